@@ -1,0 +1,99 @@
+"""The options that every face takes, and how they become an episode runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import Generator
+from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.errors import SpecError
+from agentworld_gym.generators import open_generator
+from agentworld_gym.prompt import Profile
+from agentworld_gym.rewards.rubric import RubricJudge
+from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Split
+from agentworld_gym.tasksource import TaskSource
+from agentworld_gym.traces.log import TraceLogs
+from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.opening import WorldOptions, open_world
+from agentworld_gym.worlds.recorded import RecordingWorld
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvOptions:
+    """Everything `gym.make` takes; all of it is JSON.
+
+    Args:
+        spec: a domain's name, or the path of a YAML spec.
+        world: who answers; see `agentworld_gym.worlds.open_world`.
+        profile: `full` or `compact` prompts; None takes what the world prefers.
+        prompts: another folder of prompt templates.
+        system_prompt: a ready system prompt, used as it is.
+        sampling: fields of the spec's sampling to replace, such as `{"temperature": 0.0}`.
+        judge: who scores rubrics: `same` (the world's generator), `none`, or a generator's handle.
+        families, levels, split: which generated tasks; None takes all families of the spec.
+        task: always this task, by id or path.
+        controls: name → strength, for every episode.
+        max_steps: step limit; None takes the task's or the spec's.
+        traces: a folder for logs; None writes none.
+        expect_fingerprint: refuse any other world: a digest, or the dictionary of `Fingerprint.as_dict`.
+    """
+
+    spec: str
+    world: str = "auto"
+    profile: Profile | None = None
+    prompts: str | None = None
+    system_prompt: str | None = None
+    sampling: Mapping[str, Any] | None = None
+    judge: str = "same"
+    families: Sequence[str] | None = None
+    levels: Sequence[int] = (1,)
+    split: Split = "train"
+    task: str | None = None
+    controls: Mapping[str, float] | None = None
+    max_steps: int | None = None
+    traces: str | None = None
+    expect_fingerprint: str | Mapping[str, Any] | None = None
+
+    def runner(self) -> EpisodeRunner:
+        """Open the world and everything around it.
+
+        Raises:
+            SpecError: a spec or an option is wrong.
+            WorldNotConfigured: the domain has no such world.
+            FingerprintMismatch: it is another world than expected.
+        """
+        if self.max_steps is not None and self.max_steps < 1:
+            raise SpecError("options", "max_steps", self.max_steps, "an integer of at least 1")
+        spec = load_spec(self.spec)
+        source = TaskSource(
+            spec,
+            names=self.families,
+            levels=self.levels,
+            split=self.split,
+            task=self.task,
+            controls=self.controls,
+        )
+        folder = None if self.prompts is None else Path(self.prompts)
+        options = WorldOptions(spec, self.profile, folder, self.system_prompt, self.sampling)
+        world = open_world(self.world, options)
+        try:
+            if self.expect_fingerprint is not None:
+                world.fingerprint.expect(self.expect_fingerprint)
+            inner = world.inner if isinstance(world, RecordingWorld) else world
+            judge = self._judge(options, inner.generator if isinstance(inner, LanguageWorld) else None)
+            traces = None if self.traces is None else TraceLogs(Path(self.traces), spec.env_id, world.fingerprint)
+        except BaseException:
+            world.close()
+            raise
+        return EpisodeRunner(spec, world, source, judge=judge, max_steps=self.max_steps, traces=traces)
+
+    def _judge(self, options: WorldOptions, generator: Generator | None) -> RubricJudge | None:
+        if self.judge == "none" or (self.judge == "same" and generator is None):
+            return None
+        if self.judge != "same" or generator is None:
+            generator = open_generator(self.judge)
+        return RubricJudge(options.templates(), generator, options.spec.sampling.sampling())

@@ -1,0 +1,227 @@
+"""The words that worlds, generators, environments and traces share.
+
+Data flows one way: an `Action` goes to a `World`, which answers with an `Observation` or a `Failure`; a language world
+turns the action into a `ChatRequest`, which a `Generator` answers with a `Completion` or a `Failure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:
+    from agentworld_gym.fingerprint import Fingerprint
+    from agentworld_gym.task import Task
+
+
+class FailureKind(StrEnum):
+    """Why a world did not answer properly. Never a reward, always a truncation."""
+
+    EMPTY = "empty"  # the completion holds no observation
+    LENGTH = "length"  # the completion was cut off
+    OVERFLOW = "overflow"  # the history no longer fits the context
+    TIMEOUT = "timeout"  # the deadline of the wave passed
+    CONNECTION = "connection"  # the server cannot be reached, or went away
+    SERVER = "server"  # the server answered with an error, retries included
+    MALFORMED = "malformed"  # the answer is not what the protocol says
+    REJECTED = "rejected"  # the server refuses the request (key, model, parameters)
+    ENGINE = "engine"  # a grounded world gave up (limits, sandbox)
+    RECORDING = "recording"  # the recording lacks this transition
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The world did not answer properly. `retryable` says whether the same step may succeed later.
+
+    >>> Failure(FailureKind.TIMEOUT, "no answer within 30 s", retryable=True).as_dict()["kind"]
+    'timeout'
+    """
+
+    kind: FailureKind
+    message: str
+    retryable: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """A JSON-able form, as it stands in `info["failure"]`."""
+        return {"kind": self.kind.value, "message": self.message, "retryable": self.retryable}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens spent. `cached_tokens` is the part of the prompt that came from a prefix cache, where that is known."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+    def as_dict(self) -> dict[str, int]:
+        """A JSON-able form, as it stands in `info["tokens"]`."""
+        return {
+            "prompt": self.prompt_tokens,
+            "completion": self.completion_tokens,
+            "cached": self.cached_tokens,
+        }
+
+
+class ActionKind(StrEnum):
+    """What an action is for."""
+
+    ACT = "act"  # goes to the world
+    CONFIRM = "confirm"  # goes to the world, which asks to confirm; repeated at once it is a finish
+    FINISH = "finish"  # the agent's verb for "done"; never sent to a world
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What an agent did, as text and as the domain understands it.
+
+    `error` is set when the text cannot be parsed; it is then what the real counterpart would print, and becomes the
+    observation without a model call. `answer` is what follows `finish:`.
+    """
+
+    raw: str
+    parsed: Any = None
+    error: str | None = None
+    kind: ActionKind = ActionKind.ACT
+    answer: str | None = None
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a world shows after an action, with what it cost.
+
+    A language world also says what it asked (`prompt`, the turn as it stays in the history), what came back
+    (`completion`, `reasoning`) and under which `seed`, for the world log.
+    """
+
+    text: str
+    usage: Usage = Usage()
+    prompt: str = ""
+    completion: str = ""
+    reasoning: str = ""
+    seed: int | None = None
+
+
+class Message(TypedDict):
+    """One chat message."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a generator samples: the one configuration for every backend.
+
+    `thinking` is passed to the chat template as `enable_thinking`. `seed` is honoured where the generator's
+    `supports_seed` is true and ignored elsewhere. Temperature 0 is greedy. `top_k` 0 means no limit.
+    """
+
+    temperature: float = 0.6
+    top_p: float = 1.0
+    top_k: int = 0
+    max_tokens: int = 4096
+    thinking: bool = True
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+
+    def seeded(self, seed: int | None) -> Sampling:
+        """The same sampling under another seed."""
+        return replace(self, seed=seed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """A JSON-able form with every field."""
+        return {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "top_k": self.top_k,
+            "max_tokens": self.max_tokens,
+            "thinking": self.thinking,
+            "stop": list(self.stop),
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One completion to make. `schema` asks for JSON of that schema where the backend can enforce it."""
+
+    messages: Sequence[Message]
+    sampling: Sampling
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a generator wrote. `finish_reason` is `stop` or `length`; `reasoning` is thinking that came apart."""
+
+    text: str
+    finish_reason: str = "stop"
+    usage: Usage = Usage()
+    reasoning: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Turns chat messages into completions.
+
+    `submit` yields `(index, answer)` as answers come, each index once; a failed member is a `Failure` and never an
+    exception. `describe()` gives the parts of the fingerprint this generator answers for, as name → (value, verified).
+    """
+
+    supports_seed: bool
+
+    def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]: ...
+
+    def describe(self) -> dict[str, tuple[str, bool]]: ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class Session(Protocol):
+    """One episode as its world keeps it. After a failure a session is unchanged and can be retried.
+
+    `observation` is the current one; `system` is what a language world was told at the start, else empty.
+    """
+
+    @property
+    def observation(self) -> str: ...
+
+    @property
+    def system(self) -> str: ...
+
+    def fork(self) -> Session: ...
+
+    def close(self) -> None: ...
+
+
+S = TypeVar("S")
+
+
+@runtime_checkable
+class World(Protocol[S]):
+    """Whoever answers an action, with sessions of its own kind. A failed member never fails its wave."""
+
+    @property
+    def fingerprint(self) -> Fingerprint: ...
+
+    @property
+    def deterministic(self) -> bool: ...
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[S | Failure]: ...
+
+    def step(self, sessions: Sequence[S], actions: Sequence[Action]) -> list[Observation | Failure]: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,211 @@
+"""One environment."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, replace
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
+
+from agentworld_gym.config import EnvOptions
+from agentworld_gym.contracts import World
+from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.spaces import UnicodeText
+from agentworld_gym.spec import DomainSpec
+from agentworld_gym.task import Task
+
+MAX_SEED = 2**31
+
+
+class AgentWorldEnv(gym.Env[str, str]):
+    """An agent in one of the domains: text in, text out.
+
+    The first observation is the task's instruction, a blank line, and what the world shows. The action `finish` (or
+    `finish: ANSWER`) ends the episode and has its success tested. `info` holds the keys of
+    `agentworld_gym.episode.Info`.
+
+    Args:
+        render_mode: `ansi` (the episode so far as text) or `human` (the same, written to standard output).
+        options: see `agentworld_gym.config.EnvOptions`.
+
+    Raises:
+        SpecError: a spec or an option is wrong.
+        WorldNotConfigured: the domain has no such world; the message says what to pass.
+
+    >>> import gymnasium as gym
+    >>> env = gym.make("AgentWorld/Terminal-v0", world="scripted")
+    >>> observation, info = env.reset(seed=7)
+    >>> observation, reward, terminated, truncated, info = env.step("ls -la")
+    >>> observation, truncated
+    ('[1] ls -la', False)
+    >>> env.close()
+    """
+
+    metadata = {"render_modes": ["ansi", "human"], "render_fps": 4}
+
+    def __init__(self, render_mode: str | None = None, **options: Any) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise SpecError("options", "render_mode", render_mode, "ansi, human or None")
+        self.render_mode = render_mode
+        self.options = env_options(options)
+        self._open(self.options.runner())
+
+    def _open(self, runner: EpisodeRunner) -> None:
+        self.runner = runner
+        self.action_space, self.observation_space = text_spaces(runner.spec)
+        self._episode: Episode | None = None
+        self._closed = False
+        self._shared = [1]
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How to make this environment again; `nondeterministic` according to its world."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None and spec.nondeterministic == self.world.deterministic:
+            spec = replace(spec, nondeterministic=not self.world.deterministic)
+        self._spec = spec
+
+    _spec: EnvSpec | None = None
+
+    @property
+    def world(self) -> World[Any]:
+        """Who answers."""
+        return self.runner.world
+
+    @property
+    def domain(self) -> DomainSpec:
+        """The domain's spec."""
+        return self.runner.spec
+
+    @property
+    def episode(self) -> Episode:
+        """The current episode.
+
+        Raises:
+            ClosedError: after `close()`.
+            gymnasium.error.ResetNeeded: before `reset()`.
+        """
+        if self._closed:
+            raise ClosedError("this environment is closed; make another one")
+        if self._episode is None:
+            raise gym.error.ResetNeeded("call reset() before step(), render() or fork()")
+        return self._episode
+
+    @property
+    def task(self) -> Task:
+        """The current task."""
+        return self.episode.task
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: fixes task, initial state and the world's request seeds.
+            options: `task` (an id, a path or a mapping), `family`, `level`, `controls` (name → strength).
+
+        Raises:
+            SpecError: an option that does not fit.
+        """
+        super().reset(seed=seed)
+        if self._closed:
+            raise ClosedError("this environment is closed; make another one")
+        chosen = int(self.np_random.integers(MAX_SEED)) if seed is None else seed
+        [(episode, observation, info)] = self.runner.start([chosen], options or {})
+        if self._episode is not None:
+            self._episode.session.close()
+        self._episode = episode
+        self._render_human()
+        return observation, dict(info)
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """One action; `finish` or `finish: ANSWER` ends the episode."""
+        if not isinstance(action, str):
+            raise SpecError("step", "action", action, "a string")
+        [result] = self.runner.advance([self.episode], [action])
+        self._render_human()
+        return result.observation, result.reward, result.terminated, result.truncated, dict(result.info)
+
+    def fork(self) -> AgentWorldEnv:
+        """An exact copy of this environment in the middle of its episode, sharing the world.
+
+        Equal actions on both give equal results (deterministic worlds) or equal requests (language worlds).
+        """
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._episode = self.runner.fork(self.episode)
+        twin.action_space, twin.observation_space = text_spaces(self.domain)
+        if self._np_random is not None:
+            twin._np_random = type(self._np_random)(type(self._np_random.bit_generator)())
+            twin._np_random.bit_generator.state = self._np_random.bit_generator.state
+        self._shared[0] += 1
+        return twin
+
+    def render(self) -> str | None:
+        """The episode so far as text (`ansi`); `human` writes it as it happens."""
+        if self.render_mode == "ansi":
+            return transcript(self.episode)
+        return None
+
+    def _render_human(self) -> None:
+        if self.render_mode == "human":
+            episode = self.episode
+            said = f"> {episode.actions[-1]}\n" if episode.actions else ""
+            sys.stdout.write(f"{said}{episode.observation}\n")
+            sys.stdout.flush()
+
+    def close(self) -> None:
+        """Free the episode, and the world when no fork uses it any more. More than once is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._episode is not None:
+            self._episode.session.close()
+        self._shared[0] -= 1
+        if not self._shared[0]:
+            self.runner.close()
+
+
+def env_options(options: dict[str, Any]) -> EnvOptions:
+    """Typed options.
+
+    Raises:
+        SpecError: an option that does not exist, or a custom environment without a spec.
+    """
+    known = set(EnvOptions.__dataclass_fields__)
+    for name, value in options.items():
+        if name not in known:
+            raise SpecError("options", name, value, f"one of {', '.join(sorted(known))}")
+    if "spec" not in options:
+        raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
+    return EnvOptions(**options)
+
+
+def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:
+    """The action and the observation space of a domain."""
+    actions = UnicodeText(spec.limits.max_action_chars, (*spec.action.examples, "finish"))
+    observations = UnicodeText(
+        spec.limits.max_observation_chars + MAX_INSTRUCTION_CHARS, spec.observation.examples or ("",)
+    )
+    return actions, observations
+
+
+MAX_INSTRUCTION_CHARS = 16384
+
+
+def transcript(episode: Episode) -> str:
+    """An episode as a person reads it."""
+    lines = [episode.observations[0]]
+    for action, observation in zip(episode.actions, episode.observations[1:], strict=True):
+        lines += [f"> {action}", observation]
+    return "\n".join(lines)
+
+
+def options_of(env: AgentWorldEnv) -> dict[str, Any]:
+    """The options an environment was made with, as JSON-able data."""
+    return asdict(env.options)

@@ -1,0 +1,372 @@
+"""Episodes, a wave at a time: the core under every face (one environment, a vector of them, Stable-Baselines3, TRL)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+from agentworld_gym.actions import ActionParser
+from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Observation, Session, Usage, World
+from agentworld_gym.errors import AgentWorldError, RecordingError
+from agentworld_gym.rewards.checks import due, holds, output_of, score
+from agentworld_gym.rewards.rubric import Case, RubricJudge
+from agentworld_gym.spec import DomainSpec
+from agentworld_gym.task import Task
+from agentworld_gym.tasksource import TaskSource
+from agentworld_gym.traces.log import TraceLogs
+
+
+class Info(TypedDict, total=False):
+    """What stands in `info`; deterministic where the world is. No key is there without a value.
+
+    `success` is there once the task's checks were tested (always on `finish`), and never when the world or a judge
+    failed. `tokens` counts the step, `check_tokens` what its probes and judge cost. `failure` says what the world did
+    wrong: the step is truncated, its reward is 0.0, and it may be retried when `retryable`.
+    """
+
+    task_id: str
+    instruction: str
+    fingerprint: str
+    steps: int
+    tokens: dict[str, int]
+    check_tokens: dict[str, int]
+    reward_parts: dict[str, float]
+    success: bool
+    score: float
+    action_error: str
+    failure: dict[str, Any]
+
+
+@dataclass
+class Episode:
+    """One episode: its task, its world's session, and what happened so far."""
+
+    id: str
+    task: Task
+    seed: int
+    session: Session
+    steps: int = 0
+    actions: list[str] = field(default_factory=list)
+    observations: list[str] = field(default_factory=list)
+    confirming: bool = False
+    paid: float = 0.0
+
+    @property
+    def observation(self) -> str:
+        """What the agent saw last."""
+        return self.observations[-1]
+
+    def fork(self, name: str) -> Episode:
+        """An exact copy that goes its own way."""
+        session = self.session.fork()
+        return replace(self, id=name, session=session, actions=list(self.actions), observations=list(self.observations))
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What one step gave."""
+
+    observation: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: Info
+
+
+@dataclass(slots=True)
+class _Ending:
+    """What the checks of one episode found at one moment."""
+
+    passed: dict[int, float] = field(default_factory=dict)
+    rubric: float | None = None
+    usage: Usage = Usage()
+    failure: Failure | None = None
+
+
+class EpisodeRunner:
+    """Starts and advances any number of episodes in one world, each call one wave.
+
+    Args:
+        spec: the domain.
+        world: who answers.
+        source: picks tasks.
+        judge: scores rubrics; None where no task needs one.
+        max_steps: step limit of every episode; None takes the task's or the spec's.
+        traces: the logs to write; None writes none.
+    """
+
+    def __init__(
+        self,
+        spec: DomainSpec,
+        world: World[Any],
+        source: TaskSource,
+        *,
+        judge: RubricJudge | None = None,
+        max_steps: int | None = None,
+        traces: TraceLogs | None = None,
+    ) -> None:
+        self.spec, self.world, self.source, self.judge = spec, world, source, judge
+        self.max_steps, self.traces = max_steps, traces
+        self.parser = ActionParser(spec)
+        self.fingerprint = world.fingerprint.digest
+        self._output = re.compile(spec.observation.output) if spec.observation.output else None
+        self._ids = itertools.count()
+
+    def limit(self, task: Task) -> int:
+        """The step limit of a task's episodes."""
+        return self.max_steps or task.max_steps or self.spec.limits.max_steps
+
+    def start(self, seeds: Sequence[int], options: Mapping[str, Any]) -> list[tuple[Episode, str, Info]]:
+        """Begin one episode a seed; the first observation is the instruction, a blank line, and what the world shows.
+
+        Raises:
+            SpecError: a task or an option that does not fit.
+            RecordingError: a replay that has no such episode.
+            AgentWorldError: the world cannot begin.
+        """
+        tasks = [self.source.pick(seed, options) for seed in seeds]
+        for task in tasks:
+            self._judgeable(task)
+        started, rows, agent_rows = [], [], []
+        for task, seed, session in zip(tasks, seeds, self.world.begin(tasks, seeds), strict=True):
+            if isinstance(session, Failure):
+                kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
+                raise kind(f"the world cannot begin task {task.id}: {session.message}")
+            episode = Episode(self._name(), task, seed, session)
+            shown = session.observation
+            text = f"{task.instruction}\n\n{shown}" if shown else task.instruction
+            episode.observations.append(text)
+            info = Info(
+                task_id=task.id, instruction=task.instruction, fingerprint=self.fingerprint, steps=0, tokens=no_tokens()
+            )
+            started.append((episode, text, info))
+            if self.traces:
+                row = {"episode": episode.id, "turn": 0, "task_id": task.id, "seed": seed}
+                rows.append({**row, "system": session.system, "observation": shown})
+                agent_rows.append({**row, "observation": text, "family": task.family, "level": task.level})
+        if self.traces:
+            self.traces.write(rows, agent_rows)
+        return started
+
+    def fork(self, episode: Episode) -> Episode:
+        """An exact copy of an episode under a name of its own."""
+        return episode.fork(f"{self._name()}<{episode.id}@{episode.steps}")
+
+    def advance(self, episodes: Sequence[Episode], actions: Sequence[str]) -> list[Transition]:
+        """One step of each episode: parse, ask the world, test what is due, pay."""
+        began = time.perf_counter()
+        parsed = [self._parse(episode, text) for episode, text in zip(episodes, actions, strict=True)]
+        asked = [i for i, action in enumerate(parsed) if action.kind is not ActionKind.FINISH]
+        answers = dict(
+            zip(asked, self.world.step([episodes[i].session for i in asked], [parsed[i] for i in asked]), strict=True)
+            if asked
+            else ()
+        )
+        latency = time.perf_counter() - began
+        moments = []
+        for index, episode in enumerate(episodes):
+            answer = answers.get(index)
+            moments.append(None if isinstance(answer, Failure) else self._apply(episode, parsed[index], answer))
+        endings = self._test(episodes, parsed, moments)
+        transitions = [
+            self._settle(episode, parsed[i], answers.get(i), moments[i], endings.get(i))
+            for i, episode in enumerate(episodes)
+        ]
+        if self.traces:
+            self._log(episodes, parsed, answers, transitions, latency)
+        return transitions
+
+    def close(self) -> None:
+        """Close the world and the logs."""
+        self.world.close()
+        if self.judge is not None:
+            self.judge.generator.close()
+        if self.traces:
+            self.traces.close()
+
+    def _name(self) -> str:
+        return f"e{next(self._ids)}"
+
+    def _judgeable(self, task: Task) -> None:
+        if self.judge is None and (self.spec.reward.rubric or any(check.rubric for check in task.success)):
+            raise AgentWorldError(f"task {task.id} is scored by a rubric; pass judge='URL' or judge='vllm:MODEL'")
+
+    def _parse(self, episode: Episode, text: str) -> Action:
+        action = self.parser.parse(text, episode.task.tools)
+        if action.kind is ActionKind.CONFIRM and episode.confirming:
+            return replace(action, kind=ActionKind.FINISH)
+        return action
+
+    def _apply(self, episode: Episode, action: Action, answer: Observation | None) -> str:
+        """Enter the step into the episode; the moment whose checks are due."""
+        episode.steps += 1
+        episode.actions.append(action.raw)
+        episode.confirming = action.kind is ActionKind.CONFIRM
+        episode.observations.append(episode.session.observation if answer is None else answer.text)
+        if action.kind is ActionKind.FINISH:
+            return "finish"
+        return "end" if episode.steps >= self.limit(episode.task) else "step"
+
+    def _test(
+        self, episodes: Sequence[Episode], actions: Sequence[Action], moments: Sequence[str | None]
+    ) -> dict[int, _Ending]:
+        """Test what is due: patterns at once, probes on forks in one wave, rubrics in another."""
+        endings: dict[int, _Ending] = {}
+        probes: list[tuple[int, int]] = []
+        cases: list[tuple[int, int | None]] = []
+        for index, moment in enumerate(moments):
+            if moment is None:
+                continue
+            episode = episodes[index]
+            over = moment != "step"
+            checks = due(episode.task, moment)
+            if not checks and not over:
+                continue
+            ending = endings[index] = _Ending()
+            for number in checks:
+                check = episode.task.success[number]
+                if check.probe is not None:
+                    probes.append((index, number))
+                elif check.rubric is not None:
+                    cases.append((index, number))
+                else:
+                    passed = holds(check, episode.actions, episode.observations, actions[index].answer)
+                    ending.passed[number] = float(passed)
+            if over and self.spec.reward.rubric:
+                cases.append((index, None))
+        if probes:
+            self._probe(episodes, probes, endings)
+        if cases:
+            self._judge(episodes, actions, cases, endings)
+        return endings
+
+    def _probe(
+        self, episodes: Sequence[Episode], probes: Sequence[tuple[int, int]], endings: Mapping[int, _Ending]
+    ) -> None:
+        forks = [episodes[index].session.fork() for index, _ in probes]
+        texts = [episodes[index].task.success[number].probe or "" for index, number in probes]
+        parsed = [self.parser.parse(t, episodes[i].task.tools) for t, (i, _) in zip(texts, probes, strict=True)]
+        try:
+            answers = self.world.step(forks, parsed)
+        finally:
+            for fork in forks:
+                fork.close()
+        for (index, number), answer in zip(probes, answers, strict=True):
+            ending = endings[index]
+            if isinstance(answer, Failure):
+                ending.failure = replace(answer, message=f"a probe failed: {answer.message}")
+                continue
+            ending.usage += answer.usage
+            expect = episodes[index].task.success[number].expect
+            ending.passed[number] = float(expect is not None and expect.holds(output_of(answer.text, self._output)))
+
+    def _judge(
+        self,
+        episodes: Sequence[Episode],
+        actions: Sequence[Action],
+        cases: Sequence[tuple[int, int | None]],
+        endings: Mapping[int, _Ending],
+    ) -> None:
+        assert self.judge is not None
+        asked = []
+        for index, number in cases:
+            episode = episodes[index]
+            question = None if number is None else episode.task.success[number].rubric
+            acted = [self.parser.parse(text, episode.task.tools) for text in episode.actions]
+            turns = list(zip(acted, episode.observations[1:], strict=True))
+            criteria = self.spec.rubric if question is None else [question]
+            asked.append(Case(episode.task, criteria, turns, actions[index].answer))
+        for (index, number), verdict in zip(cases, self.judge.judge(asked), strict=True):
+            ending = endings[index]
+            if isinstance(verdict, Failure):
+                ending.failure = replace(verdict, message=f"the judge failed: {verdict.message}")
+                continue
+            ending.usage += verdict.usage
+            if number is None:
+                ending.rubric = verdict.score
+            else:
+                ending.passed[number] = verdict.score
+
+    def _settle(
+        self,
+        episode: Episode,
+        action: Action,
+        answer: Observation | Failure | None,
+        moment: str | None,
+        ending: _Ending | None,
+    ) -> Transition:
+        info = Info(task_id=episode.task.id, fingerprint=self.fingerprint, steps=episode.steps, tokens=no_tokens())
+        failure = answer if isinstance(answer, Failure) else ending.failure if ending else None
+        if isinstance(answer, Observation):
+            info["tokens"] = answer.usage.as_dict()
+        if action.error is not None:
+            info["action_error"] = action.error
+        if ending is not None and ending.usage != Usage():
+            info["check_tokens"] = ending.usage.as_dict()
+        if failure is not None:
+            info["failure"] = failure.as_dict()
+            return Transition(episode.observation, 0.0, False, True, info)
+        weights = self.spec.reward
+        parts = {"step_cost": -weights.step_cost}
+        solved = False
+        if ending is not None:
+            reached = score(episode.task, ending.passed)
+            parts["checks"] = weights.checks * (reached - episode.paid)
+            episode.paid = reached
+            solved = reached >= 1.0 - 1e-9
+            if ending.rubric is not None:
+                parts["rubric"] = weights.rubric * ending.rubric
+            info["score"] = reached
+            if solved or moment != "step":
+                info["success"] = solved
+        info["reward_parts"] = parts
+        terminated = moment == "finish" or (solved and moment == "step")
+        truncated = moment == "end" and not terminated
+        return Transition(episode.observation, sum(parts.values()), terminated, truncated, info)
+
+    def _log(
+        self,
+        episodes: Sequence[Episode],
+        actions: Sequence[Action],
+        answers: Mapping[int, Observation | Failure],
+        transitions: Sequence[Transition],
+        latency: float,
+    ) -> None:
+        assert self.traces is not None
+        world, agent = [], []
+        for index, (episode, action, result) in enumerate(zip(episodes, actions, transitions, strict=True)):
+            answer = answers.get(index)
+            turn = episode.steps + isinstance(answer, Failure)
+            if answer is not None:
+                row: dict[str, Any] = {"episode": episode.id, "turn": turn, "action": action.raw, "wave_s": latency}
+                if isinstance(answer, Failure):
+                    row["failure"] = answer.as_dict()
+                else:
+                    row["observation"] = answer.text
+                    row["tokens"] = answer.usage.as_dict()
+                    if answer.prompt:
+                        row["prompt"], row["completion"] = answer.prompt, answer.completion
+                        row["reasoning"], row["seed"] = answer.reasoning, answer.seed
+                world.append(row)
+            agent.append(
+                {
+                    "episode": episode.id,
+                    "turn": turn,
+                    "action": action.raw,
+                    "observation": result.observation,
+                    "reward": result.reward,
+                    "terminated": result.terminated,
+                    "truncated": result.truncated,
+                    "info": result.info,
+                }
+            )
+        self.traces.write(world, agent)
+
+
+def no_tokens() -> dict[str, int]:
+    """A step that cost nothing."""
+    return {"prompt": 0, "completion": 0, "cached": 0}

@@ -1,0 +1,64 @@
+"""Every exception the library raises on purpose.
+
+    AgentWorldError
+    ├── SpecError              a spec, task, prompt or configuration is wrong (names file, key, value, expected)
+    ├── WorldNotConfigured     the domain has no such world; says what to pass
+    ├── FingerprintMismatch    another world than the one that was expected
+    ├── RecordingError         a recording has no such transition, or cannot be read
+    ├── TraceError             a trace log cannot be written or read
+    ├── GeneratorError         a generator cannot be made (missing extra, no such model, bad address)
+    └── ClosedError            used after close()
+
+A failure of the world during an episode is not an exception: see `agentworld_gym.contracts.Failure`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+class AgentWorldError(Exception):
+    """Base of all exceptions of this library."""
+
+
+class SpecError(AgentWorldError, ValueError):
+    """A spec, a task, a prompt or an option is wrong.
+
+    >>> str(SpecError("my.yaml", "limits.max_steps", -1, "an integer of at least 1"))
+    'my.yaml: limits.max_steps: got -1, expected an integer of at least 1'
+    """
+
+    def __init__(self, file: str | Path, key: str, value: Any, expected: str) -> None:
+        self.file, self.key, self.value, self.expected = str(file), key, value, expected
+        shown = repr(value)
+        if len(shown) > 120:
+            shown = shown[:117] + "..."
+        super().__init__(f"{self.file}: {key}: got {shown}, expected {expected}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.file, self.key, self.value, self.expected)
+
+
+class WorldNotConfigured(AgentWorldError):
+    """A domain was asked for a world it does not have; the message says what to pass instead."""
+
+
+class FingerprintMismatch(AgentWorldError):
+    """The world is not the one that `expect_fingerprint` names; the message lists the parts that differ."""
+
+
+class RecordingError(AgentWorldError):
+    """A recording lacks the transition that was asked for, or cannot be read."""
+
+
+class TraceError(AgentWorldError):
+    """A trace cannot be written (a full disk, say) or read."""
+
+
+class GeneratorError(AgentWorldError):
+    """A generator cannot be made: a missing extra, an unknown model, a bad address."""
+
+
+class ClosedError(AgentWorldError):
+    """An environment, world or generator was used after `close()`."""

@@ -1,0 +1,290 @@
+"""Chat messages for a world model and for a judge, rendered from Jinja templates.
+
+Only the templates, the spec and a ready system prompt are ours; everything else is data and is escaped before it enters
+a message. Histories are append-only: the user message of a turn stays as it was, but for the closing request at its end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from jinja2 import (
+    BaseLoader,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+    meta,
+)
+from jinja2.sandbox import SandboxedEnvironment
+
+from agentworld_gym.actions import shown
+from agentworld_gym.contracts import Action, Message
+from agentworld_gym.errors import SpecError
+from agentworld_gym.escaping import escape, escape_all
+from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.parsing import MARKER
+from agentworld_gym.spec import DomainSpec, data_folder
+from agentworld_gym.task import Task
+
+Profile = Literal["full", "compact"]
+
+_TICKS = re.compile("`{3,}")
+
+
+class Prompts:
+    """The messages of one domain.
+
+    Templates are `<folder>/<spec.prompts>/{system,turn,judge}.j2`; the compact profile takes the first two from the
+    folder `compact` in there. An `observation.j2` beside `turn.j2` is optional. `folder` may hold only some of them:
+    the rest comes from the folder `prompts` beside the spec's file, then from the shipped one. A ready `system` prompt
+    replaces `system.j2` as it is.
+
+    >>> from agentworld_gym.spec import load_spec
+    >>> prompts = Prompts(load_spec("terminal"))
+    >>> print(prompts.observation("a.txt"))
+    **Environment Observation:**
+    a.txt
+
+    Raises:
+        SpecError: a template is missing, broken, or makes histories that are not append-only.
+    """
+
+    def __init__(
+        self,
+        spec: DomainSpec,
+        folder: Path | str | None = None,
+        profile: Profile = "full",
+        system: str | None = None,
+    ) -> None:
+        self.spec, self.profile = spec, profile
+        self._arguments = (spec, folder, profile, system)
+        folders = [Path(folder)] if folder is not None else []
+        folders += [spec.path.parent / "prompts", data_folder("prompts")]
+        self._environment = _environment(FileSystemLoader([path for path in folders if path.is_dir()]))
+        self._folders = folders
+        self._sources: dict[str, str] = {}
+        base = spec.prompts if profile == "full" else f"{spec.prompts}/compact"
+        self._ready = system
+        self._system = self._load(f"{base}/system.j2") if system is None else None
+        self._turn = self._load(f"{base}/turn.j2")
+        self._observation = self._load(f"{base}/observation.j2", optional=True)
+        self._judge = self._load(f"{spec.prompts}/judge.j2", optional=True)
+        self._controls = {
+            name: self._inline(control.sentence, f"controls.{name}.sentence") for name, control in spec.controls.items()
+        }
+        self._first = self._inline(spec.observation.first, "observation.first")
+        self.closing = self._closing()
+        self.digest = digest_of({"templates": self._sources, "system": system, "profile": profile})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments
+
+    def system(self, task: Task, controls: Mapping[str, float] | None = None) -> str:
+        """The system message of an episode; `controls` (strength by name) are the perturbations in force."""
+        if self._system is None:
+            return self._ready or ""
+        return self._render(
+            self._system,
+            task=_data(task),
+            spec=self.spec,
+            controls=self.sentences(controls or {}),
+            tools=escape_all([*self.spec.action.tools, *task.tools]),
+        )
+
+    def sentences(self, controls: Mapping[str, float]) -> list[str]:
+        """What a language world is told about the controls in force.
+
+        Raises:
+            SpecError: the domain has no such control.
+        """
+        for name in controls:
+            if name not in self._controls:
+                known = ", ".join(sorted(self._controls)) or "none in this domain"
+                raise SpecError(self.spec.path, "controls", name, f"one of: {known}")
+        return [
+            self._render(self._controls[name], strength=strength) for name, strength in controls.items() if strength > 0
+        ]
+
+    def turn(self, task: Task, turn: int, action: Action, state: str | None = None) -> str:
+        """The user message of a turn, counted from 1, as it stays in the history.
+
+        `state` is what the agent saw before it acted; it is shown in the first turn, and in every turn where the spec
+        says so. The last user message is this one followed by `closing`.
+        """
+        return self._user(task.instruction, turn, action, state, closing=False)
+
+    def observation(self, text: str) -> str:
+        """The assistant message of a turn that is over."""
+        if self._observation is None:
+            return f"{MARKER}\n{escape(text)}"
+        return self._render(self._observation, observation=escape(text))
+
+    def first_observation(self, task: Task) -> str:
+        """What an agent sees before it acts, not escaped."""
+        return self._render(self._first, task=task.model_dump())
+
+    def messages(
+        self,
+        task: Task,
+        turns: Sequence[tuple[Action, str]],
+        action: Action,
+        controls: Mapping[str, float] | None = None,
+    ) -> list[Message]:
+        """All messages for one prediction: turns that are over, as (action, observation), and the next action."""
+        found: list[Message] = [{"role": "system", "content": self.system(task, controls)}]
+        state = self.first_observation(task)
+        for number, (past, observation) in enumerate(turns, 1):
+            found.append({"role": "user", "content": self.turn(task, number, past, state)})
+            found.append({"role": "assistant", "content": self.observation(observation)})
+            state = observation
+        last = self.turn(task, len(turns) + 1, action, state) + self.closing
+        return [*found, {"role": "user", "content": last}]
+
+    def judge(
+        self,
+        task: Task,
+        turns: Sequence[tuple[Action, str]],
+        criteria: Mapping[str, str] | Sequence[str] | None = None,
+        answer: str | None = None,
+    ) -> list[Message]:
+        """The messages for a rubric judge, who sees the task, the turns and the agent's answer, never thinking.
+
+        `criteria` stand in for the spec's rubric: texts by the name of their score, or questions, whose scores are
+        named "1", "2" and so on.
+
+        Raises:
+            SpecError: the domain has no `judge.j2`.
+        """
+        if self._judge is None:
+            raise self._missing(f"{self.spec.prompts}/judge.j2")
+        content = self._render(
+            self._judge,
+            task=_data(task),
+            spec=self.spec,
+            criteria=escape_all(criteria) if criteria is not None else dict(self.spec.rubric),
+            first=escape(self.first_observation(task)),
+            answer=None if answer is None else escape(answer),
+            turns=[
+                {"turn": number, "observation": escape(observation), **self._block(action, observation)}
+                for number, (action, observation) in enumerate(turns, 1)
+            ],
+        )
+        return [{"role": "user", "content": content}]
+
+    def _user(self, instruction: str, turn: int, action: Action, state: str | None, *, closing: bool) -> str:
+        state = state if state and (turn == 1 or self.spec.observation.restate) else None
+        return self._render(
+            self._turn,
+            turn=turn,
+            instruction=escape(instruction) if turn == 1 else None,
+            state=None if state is None else escape(state),
+            closing=closing,
+            **self._block(action, state or ""),
+        )
+
+    def _block(self, action: Action, other: str) -> dict[str, str]:
+        """The action, with a fence that neither it nor the other text can close."""
+        spec = self.spec.action
+        limit = self.spec.limits.max_action_chars
+        text = raw = action.raw if len(action.raw) <= limit else shown(spec, Action(action.raw), limit)
+        if self.profile == "full":
+            text = shown(spec, action, limit)
+        runs = _TICKS.findall(text) + _TICKS.findall(other)
+        return {
+            "action": escape(text),
+            "raw": escape(raw),
+            "fence": spec.fence if text != raw or action.error is None else "text",
+            "ticks": "`" * max([3, *(len(run) + 1 for run in runs)]),
+        }
+
+    def _closing(self) -> str:
+        """The closing request, which must follow the message and be the same whatever the turn holds."""
+        samples = (("Say hi.", 1, Action("echo hi"), "$ "), ("x", 2, Action("a\n```\nb", error="no"), None))
+        name = self._turn.name or "turn.j2"
+        found = set()
+        for instruction, turn, action, state in samples:
+            still = self._user(instruction, turn, action, state, closing=False)
+            closed = self._user(instruction, turn, action, state, closing=True)
+            if not closed.startswith(still):
+                raise SpecError(name, "closing", closed[-80:], "the request at the very end")
+            found.add(closed[len(still) :])
+        if len(found) > 1:
+            raise SpecError(name, "closing", sorted(found)[0][-80:], "the same request every turn")
+        return found.pop()
+
+    def _load(self, name: str, optional: bool = False) -> Any:
+        """A compiled template; its source and those of all its parts count for the digest."""
+        try:
+            pending = [name]
+            while pending:
+                part = pending.pop()
+                if part in self._sources:
+                    continue
+                source = _source(self._environment, part)
+                self._sources[part] = source
+                for reference in meta.find_referenced_templates(self._environment.parse(source, part)):
+                    if reference is None:
+                        raise SpecError(part, "include", "a computed name", "the name of a template, written out")
+                    pending.append(reference)
+            return self._environment.get_template(name)
+        except TemplateNotFound as error:
+            if optional and error.name == name:
+                return None
+            raise self._missing(str(error.name)) from error
+        except TemplateSyntaxError as error:
+            raise SpecError(error.name or name, f"line {error.lineno}", error.message, "a Jinja template") from error
+
+    def _missing(self, name: str) -> SpecError:
+        where = " or ".join(str(folder) for folder in self._folders)
+        return SpecError(self.spec.path, f"the template {name} ({self.profile} profile)", None, f"that file in {where}")
+
+    def _inline(self, source: str, key: str) -> Template:
+        try:
+            template = self._environment.from_string(source)
+        except TemplateSyntaxError as error:
+            raise SpecError(self.spec.path, key, source, f"a Jinja template ({error.message})") from error
+        template.name = f"{self.spec.path}: {key}"
+        return template
+
+    def _render(self, template: Template, **variables: Any) -> str:
+        try:
+            return template.render(variables)
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            name = template.name or "a template"
+            raise SpecError(name, "rendering", str(error), "data that the template can show") from error
+
+
+def _environment(loader: BaseLoader) -> SandboxedEnvironment:
+    environment = SandboxedEnvironment(
+        loader=loader,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        autoescape=False,
+    )
+    # The stock filter writes JSON for HTML, with \u003c for <.
+    environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, indent=indent, ensure_ascii=False)
+    return environment
+
+
+def _source(environment: SandboxedEnvironment, name: str) -> str:
+    if environment.loader is None:
+        raise TemplateNotFound(name)
+    try:
+        return environment.loader.get_source(environment, name)[0]
+    except UnicodeDecodeError as error:
+        raise SpecError(name, "file", str(error), "a UTF-8 text") from error
+
+
+def _data(task: Task) -> dict[str, Any]:
+    """A task as templates see it: every text escaped."""
+    data: dict[str, Any] = escape_all(task.model_dump())
+    return data

@@ -1,0 +1,52 @@
+"""Success checks: which are due at a moment, what their probes need, and how much of the score they give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from agentworld_gym.task import Check, Task, total_weight
+
+DUE = {"step": {"step"}, "end": {"step", "end"}, "finish": {"step", "end", "finish"}}
+
+
+def due(task: Task, moment: str) -> list[int]:
+    """Indices of the checks to test at a moment (`step`, `end` or `finish`; a later one includes the earlier).
+
+    >>> due(Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}}]), "step")
+    []
+    """
+    return [index for index, check in enumerate(task.success) if check.when in DUE[moment]]
+
+
+def holds(check: Check, actions: Sequence[str], observations: Sequence[str], answer: str | None) -> bool:
+    """Whether a pattern check over the answer, the actions or the observations of an episode passes."""
+    if check.answer is not None:
+        return answer is not None and check.answer.holds(answer)
+    if check.action is not None:
+        return any(check.action.holds(text) for text in actions)
+    if check.observation is not None:
+        return any(check.observation.holds(text) for text in observations)
+    raise ValueError("probes and rubrics are not pattern checks")
+
+
+def score(task: Task, passed: Mapping[int, float]) -> float:
+    """Weighted share of the checks passed, 0 to 1. `passed` maps a check's index to 0..1 (a judge may give part).
+
+    >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}, "weight": 3},
+    ...                                                           {"answer": {"equals": "2"}}])
+    >>> score(task, {0: 1.0, 1: 0.0})
+    0.75
+    """
+    gained = sum(task.success[index].weight * value for index, value in passed.items())
+    return gained / total_weight(task.success)
+
+
+def output_of(observation: str, pattern: re.Pattern[str] | None) -> str:
+    """The part of an observation that a probe tests: the group `output` of the domain's pattern, or all of it.
+
+    >>> output_of("echo hi\\nhi\\n$", re.compile(r"(?s)^[^\\n]*\\n(?P<output>.*)\\n\\$$"))
+    'hi'
+    """
+    found = pattern.search(observation) if pattern else None
+    return observation if found is None else found.group("output") or ""

@@ -1,0 +1,229 @@
+"""What a domain is: one YAML file, validated at load.
+
+A spec holds everything about a domain that is not a prompt: how an agent writes an action, what an observation is, the
+limits, sampling, rewards, controls and where tasks come from. Its JSON Schema is for editors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import jsonschema_rs
+from jinja2 import TemplateSyntaxError
+from jinja2.sandbox import SandboxedEnvironment
+from pydantic import Field, field_validator, model_validator
+
+from agentworld_gym.contracts import Sampling
+from agentworld_gym.errors import SpecError
+from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.task import Strict, Task, load_task, read_yaml, validated
+
+DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
+
+Syntax = Literal[
+    "keystroke_batch", "command_line", "tool_call", "function_call", "json_object", "python_code", "plain_text"
+]
+"""Ways an agent may write an action: a JSON array of keystrokes; a command line; `{"name": …, "arguments": {…}}`;
+a call such as `click('12')`; a JSON object; Python source; any text."""
+
+
+class ActionSpec(Strict):
+    """How an agent writes an action, and how the world is told.
+
+    `syntax` is tried in order. `schema` (JSON Schema) tests what was parsed; `fence` is the language of the block the
+    world model sees; `arguments_as_string` marks tool calls whose arguments travel as a JSON string. `finish_when`
+    maps the domain's own way of saying "done" to `finish`; `examples` are parseable actions that `sample()` draws from.
+    `errors` is a Jinja text over `problem` and `raw`: what the real counterpart prints for an action it cannot read.
+    """
+
+    syntax: tuple[Syntax, ...] = Field(min_length=1)
+    json_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
+    fence: Literal["json", "text", "python", "xml"] = "text"
+    arguments_as_string: bool = False
+    tools: tuple[dict[str, Any], ...] = ()
+    finish_when: tuple[FinishRule, ...] = ()
+    examples: tuple[str, ...] = Field(min_length=1)
+    errors: str = "Error: {{ problem }}"
+    description: str = ""
+
+    @field_validator("json_schema")
+    @classmethod
+    def _is_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
+        try:
+            jsonschema_rs.validator_for(schema)
+        except (jsonschema_rs.ValidationError, ValueError) as error:
+            raise ValueError(f"a JSON Schema ({str(error).splitlines()[0]})") from error
+        return schema
+
+
+class FinishRule(Strict):
+    """An action that means `finish` in this domain: every key of `when` must match; `answer` names the key to keep.
+
+    `text` matches the whole raw action instead; `confirm` sends it to the world once, and finishes when repeated.
+    """
+
+    text: str | None = None
+    when: dict[str, Any] = Field(default_factory=dict)
+    answer: str | None = None
+    confirm: bool = False
+
+
+class ObservationSpec(Strict):
+    """What the world shows.
+
+    `first` is a Jinja text over `task`: the observation before any action. `restate` shows the current state again in
+    every turn (the GUI domains). `output` is a regular expression whose group `output` is what a probe tests; without
+    one a probe tests the whole observation. `kinds` names kinds of content for people and judges.
+    """
+
+    form: Literal["full", "change"] = "full"
+    first: str = "{{ task.first_observation or '' }}"
+    restate: bool = False
+    output: str | None = None
+    kinds: dict[str, Literal["deterministic", "pre-existing", "metadata"]] = Field(default_factory=dict)
+    examples: tuple[str, ...] = ()
+
+    @field_validator("output")
+    @classmethod
+    def _has_group(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            try:
+                groups = re.compile(pattern).groupindex
+            except re.error as error:
+                raise ValueError(f"a regular expression ({error})") from error
+            if "output" not in groups:
+                raise ValueError("a regular expression with a group named `output`")
+        return pattern
+
+
+class Limits(Strict):
+    """Bounds of an episode: steps, characters of one action and one observation, tokens of the model's context."""
+
+    max_steps: int = Field(default=30, ge=1)
+    max_action_chars: int = Field(default=4000, ge=1)
+    max_observation_chars: int = Field(default=16000, ge=1)
+    context_tokens: int = Field(default=32768, ge=256)
+
+
+class SamplingSpec(Strict):
+    """How the world model samples by default."""
+
+    temperature: float = Field(default=0.6, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    top_k: int = Field(default=0, ge=0)
+    max_tokens: int = Field(default=4096, ge=1)
+    thinking: bool = True
+    stop: tuple[str, ...] = ()
+
+    def sampling(self) -> Sampling:
+        """The typed configuration that generators take."""
+        return Sampling(**self.model_dump())
+
+
+class RewardSpec(Strict):
+    """Weights: reward = checks x score + rubric x judged score - step_cost."""
+
+    checks: float = Field(default=1.0, ge=0)
+    rubric: float = Field(default=0.0, ge=0)
+    step_cost: float = Field(default=0.0, ge=0)
+
+
+class Control(Strict):
+    """A perturbation of the world: the sentence a language world is told."""
+
+    sentence: str = Field(min_length=1)
+
+
+class TaskSources(Strict):
+    """Where tasks come from: names of seeded families, and globs of YAML files beside the spec."""
+
+    families: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+class DomainSpec(Strict):
+    """One domain, whole.
+
+    >>> load_spec("terminal").env_id
+    'AgentWorld/Terminal-v0'
+    """
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    env_id: str = Field(pattern=r"^AgentWorld/[A-Za-z0-9]+-v\d+$")
+    title: str
+    description: str
+    prompts: str = Field(min_length=1)
+    action: ActionSpec
+    observation: ObservationSpec = ObservationSpec()
+    limits: Limits = Limits()
+    sampling: SamplingSpec = SamplingSpec()
+    reward: RewardSpec = RewardSpec()
+    rubric: dict[str, str] = Field(default_factory=dict)
+    controls: dict[str, Control] = Field(default_factory=dict)
+    tasks: TaskSources = TaskSources()
+    path: Path = Path()
+
+    @model_validator(mode="after")
+    def _templates_compile(self) -> DomainSpec:
+        for key, text in (("action.errors", self.action.errors), ("observation.first", self.observation.first)):
+            try:
+                SandboxedEnvironment().parse(text)
+            except TemplateSyntaxError as error:
+                raise ValueError(f"{key} to be a Jinja template ({error.message})") from error
+        return self
+
+    def digest(self) -> str:
+        """Digest of everything but where the file lies and which tasks it names."""
+        return digest_of(self.model_dump(mode="json", exclude={"path", "tasks", "description"}))
+
+    def handwritten_tasks(self) -> tuple[Task, ...]:
+        """The tasks in YAML files, sorted by path.
+
+        Raises:
+            SpecError: a task is broken, or a glob matches nothing.
+        """
+        found = []
+        for glob in self.tasks.files:
+            paths = sorted(self.path.parent.glob(glob))
+            if not paths:
+                raise SpecError(self.path, "tasks.files", glob, "a glob that matches at least one file")
+            found += [load_task(path, self.id) for path in paths]
+        return tuple(found)
+
+
+ActionSpec.model_rebuild()
+
+
+def data_folder(name: str) -> Path:
+    """The folder of shipped data called `domain_specs` or `prompts`.
+
+    In an installed wheel it lies inside the package; a checkout keeps it at the top level.
+
+    Raises:
+        SpecError: if neither is there.
+    """
+    packaged = Path(str(resources.files("agentworld_gym"))) / name
+    checkout = Path(__file__).resolve().parent.parent / name
+    for folder in (packaged, checkout):
+        if folder.is_dir():
+            return folder
+    raise SpecError(packaged, name, None, "the data folder of the package; reinstall agentworld-gym")
+
+
+@lru_cache(maxsize=64)
+def load_spec(source: str) -> DomainSpec:
+    """The spec of a domain by its name, or of a YAML file by its path.
+
+    Raises:
+        SpecError: names the file, the key, its value and what was expected.
+    """
+    path = data_folder("domain_specs") / f"{source}.yaml" if source in DOMAINS else Path(source)
+    data = read_yaml(path)
+    if not isinstance(data, Mapping):
+        raise SpecError(path, "the whole document", type(data).__name__, "a mapping")
+    return validated(DomainSpec, {**data, "path": path.resolve()}, path)

@@ -1,0 +1,199 @@
+"""What an agent is asked to do, where it starts, and how its success is tested."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from agentworld_gym.errors import SpecError
+
+Split = Literal["train", "validation", "test"]
+When = Literal["finish", "end", "step"]
+M = TypeVar("M", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """A frozen model that refuses unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Expect(Strict):
+    """A test of one text; every condition given must hold.
+
+    `equals` ignores white space at both ends. `matches` is a regular expression that is searched for.
+
+    >>> Expect(equals="3").holds(" 3\\n"), Expect(matches=r"^\\d+$").holds("x1")
+    (True, False)
+    """
+
+    equals: str | None = None
+    contains: str | None = None
+    excludes: str | None = None
+    matches: str | None = None
+
+    @field_validator("matches")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"a regular expression ({error})") from error
+        return pattern
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Expect:
+        if not self.model_fields_set:
+            raise ValueError("at least one of equals, contains, excludes, matches")
+        return self
+
+    def holds(self, text: str) -> bool:
+        """Whether the text passes every condition."""
+        if self.equals is not None and text.strip() != self.equals.strip():
+            return False
+        if self.contains is not None and self.contains not in text:
+            return False
+        if self.excludes is not None and self.excludes in text:
+            return False
+        return self.matches is None or re.search(self.matches, text, re.MULTILINE) is not None
+
+
+class Check(Strict):
+    """One success test, worth `weight` of the score.
+
+    Exactly one of: `probe` (an action run on a fork, whose output must pass `expect`), `answer` (what follows
+    `finish:`), `action` (some action of the episode), `observation` (some observation of the episode), `rubric` (a
+    question a judge answers). `when` says at which moment it is tested: on `finish`, at any `end` of the episode (the
+    step limit too), or after every `step`.
+    """
+
+    probe: str | None = None
+    expect: Expect | None = None
+    answer: Expect | None = None
+    action: Expect | None = None
+    observation: Expect | None = None
+    rubric: str | None = None
+    weight: float = Field(default=1.0, gt=0)
+    when: When = "finish"
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Check:
+        kinds = [k for k in ("probe", "answer", "action", "observation", "rubric") if getattr(self, k) is not None]
+        if len(kinds) != 1:
+            raise ValueError(f"exactly one of probe, answer, action, observation, rubric (got {kinds or 'none'})")
+        if (self.probe is None) != (self.expect is None):
+            raise ValueError("`probe` and `expect` together")
+        return self
+
+
+class Task(Strict):
+    """An instruction, an initial state and a way to tell success.
+
+    `state` is what the world starts from, in the words of the domain (files, tables, pages); `hidden` is known to the
+    world and never shown to the agent. `menu` lists actions for agents that choose instead of write; `expert` is one
+    action sequence that succeeds.
+
+    >>> Task(id="t", domain="terminal", instruction="Make a file.", success=[{"answer": {"equals": "ok"}}]).level
+    1
+    """
+
+    id: str = Field(min_length=1)
+    domain: str = Field(min_length=1)
+    instruction: str = Field(min_length=1)
+    state: dict[str, Any] = Field(default_factory=dict)
+    hidden: dict[str, Any] = Field(default_factory=dict)
+    tools: tuple[dict[str, Any], ...] = ()
+    first_observation: str | None = None
+    demonstrations: str | None = None
+    simulation: str | None = None
+    success: tuple[Check, ...] = Field(min_length=1)
+    controls: dict[str, float] = Field(default_factory=dict)
+    max_steps: int | None = Field(default=None, ge=1)
+    split: Split = "train"
+    family: str = "handwritten"
+    level: int = Field(default=1, ge=1, le=3)
+    seed: int | None = None
+    menu: tuple[str, ...] = ()
+    expert: tuple[str, ...] = ()
+
+
+def load_task(path: Path, domain: str) -> Task:
+    """Read one hand-written task.
+
+    Raises:
+        SpecError: names the file, the key, its value and what was expected.
+    """
+    data = read_yaml(path)
+    if isinstance(data, dict):
+        data = {"id": path.stem, "domain": domain, **data}
+    return validated(Task, data, path)
+
+
+def read_yaml(path: Path) -> Any:
+    """A YAML file as plain data (safe loader, UTF-8).
+
+    Raises:
+        SpecError: if the file cannot be read or is not YAML.
+    """
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(path, "file", type(error).__name__, "a readable UTF-8 file") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark else "the whole file"
+        raise SpecError(path, where, getattr(error, "problem", None) or str(error), "valid YAML") from error
+
+
+def validated(model: type[M], data: Any, file: str | Path) -> M:
+    """Validate data against a model, with the first error told as file, key, value and expectation."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"]) or "the whole document"
+        raise SpecError(file, key, first.get("input"), expectation(first)) from error
+
+
+def expectation(error: Mapping[str, Any]) -> str:
+    """What pydantic expected, in a few words."""
+    if error["type"] == "missing":
+        return "this key to be there"
+    if error["type"] == "extra_forbidden":
+        return "no such key"
+    message: str = error["msg"]
+    for start in ("Value error, ", "Input should be "):
+        message = message.removeprefix(start)
+    return message[:1].lower() + message[1:]
+
+
+def split_seed(split: Split, index: int) -> int:
+    """The seed of the n-th task of a split: of every ten seeds eight train, one validates, one tests.
+
+    >>> [split_seed("train", i) for i in (0, 7, 8)], split_seed("validation", 3), split_seed("test", 3)
+    ([0, 7, 10], 38, 39)
+    """
+    if split == "train":
+        return 10 * (index // 8) + index % 8
+    return 10 * index + (8 if split == "validation" else 9)
+
+
+def split_of(seed: int) -> Split:
+    """The split a task seed belongs to.
+
+    >>> [split_of(s) for s in (10, 38, 39)]
+    ['train', 'validation', 'test']
+    """
+    last = seed % 10
+    return "test" if last == 9 else "validation" if last == 8 else "train"
+
+
+def total_weight(checks: Sequence[Check]) -> float:
+    """Sum of the weights of some checks."""
+    return sum(check.weight for check in checks)

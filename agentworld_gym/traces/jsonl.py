@@ -1,0 +1,116 @@
+"""Lines of JSON that survive a crash: one write a wave, a torn last line is cut, a full disk is an error."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from agentworld_gym.errors import ClosedError, TraceError
+
+
+class JsonlWriter:
+    """Appends rows to a file, each call to `write` with one system call.
+
+    A torn last line (a crash, a full disk) is cut off at opening, so that a file never holds half a row in its middle.
+
+    Raises:
+        TraceError: the file cannot be opened or written; what was written before stays whole.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._fd: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self._size = _whole_lines(self._fd)
+            os.ftruncate(self._fd, self._size)
+        except OSError as error:
+            raise _trace_error(path, error) from error
+
+    def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Append all rows, or none."""
+        if self._fd is None:
+            raise ClosedError(f"{self.path} is closed")
+        if not rows:
+            return
+        data = b"".join([_line(row) for row in rows])
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(self._fd, data[written:])
+        except OSError as error:
+            os.ftruncate(self._fd, self._size)
+            raise _trace_error(self.path, error) from error
+        except BaseException:
+            if 0 < written < len(data):
+                os.ftruncate(self._fd, self._size)
+            raise
+        self._size += len(data)
+
+    def close(self) -> None:
+        """Close the file; more than once is fine."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file, split at line feeds only; a torn last line is left out.
+
+    Raises:
+        TraceError: the file cannot be read, or a line in its middle is no JSON object (names the line).
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    row = orjson.loads(line)
+                except orjson.JSONDecodeError as error:
+                    raise TraceError(f"{path}: line {number}: not JSON ({error})") from error
+                if not isinstance(row, dict):
+                    raise TraceError(f"{path}: line {number}: expected a JSON object")
+                yield row
+    except OSError as error:
+        raise _trace_error(path, error) from error
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # lone surrogates are not valid UTF-8
+        return orjson.dumps(_cleaned(row), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, Mapping):
+        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(item) for item in value]
+    return value
+
+
+def _whole_lines(fd: int) -> int:
+    """The length of the file up to and including its last line feed."""
+    end = os.fstat(fd).st_size
+    while end:
+        start = max(0, end - 65536)
+        block = os.pread(fd, end - start, start)
+        found = block.rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _trace_error(path: Path, error: OSError) -> TraceError:
+    hint = "; free some space and run again, what was recorded so far is whole" if error.errno == errno.ENOSPC else ""
+    return TraceError(f"{path}: {error.strerror or error}{hint}")

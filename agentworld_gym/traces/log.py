@@ -1,0 +1,136 @@
+"""Two logs of every run, joined by ids: what the worlds did, and what the agents did.
+
+They are apart because policy and world are both stochastic: one can be diffed while the other is held still. Each file
+is JSONL; its first line is a header with the world's fingerprint. Rows are flushed once a wave.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.errors import TraceError
+from agentworld_gym.fingerprint import Fingerprint
+from agentworld_gym.traces.jsonl import JsonlWriter, read_jsonl
+
+FORMAT = "agentworld-trace-1"
+
+
+class TraceLogs:
+    """The world log and the agent log of one run, in `folder/<run>.world.jsonl` and `folder/<run>.agent.jsonl`.
+
+    Raises:
+        TraceError: a file cannot be written.
+    """
+
+    def __init__(self, folder: Path, env_id: str, fingerprint: Fingerprint) -> None:
+        self.run = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}-{os.urandom(3).hex()}"
+        header = {"format": FORMAT, "run": self.run, "env": env_id, "fingerprint": fingerprint.as_dict()}
+        self.world = JsonlWriter(folder / f"{self.run}.world.jsonl")
+        self.agent = JsonlWriter(folder / f"{self.run}.agent.jsonl")
+        self.world.write([{**header, "log": "world"}])
+        self.agent.write([{**header, "log": "agent"}])
+
+    def write(self, world: Sequence[Mapping[str, Any]], agent: Sequence[Mapping[str, Any]]) -> None:
+        """Append the rows of one wave."""
+        self.world.write(world)
+        self.agent.write(agent)
+
+    def close(self) -> None:
+        """Close both files."""
+        self.world.close()
+        self.agent.close()
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One step of an episode, from both logs."""
+
+    turn: int
+    action: str
+    observation: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: Mapping[str, Any]
+    world: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class TraceEpisode:
+    """One episode, from both logs. `start` holds task, seed, instruction and the first observation."""
+
+    id: str
+    start: Mapping[str, Any]
+    system: str
+    steps: tuple[TraceStep, ...]
+
+
+def read_trace(path: Path) -> Iterator[TraceEpisode]:
+    """The episodes of a run, or of all runs in a folder, in the order they began.
+
+    Args:
+        path: a folder, or either of the two files of a run.
+
+    Raises:
+        TraceError: nothing there, or not a trace.
+    """
+    if path.is_dir():
+        agents = sorted(path.glob("*.agent.jsonl"))
+    else:
+        agents = [path.with_name(path.name.replace(".world.jsonl", ".agent.jsonl"))]
+    if not agents or not all(agent.is_file() for agent in agents):
+        raise TraceError(f"{path}: no trace there (expected files named RUN.agent.jsonl and RUN.world.jsonl)")
+    for agent in agents:
+        yield from _episodes(agent)
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """The first line of a log: format, run, environment and fingerprint.
+
+    Raises:
+        TraceError: not a trace.
+    """
+    header = next(read_jsonl(path), {})
+    if header.get("format") != FORMAT:
+        raise TraceError(f"{path}: not a trace (expected a first line with format {FORMAT!r})")
+    return header
+
+
+def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
+    read_header(agent_file)
+    world_file = agent_file.with_name(agent_file.name.replace(".agent.jsonl", ".world.jsonl"))
+    worlds: dict[tuple[str, int], dict[str, Any]] = {}
+    if world_file.is_file():
+        for row in read_jsonl(world_file):
+            if "episode" in row and not row.get("fork"):
+                worlds[row["episode"], row["turn"]] = row
+    starts: dict[str, dict[str, Any]] = {}
+    steps: dict[str, list[TraceStep]] = {}
+    for row in read_jsonl(agent_file):
+        if "episode" not in row:
+            continue
+        episode = row["episode"]
+        if row["turn"] == 0:
+            starts[episode], steps[episode] = row, []
+            continue
+        if episode in steps:
+            steps[episode].append(
+                TraceStep(
+                    row["turn"],
+                    row["action"],
+                    row["observation"],
+                    row["reward"],
+                    row["terminated"],
+                    row["truncated"],
+                    row["info"],
+                    worlds.get((episode, row["turn"])),
+                )
+            )
+    for episode, start in starts.items():
+        system = worlds.get((episode, 0), {}).get("system", "")
+        yield TraceEpisode(episode, start, system, tuple(steps[episode]))

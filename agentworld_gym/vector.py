@@ -1,0 +1,174 @@
+"""Many environments, one wave a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from agentworld_gym.contracts import World
+from agentworld_gym.env import MAX_SEED, env_options, text_spaces, transcript
+from agentworld_gym.episode import Episode
+from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.task import Task
+
+Flags = NDArray[np.bool_]
+
+
+class AgentWorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
+    """`num_envs` episodes in one world; every step asks the world once, for all of them together.
+
+    Args:
+        num_envs: how many.
+        autoreset_mode: `NextStep` (Gymnasium's default: the step after the end resets), `SameStep` (`final_obs` and
+            `final_info` hold the end) or `Disabled` (reset with `options={"reset_mask": …}`).
+        max_episode_steps: the same as `max_steps`, by the name that `gym.make_vec` uses.
+        options: see `agentworld_gym.config.EnvOptions`.
+
+    Raises:
+        SpecError: a spec or an option is wrong.
+        WorldNotConfigured: the domain has no such world.
+
+    >>> import gymnasium as gym
+    >>> envs = gym.make_vec("AgentWorld/Terminal-v0", num_envs=2, world="scripted")
+    >>> observations, infos = envs.reset(seed=7)
+    >>> observations, rewards, terminated, truncated, infos = envs.step(["ls", "pwd"])
+    >>> observations
+    ('[1] ls', '[1] pwd')
+    >>> envs.close()
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        max_episode_steps: int | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        if num_envs < 1:
+            raise SpecError("options", "num_envs", num_envs, "an integer of at least 1")
+        try:
+            mode = AutoresetMode(autoreset_mode)
+        except ValueError as error:
+            expected = ", ".join(m.value for m in AutoresetMode)
+            raise SpecError("options", "autoreset_mode", autoreset_mode, f"one of {expected}") from error
+        if max_episode_steps is not None:
+            options["max_steps"] = max_episode_steps
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.metadata = {"autoreset_mode": mode, "render_modes": ["ansi"], "render_fps": 4}
+        self._mode = mode
+        self.runner = env_options(options).runner()
+        self.single_action_space, self.single_observation_space = text_spaces(self.runner.spec)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.episodes: list[Episode] = []
+        self._over: Flags = np.zeros(num_envs, dtype=bool)
+
+    @property
+    def world(self) -> World[Any]:
+        """Who answers."""
+        return self.runner.world
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The current task of every member."""
+        return tuple(episode.task for episode in self.episodes)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Begin an episode in every member, or in those of `options["reset_mask"]`.
+
+        An integer seed gives member i the seed `seed + i`; a member's later episodes draw from the environment's own
+        random numbers.
+        """
+        if self.closed:
+            raise ClosedError("this environment is closed; make another one")
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        chosen = dict(options or {})
+        mask = chosen.pop("reset_mask", None)
+        members = list(range(self.num_envs)) if mask is None else np.flatnonzero(mask).tolist()
+        if len(self.episodes) < self.num_envs and len(members) < self.num_envs:
+            raise gym.error.ResetNeeded("the first reset must be of all members")
+        started = self._begin(members, self._seeds(seed, members), chosen)
+        infos: dict[str, Any] = {}
+        for member, info in started.items():
+            infos = self._add_info(infos, info, member)
+        return self._observations(), infos
+
+    def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+        """One action a member, in one wave; members that ended are reset as `autoreset_mode` says."""
+        if self.closed:
+            raise ClosedError("this environment is closed; make another one")
+        if not self.episodes:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        if len(actions) != self.num_envs:
+            raise SpecError("step", "actions", len(actions), f"{self.num_envs} strings")
+        rewards = np.zeros(self.num_envs, dtype=np.float64)
+        terminated, truncated = np.zeros(self.num_envs, dtype=bool), np.zeros(self.num_envs, dtype=bool)
+        infos: dict[str, Any] = {}
+        resetting = self._over if self._mode is AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, dtype=bool)
+        playing = np.flatnonzero(~resetting).tolist()
+        if self._mode is AutoresetMode.DISABLED and self._over.any():
+            raise gym.error.ResetNeeded("members have ended; reset them with options={'reset_mask': …}")
+        results = self.runner.advance([self.episodes[i] for i in playing], [actions[i] for i in playing])
+        for member, result in zip(playing, results, strict=True):
+            rewards[member] = result.reward
+            terminated[member], truncated[member] = result.terminated, result.truncated
+        over: Flags = terminated | truncated
+        begun = np.flatnonzero(over if self._mode is AutoresetMode.SAME_STEP else resetting).tolist()
+        started = self._begin(begun, self._seeds(None, begun), {}) if begun else {}
+        for member, result in zip(playing, results, strict=True):
+            info = dict(result.info)
+            if member in started:
+                infos = self._add_info(infos, {"final_obs": result.observation, "final_info": info}, member)
+            else:
+                infos = self._add_info(infos, info, member)
+        for member, info in started.items():
+            infos = self._add_info(infos, info, member)
+        self._over = over
+        return self._observations(), rewards, terminated, truncated, infos
+
+    def _begin(
+        self, members: Sequence[int], seeds: Sequence[int], options: dict[str, Any]
+    ) -> dict[int, dict[str, Any]]:
+        started = self.runner.start(seeds, options)
+        if not self.episodes:
+            self.episodes = [episode for episode, _, _ in started]
+        infos: dict[int, dict[str, Any]] = {}
+        for member, (episode, _, info) in zip(members, started, strict=True):
+            if self.episodes[member] is not episode:
+                self.episodes[member].session.close()
+                self.episodes[member] = episode
+            self._over[member] = False
+            infos[member] = dict(info)
+        return infos
+
+    def _seeds(self, seed: int | Sequence[int | None] | None, members: Sequence[int]) -> list[int]:
+        if isinstance(seed, int):
+            return [seed + member for member in members]
+        if seed is not None and len(seed) != self.num_envs:
+            raise SpecError("reset", "seed", len(seed), f"an integer or {self.num_envs} integers")
+        given = [None] * len(members) if seed is None else [seed[member] for member in members]
+        return [int(self.np_random.integers(MAX_SEED)) if s is None else int(s) for s in given]
+
+    def _observations(self) -> tuple[str, ...]:
+        return tuple([episode.observation for episode in self.episodes])
+
+    def render(self) -> tuple[str, ...] | None:
+        """The episodes so far, as texts (`ansi`)."""
+        return tuple(transcript(episode) for episode in self.episodes) if self.render_mode == "ansi" else None
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free all episodes and the world."""
+        for episode in self.episodes:
+            episode.session.close()
+        self.runner.close()

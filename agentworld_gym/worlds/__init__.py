@@ -1,0 +1,18 @@
+"""Whoever answers an action: a language world, a grounded world, a scripted or a recorded one."""
+
+from agentworld_gym.worlds.grounded import GroundedWorld
+from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.opening import WorldOptions, open_world, register_world
+from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
+from agentworld_gym.worlds.scripted import ScriptedWorld
+
+__all__ = [
+    "GroundedWorld",
+    "LanguageWorld",
+    "RecordedWorld",
+    "RecordingWorld",
+    "ScriptedWorld",
+    "WorldOptions",
+    "open_world",
+    "register_world",
+]

@@ -1,0 +1,79 @@
+"""A world that really executes the action, in one of the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.engines import Engine, EngineError, Machine
+from agentworld_gym.errors import SpecError
+from agentworld_gym.fingerprint import Fingerprint
+from agentworld_gym.task import Task
+
+
+@dataclass
+class GroundedSession:
+    """One machine and what it shows."""
+
+    machine: Machine
+    observation: str
+    system: str = ""
+
+    def fork(self) -> GroundedSession:
+        """An exact copy: equal actions on both give equal observations."""
+        return GroundedSession(self.machine.fork(), self.observation)
+
+    def close(self) -> None:
+        """Free the machine."""
+        self.machine.close()
+
+
+class GroundedWorld:
+    """Ground truth for one domain.
+
+    Args:
+        engine: starts a machine from a task's `state` and a seed.
+        fingerprint: names the engine and its versions.
+    """
+
+    deterministic = True
+
+    def __init__(self, engine: Engine, fingerprint: Fingerprint) -> None:
+        self.engine = engine
+        self.fingerprint = fingerprint
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[GroundedSession | Failure]:
+        """One machine a task.
+
+        Raises:
+            SpecError: a state the engine cannot start from, or controls, which engines do not act out.
+        """
+        return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
+
+    def _begin(self, task: Task, seed: int) -> GroundedSession | Failure:
+        if task.controls:
+            raise SpecError(f"task {task.id}", "controls", dict(task.controls), "none: only a language world has them")
+        try:
+            machine = self.engine.start(task.state, seed)
+        except EngineError as error:
+            return Failure(FailureKind.ENGINE, str(error))
+        return GroundedSession(machine, machine.observation)
+
+    def step(self, sessions: Sequence[GroundedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
+        """Execute each action on its machine, in order."""
+        return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
+
+    def _step(self, session: GroundedSession, action: Action) -> Observation | Failure:
+        if action.error is not None:
+            session.observation = action.error
+            return Observation(action.error)
+        try:
+            text = session.machine.act(action.parsed)
+        except EngineError as error:
+            return Failure(FailureKind.ENGINE, str(error))
+        session.observation = text
+        return Observation(text)
+
+    def close(self) -> None:
+        """Machines belong to their sessions; nothing else is held."""

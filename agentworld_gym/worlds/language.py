@@ -1,0 +1,179 @@
+"""A world that a language model plays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentworld_gym.contracts import (
+    Action,
+    ChatRequest,
+    Completion,
+    Failure,
+    FailureKind,
+    Generator,
+    Message,
+    Observation,
+    Sampling,
+)
+from agentworld_gym.fingerprint import Fingerprint, Part, digest_of
+from agentworld_gym.parsing import parse_completion
+from agentworld_gym.prompt import Prompts
+from agentworld_gym.spec import DomainSpec
+from agentworld_gym.task import Task
+from agentworld_gym.worlds.waves import rounds
+
+
+@dataclass
+class LanguageSession:
+    """The append-only history of one episode. `tokens` is what the last prompt and completion took together."""
+
+    task: Task
+    seed: int
+    observation: str
+    history: list[Message]
+    turn: int = 0
+    tokens: int = 0
+
+    @property
+    def system(self) -> str:
+        """The system prompt."""
+        return self.history[0]["content"]
+
+    def fork(self) -> LanguageSession:
+        """An exact copy: equal actions on both give equal requests."""
+        return LanguageSession(self.task, self.seed, self.observation, list(self.history), self.turn, self.tokens)
+
+    def close(self) -> None:
+        """Nothing is held: the history is plain data."""
+
+
+@dataclass
+class LanguageWorld:
+    """Renders each action into the history, asks the generator, and reads the observation from its completion.
+
+    Args:
+        spec: the domain.
+        prompts: its templates.
+        generator: who answers.
+        sampling: how; each request gets a seed of its own, made from the session's seed and the turn.
+    """
+
+    spec: DomainSpec
+    prompts: Prompts
+    generator: Generator
+    sampling: Sampling
+    fingerprint: Fingerprint = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts = {
+            "world": Part("language", True),
+            "spec": Part(self.spec.digest(), True),
+            "prompts": Part(self.prompts.digest, True),
+            "sampling": Part(digest_of(self.sampling.as_dict()), True),
+        }
+        parts |= {name: Part(value, verified) for name, (value, verified) in self.generator.describe().items()}
+        self.fingerprint = Fingerprint(parts)
+
+    @property
+    def deterministic(self) -> bool:
+        """Only where the generator says so: samples vary with the composition of a batch even under a seed."""
+        return bool(getattr(self.generator, "deterministic", False))
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[LanguageSession | Failure]:
+        """One session a task; the first observation comes from the task, not from the model."""
+        return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
+
+    def _begin(self, task: Task, seed: int) -> LanguageSession:
+        system = self.prompts.system(task, task.controls)
+        return LanguageSession(
+            task, seed, self.prompts.first_observation(task), [Message(role="system", content=system)]
+        )
+
+    def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
+        """One completion an action that can be parsed, all of a wave submitted together."""
+        results: list[Observation | Failure | None] = [None] * len(sessions)
+        for indices in rounds(sessions):
+            turns: dict[int, str] = {}
+            requests: list[ChatRequest] = []
+            asked: list[int] = []
+            for index in indices:
+                session, action = sessions[index], actions[index]
+                turns[index] = self._turn(session, action)
+                if action.error is not None:
+                    results[index] = self._append(session, turns[index], Observation(action.error, prompt=turns[index]))
+                elif session.tokens >= self.spec.limits.context_tokens:
+                    limit = self.spec.limits.context_tokens
+                    results[index] = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
+                else:
+                    requests.append(self._request(session, turns[index]))
+                    asked.append(index)
+            for position, answer in self.generator.submit(requests) if requests else ():
+                index = asked[position]
+                observed = self._read(answer, turns[index], requests[position].sampling.seed)
+                results[index] = (
+                    observed if isinstance(observed, Failure) else self._append(sessions[index], turns[index], observed)
+                )
+        missing = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
+        return [missing if result is None else result for result in results]
+
+    def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
+        """Append an answer that is known already (from a recording) as if the generator had given it."""
+        self._append(session, self._turn(session, action), observed)
+
+    def messages(self, session: LanguageSession, action: Action) -> list[Message]:
+        """The chat messages that this action would be sent as."""
+        return list(self._request(session, self._turn(session, action)).messages)
+
+    def _turn(self, session: LanguageSession, action: Action) -> str:
+        restate = session.turn == 0 or self.spec.observation.restate
+        state = session.observation if restate and session.observation else None
+        return self.prompts.turn(session.task, session.turn + 1, action, state)
+
+    def _request(self, session: LanguageSession, turn: str) -> ChatRequest:
+        seed = step_seed(session.seed, session.turn) if self.generator.supports_seed else None
+        last = Message(role="user", content=turn + self.prompts.closing)
+        return ChatRequest([*session.history, last], self.sampling.seeded(seed))
+
+    def _append(self, session: LanguageSession, turn: str, observed: Observation) -> Observation:
+        session.history.append(Message(role="user", content=turn))
+        session.history.append(Message(role="assistant", content=self.prompts.observation(observed.text)))
+        session.observation = observed.text
+        session.turn += 1
+        session.tokens = observed.usage.prompt_tokens + observed.usage.completion_tokens or session.tokens
+        return observed
+
+    def _read(self, answer: Completion | Failure, turn: str, seed: int | None) -> Observation | Failure:
+        if isinstance(answer, Failure):
+            return answer
+        if answer.finish_reason == "length":
+            spent = answer.usage.completion_tokens or self.sampling.max_tokens
+            return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
+        text = parse_completion(answer.text)
+        if not text:
+            return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
+        if len(text) > self.spec.limits.max_observation_chars:
+            limit = self.spec.limits.max_observation_chars
+            return Failure(FailureKind.LENGTH, f"the observation has {len(text)} characters, the limit is {limit}")
+        return Observation(text, answer.usage, turn, answer.text, answer.reasoning, seed)
+
+    def close(self) -> None:
+        """Release the generator."""
+        self.generator.close()
+
+
+def step_seed(seed: int, turn: int) -> int:
+    """The request seed of one turn: 31 bits, spread so that neighbours share nothing.
+
+    >>> step_seed(7, 0) != step_seed(7, 1) != step_seed(8, 0)
+    True
+    """
+    mixed = (seed * 0x9E3779B97F4A7C15 + turn * 0xBF58476D1CE4E5B9 + 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+    mixed ^= mixed >> 31
+    return (mixed * 0xD6E8FEB86659FD93 & 0xFFFFFFFFFFFFFFFF) >> 33
+
+
+def merged(sampling: Sampling, changes: Mapping[str, Any]) -> Sampling:
+    """A sampling with some fields replaced."""
+    return Sampling(**{**sampling.as_dict(), "stop": sampling.stop, **changes})

@@ -1,0 +1,167 @@
+"""From a short string to a world."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import Generator, World
+from agentworld_gym.engines import Engine
+from agentworld_gym.errors import SpecError, WorldNotConfigured
+from agentworld_gym.fingerprint import Fingerprint, Part
+from agentworld_gym.generators import open_generator
+from agentworld_gym.prompt import Profile, Prompts
+from agentworld_gym.spec import DomainSpec
+from agentworld_gym.worlds.grounded import GroundedWorld
+from agentworld_gym.worlds.language import LanguageWorld, merged
+from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
+from agentworld_gym.worlds.scripted import ScriptedWorld
+
+MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
+KINDS = f"grounded, tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, or a registered name"
+
+
+@dataclass(frozen=True)
+class WorldOptions:
+    """What a world needs beside its name: the domain, its prompts, and how to sample.
+
+    `sampling` replaces fields of the spec's sampling; `profile` None takes the world's own (compact for `tiny`).
+    """
+
+    spec: DomainSpec
+    profile: Profile | None = None
+    prompts: Path | None = None
+    system_prompt: str | None = None
+    sampling: Mapping[str, Any] | None = None
+
+    def templates(self, profile: Profile = "full") -> Prompts:
+        """The prompt templates in use."""
+        return Prompts(self.spec, self.prompts, self.profile or profile, self.system_prompt)
+
+    def language(self, generator: Generator, profile: Profile = "full", **sampling: Any) -> LanguageWorld:
+        """A language world over a generator.
+
+        Raises:
+            SpecError: a sampling field that does not exist.
+        """
+        changes = {**sampling, **(self.sampling or {})}
+        try:
+            chosen = merged(self.spec.sampling.sampling(), changes)
+        except TypeError as error:
+            raise SpecError("options", "sampling", dict(changes), "fields of Sampling") from error
+        return LanguageWorld(self.spec, self.templates(profile), generator, chosen)
+
+
+WorldFactory = Callable[[WorldOptions], World[Any]]
+
+
+class WorldRegistry:
+    """Names that a user gave to worlds.
+
+    >>> registry = WorldRegistry()
+    >>> registry.register("mine", lambda options: ScriptedWorld())
+    >>> "mine" in registry.factories
+    True
+    """
+
+    def __init__(self) -> None:
+        self.factories: dict[str, WorldFactory] = {}
+
+    def register(self, name: str, factory: WorldFactory) -> None:
+        """Make `world=name` call `factory(options)`; a later factory of that name replaces an earlier one.
+
+        Raises:
+            SpecError: the name could be taken for another kind of world.
+        """
+        if not name.isidentifier() or name in {"auto", "grounded", "tiny", "scripted"}:
+            raise SpecError("register_world", "name", name, "an identifier that is not the name of a built-in world")
+        self.factories[name] = factory
+
+
+REGISTRY = WorldRegistry()
+
+
+def register_world(name: str, factory: WorldFactory) -> None:
+    """Make `gym.make(..., world=name)` use `factory(options)`."""
+    REGISTRY.register(name, factory)
+
+
+def open_world(handle: str, options: WorldOptions) -> World[Any]:
+    """The world that a handle names.
+
+    Raises:
+        WorldNotConfigured: the domain has no such world, or the handle names none.
+        GeneratorError: its generator cannot be made.
+        RecordingError: its recording cannot be read.
+    """
+    if handle == "auto":
+        handle = os.environ.get("AGENTWORLD_WORLD") or "grounded"
+    kind, _, rest = handle.partition(":")
+    if handle in REGISTRY.factories:
+        return REGISTRY.factories[handle](options)
+    if handle == "grounded":
+        return _grounded(options.spec)
+    if handle == "scripted":
+        return ScriptedWorld()
+    if handle == "tiny":
+        return _tiny(options)
+    if kind in {"http", "https", "vllm", "transformers"} and rest:
+        return options.language(open_generator(handle))
+    if kind == "recorded" and rest:
+        return RecordedWorld(Path(rest))
+    if kind == "record" and rest:
+        path, plus, inner = rest.partition("+")
+        if path and plus and inner:
+            return RecordingWorld(open_world(inner, options), Path(path))
+    raise WorldNotConfigured(f"world={handle!r} names no world; pass {KINDS}")
+
+
+def has_grounded(domain: str) -> bool:
+    """Whether a domain has a grounded world."""
+    return domain in {"terminal"}
+
+
+def _grounded(spec: DomainSpec) -> World[Any]:
+    if not has_grounded(spec.id):
+        raise WorldNotConfigured(
+            f"{spec.env_id} has no grounded world; pass world={MODELS}, 'scripted' or 'recorded:PATH', "
+            "or set AGENTWORLD_WORLD"
+        )
+    from agentworld_gym.engines.terminal import TerminalMachine
+
+    engine: Engine = TerminalMachine
+    parts = {
+        "world": Part("grounded", True),
+        "engine": Part(spec.id, True),
+        "spec": Part(spec.digest(), True),
+        "agentworld-gym": Part(installed("agentworld-gym"), True),
+        "bashkit": Part(installed("bashkit"), True),
+    }
+    return GroundedWorld(engine, Fingerprint(parts))
+
+
+def _tiny(options: WorldOptions) -> World[Any]:
+    folder = tiny_model(options.spec.id)
+    if folder is None:
+        raise WorldNotConfigured(f"no small world model of {options.spec.env_id} is bundled; pass world={MODELS}")
+    return options.language(
+        open_generator(f"transformers:{folder}"), "compact", temperature=0.0, thinking=False, max_tokens=512
+    )
+
+
+def tiny_model(domain: str) -> Path | None:
+    """The folder of the bundled small world model of a domain, if there is one."""
+    folder = Path(__file__).resolve().parent.parent / "models" / f"tiny-{domain}"
+    return folder if (folder / "config.json").is_file() else None
+
+
+def installed(name: str) -> str:
+    """The version of an installed distribution, or `unknown`."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,261 @@
+"""Record any world's transitions, and replay them bitwise with no world at all.
+
+A transition is keyed by a chain of digests: the world's fingerprint (model, spec, prompts, sampling), the task and the
+seed, then each action. Where one key comes up twice, the first answer wins, in the recording as in the replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Session, Usage, World
+from agentworld_gym.errors import RecordingError
+from agentworld_gym.fingerprint import Fingerprint, digest_of
+from agentworld_gym.task import Task
+from agentworld_gym.traces.jsonl import JsonlWriter, read_jsonl
+from agentworld_gym.worlds.waves import rounds
+
+FORMAT = "agentworld-recording-1"
+
+
+def start_key(digest: str, task: Task, seed: int) -> str:
+    """The key of an episode before any action."""
+    return digest_of([digest, task.model_dump(mode="json"), seed])
+
+
+def next_key(key: str, action: Action) -> str:
+    """The key after one more action."""
+    return digest_of([key, action.raw])
+
+
+@dataclass
+class RecordedSession:
+    """Where in the recording an episode stands; `inner` is the session behind it while recording."""
+
+    key: str
+    observation: str
+    system: str = ""
+    inner: Session | None = None
+    turn: int = 0
+
+    def fork(self) -> RecordedSession:
+        """An exact copy."""
+        inner = None if self.inner is None else self.inner.fork()
+        return RecordedSession(self.key, self.observation, self.system, inner, self.turn)
+
+    def close(self) -> None:
+        """Free the session behind it."""
+        if self.inner is not None:
+            self.inner.close()
+
+
+class RecordingWorld:
+    """Passes everything on to `inner` and writes each transition to `path`, flushed once a wave.
+
+    A recording that is there already is continued; it must be of the same world.
+
+    Raises:
+        RecordingError: the file records another world, or is no recording.
+        TraceError: the file cannot be written.
+    """
+
+    def __init__(self, inner: World[Any], path: Path) -> None:
+        self.inner = inner
+        self.fingerprint = inner.fingerprint
+        self.deterministic = inner.deterministic
+        self._rows: dict[str, dict[str, Any]] = {}
+        if path.exists() and path.stat().st_size:
+            recorded, self._rows = read_recording(path)
+            if recorded.digest != self.fingerprint.digest:
+                raise RecordingError(
+                    f"{path} records world {recorded.digest}, this world is {self.fingerprint.digest}; "
+                    "record to another file"
+                )
+        self._file = JsonlWriter(path)
+        if not self._rows:
+            self._file.write([{"format": FORMAT, "fingerprint": self.fingerprint.as_dict()}])
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[RecordedSession | Failure]:
+        """Begin in the inner world and record the first observations."""
+        sessions: list[RecordedSession | Failure] = []
+        rows = []
+        for task, seed, inner in zip(tasks, seeds, self.inner.begin(tasks, seeds), strict=True):
+            if isinstance(inner, Failure):
+                sessions.append(inner)
+                continue
+            key = start_key(self.fingerprint.digest, task, seed)
+            session = RecordedSession(key, inner.observation, inner.system, inner)
+            sessions.append(session)
+            row = {"key": key, "task": task.id, "seed": seed, "text": inner.observation, "system": inner.system}
+            rows += self._keep(row)
+        self._file.write(rows)
+        return sessions
+
+    def step(self, sessions: Sequence[RecordedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
+        """Step the inner world where the transition is not recorded yet."""
+        results: list[Observation | Failure] = [NOT_RECORDED] * len(sessions)
+        for indices in rounds(sessions):
+            keys = {i: next_key(sessions[i].key, actions[i]) for i in indices}
+            asked = self._to_ask(indices, keys)
+            inner = [_inner(sessions[i]) for i in asked]
+            answers = self.inner.step(inner, [actions[i] for i in asked]) if asked else []
+            rows = []
+            for index, answer in zip(asked, answers, strict=True):
+                results[index] = answer
+                if isinstance(answer, Observation):
+                    row = {"key": keys[index], "parent": sessions[index].key, "action": actions[index].raw}
+                    rows += self._keep({**row, **_packed(answer)})
+            self._file.write(rows)
+            for index in indices:
+                self._settle(sessions[index], actions[index], keys[index], index, asked, results)
+        return results
+
+    def _to_ask(self, indices: Sequence[int], keys: dict[int, str]) -> list[int]:
+        """Whom to ask: each unknown transition once, but everyone where the inner world cannot be told an answer."""
+        if not hasattr(self.inner, "accept"):
+            return list(indices)
+        asked, seen = [], set()
+        for index in indices:
+            if keys[index] not in self._rows and keys[index] not in seen:
+                asked.append(index)
+                seen.add(keys[index])
+        return asked
+
+    def _settle(
+        self,
+        session: RecordedSession,
+        action: Action,
+        key: str,
+        index: int,
+        asked: Sequence[int],
+        results: list[Observation | Failure],
+    ) -> None:
+        if index not in asked:
+            if key not in self._rows:
+                results[index] = Failure(FailureKind.SERVER, "the same transition failed in this wave", retryable=True)
+                return
+            observed = _unpacked(self._rows[key])
+            self.inner.accept(_inner(session), action, observed)  # type: ignore[attr-defined]
+            results[index] = observed
+        answer = results[index]
+        if isinstance(answer, Observation):
+            session.key, session.observation, session.turn = key, answer.text, session.turn + 1
+
+    def _keep(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        if row["key"] in self._rows:
+            return []
+        self._rows[row["key"]] = row
+        return [row]
+
+    def close(self) -> None:
+        """Close the file and the inner world."""
+        self._file.close()
+        self.inner.close()
+
+
+NOT_RECORDED = Failure(FailureKind.RECORDING, "this transition is not in the recording")
+
+
+@dataclass
+class RecordedWorld:
+    """Replays a recording: no model, no server, the same observations byte for byte.
+
+    Raises:
+        RecordingError: the file is not there or is no recording.
+    """
+
+    path: Path
+    deterministic: bool = field(default=True, init=False)
+    fingerprint: Fingerprint = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fingerprint, self._rows = read_recording(self.path)
+        self._actions: dict[str, list[str]] = {}
+        for row in self._rows.values():
+            if "parent" in row:
+                self._actions.setdefault(row["parent"], []).append(row["action"])
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[RecordedSession | Failure]:
+        """Find each episode's start in the recording; a start that is not there is a failure that says what is."""
+        return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
+
+    def _begin(self, task: Task, seed: int) -> RecordedSession | Failure:
+        key = start_key(self.fingerprint.digest, task, seed)
+        row = self._rows.get(key)
+        if row is not None:
+            return RecordedSession(key, row["text"], row.get("system", ""))
+        return Failure(FailureKind.RECORDING, f"{self.path}: {self._what_differs(task, seed)}")
+
+    def _what_differs(self, task: Task, seed: int) -> str:
+        starts = [row for row in self._rows.values() if "task" in row]
+        same_task = [row["seed"] for row in starts if row["task"] == task.id]
+        if not same_task:
+            names = ", ".join(sorted({row["task"] for row in starts})[:5]) or "none"
+            return f"no episode of task {task.id}; recorded tasks: {names}"
+        if seed not in same_task:
+            return f"task {task.id} was recorded under seeds {sorted(same_task)[:5]}, not {seed}"
+        return f"task {task.id} with seed {seed} was recorded with another content of the task"
+
+    def step(self, sessions: Sequence[RecordedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
+        """Look each transition up."""
+        return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
+
+    def _step(self, session: RecordedSession, action: Action) -> Observation | Failure:
+        key = next_key(session.key, action)
+        row = self._rows.get(key)
+        if row is None:
+            known = self._actions.get(session.key, [])
+            return Failure(
+                FailureKind.RECORDING,
+                f"{self.path}: turn {session.turn + 1}: no answer to {action.raw[:80]!r}; "
+                f"recorded here: {', '.join(repr(a[:80]) for a in known[:5]) or 'nothing'}",
+            )
+        observed = _unpacked(row)
+        session.key, session.observation, session.turn = key, observed.text, session.turn + 1
+        return observed
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
+    """The fingerprint of the recorded world, and its rows by key (the first of equal keys).
+
+    Raises:
+        RecordingError: the file is not there or is no recording.
+    """
+    if not path.is_file():
+        raise RecordingError(f"{path}: no such recording; make one with world='record:{path}+WORLD'")
+    rows = iter(read_jsonl(path))
+    header = next(rows, {})
+    if header.get("format") != FORMAT:
+        raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r})")
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        found.setdefault(row["key"], row)
+    return Fingerprint.from_dict(header["fingerprint"]), found
+
+
+def _inner(session: RecordedSession) -> Session:
+    if session.inner is None:
+        raise RecordingError("this session belongs to a replay, not to a recording")
+    return session.inner
+
+
+def _packed(observed: Observation) -> dict[str, Any]:
+    return {
+        "text": observed.text,
+        "usage": [observed.usage.prompt_tokens, observed.usage.completion_tokens, observed.usage.cached_tokens],
+        "prompt": observed.prompt,
+        "completion": observed.completion,
+        "reasoning": observed.reasoning,
+        "seed": observed.seed,
+    }
+
+
+def _unpacked(row: dict[str, Any]) -> Observation:
+    usage = Usage(*row["usage"])
+    return Observation(row["text"], usage, row["prompt"], row["completion"], row["reasoning"], row["seed"])

@@ -1,0 +1,64 @@
+"""A world that a function plays: for tests, for examples, and to try code without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from agentworld_gym.contracts import Action, Failure, Observation
+from agentworld_gym.fingerprint import Fingerprint, Part
+from agentworld_gym.task import Task
+
+Script = Callable[[Task, Sequence[Action]], str | Failure]
+
+
+def echo(task: Task, actions: Sequence[Action]) -> str:
+    """The default script: says which action of the episode it saw."""
+    return f"[{len(actions)}] {actions[-1].raw}" if actions else (task.first_observation or "[0] ready")
+
+
+@dataclass
+class ScriptedSession:
+    """The actions so far; the observation is what the script last answered."""
+
+    task: Task
+    observation: str
+    actions: list[Action] = field(default_factory=list)
+    system: str = ""
+
+    def fork(self) -> ScriptedSession:
+        """A copy that goes its own way."""
+        return ScriptedSession(self.task, self.observation, list(self.actions))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class ScriptedWorld:
+    """Answers every action with `script(task, actions so far)`; deterministic if the script is."""
+
+    deterministic = True
+
+    def __init__(self, script: Script = echo, name: str = "scripted") -> None:
+        self.script = script
+        self.fingerprint = Fingerprint({"world": Part(name, True)})
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[ScriptedSession | Failure]:
+        """One session a task; the script's answer to no action at all is the first observation."""
+        texts = [self.script(task, ()) for task in tasks]
+        return [t if isinstance(t, Failure) else ScriptedSession(k, t) for k, t in zip(tasks, texts, strict=True)]
+
+    def step(self, sessions: Sequence[ScriptedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
+        """One answer an action, in order."""
+        return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
+
+    def _step(self, session: ScriptedSession, action: Action) -> Observation | Failure:
+        text = action.error if action.error is not None else self.script(session.task, [*session.actions, action])
+        if isinstance(text, Failure):
+            return text
+        session.actions.append(action)
+        session.observation = text
+        return Observation(text)
+
+    def close(self) -> None:
+        """Nothing is held."""
