@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from agentworld_gym.contracts import Generator
 from agentworld_gym.episode import EpisodeRunner
@@ -68,6 +68,8 @@ class EnvOptions:
         """
         if self.max_steps is not None and self.max_steps < 1:
             raise SpecError("options", "max_steps", self.max_steps, "an integer of at least 1")
+        if self.profile not in (None, *get_args(Profile)):
+            raise SpecError("options", "profile", self.profile, f"one of {', '.join(get_args(Profile))}")
         spec = load_spec(self.spec)
         source = TaskSource(
             spec,

@@ -83,7 +83,7 @@ class _Ending:
 
     passed: dict[int, float] = field(default_factory=dict)
     rubric: float | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     failure: Failure | None = None
 
 

@@ -43,8 +43,10 @@ def parse_completion(text: str) -> str:
     block = _last_block(rest, _OUTPUT)
     if block is not None:
         block = _without_layout(block)
+    elif rest is text:
+        block = text
     else:
-        block = rest if rest is text else rest.lstrip("\r\n")
+        block = rest.lstrip("\r\n")
     marker = _MARKER.match(block)
     if marker:
         block = block[marker.end() :]
@@ -111,7 +113,8 @@ def _last_block(text: str, pattern: re.Pattern[str]) -> str | None:
 
 def _without_layout(block: str) -> str:
     """The block without one line break at either end."""
-    return block.removeprefix("\r").removeprefix("\n").removesuffix("\n").removesuffix("\r")
+    end = "\r\n" if block.startswith("\r\n") else "\n"
+    return block.removeprefix(end).removesuffix(end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Chat messages for a world model and for a judge, rendered from Jinja templates.
 
 Only the templates, the spec and a ready system prompt are ours; everything else is data and is escaped before it enters
-a message. Histories are append-only: the user message of a turn stays as it was, but for the closing request at its end.
+a message. Histories are append-only: the user message of a turn stays as it was, but for the closing request.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from jinja2 import (
 )
 from jinja2.sandbox import SandboxedEnvironment
 
-from agentworld_gym.actions import shown
+from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, escape_all
@@ -64,6 +64,7 @@ class Prompts:
         system: str | None = None,
     ) -> None:
         self.spec, self.profile = spec, profile
+        self._actions = ActionParser(spec)
         self._arguments = (spec, folder, profile, system)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
@@ -191,16 +192,13 @@ class Prompts:
 
     def _block(self, action: Action, other: str) -> dict[str, str]:
         """The action, with a fence that neither it nor the other text can close."""
-        spec = self.spec.action
-        limit = self.spec.limits.max_action_chars
-        text = raw = action.raw if len(action.raw) <= limit else shown(spec, Action(action.raw), limit)
-        if self.profile == "full":
-            text = shown(spec, action, limit)
+        raw = self._actions.raw(action)
+        text = self._actions.shown(action) if self.profile == "full" else raw
         runs = _TICKS.findall(text) + _TICKS.findall(other)
         return {
             "action": escape(text),
             "raw": escape(raw),
-            "fence": spec.fence if text != raw or action.error is None else "text",
+            "fence": self.spec.action.fence if text != raw or action.error is None else "text",
             "ticks": "`" * max([3, *(len(run) + 1 for run in runs)]),
         }
 

@@ -1,46 +1,59 @@
-"""The ways of writing an action, each read into plain data."""
+"""The ways of writing an action, each read into plain data.
+
+A reader gives the action, or None if the text does not have its shape, or raises `Problem` if it has but is broken.
+"""
 
 from __future__ import annotations
 
 import ast
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentworld_gym.escaping import is_valid
 from agentworld_gym.spec import Syntax
-from agentworld_gym.toolset import Problem, Tools, first_line
+from agentworld_gym.toolset import Problem, Toolset, first_line
 
 MAX_DEPTH = 64
 """How deep the JSON of an action may nest."""
 
+MAX_DIGITS = 300
+"""How many digits an integer in an action may have: what a double can hold."""
 
-# Each reader gives the action, or None if the text does not have its shape, or raises what is wrong with it.
+Reader = Callable[[str, Toolset], Any]
 
 
-def _keystroke_batch(text: str, _known: Tools) -> list[dict[str, Any]] | None:
+def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
+    r"""A JSON array of keystrokes with how long to wait after each.
+
+    >>> keystroke_batch('[{"keystrokes": "ls\\n"}]', Toolset((), "spec.yaml"))
+    [{'keystrokes': 'ls\n', 'duration': 1.0}]
+    """
     if not text.lstrip().startswith("["):
         return None
-    batch = read_json(text)
+    batch: list[Any] = read_json(text)
     for index, item in enumerate(batch):
         if not isinstance(item, dict) or not isinstance(item.get("keystrokes"), str):
             raise Problem(f"item {index} must be an object with a string 'keystrokes'")
-        if isinstance(item.get("duration", 1.0), bool) or not isinstance(item.get("duration", 1.0), int | float):
+        duration = item.setdefault("duration", 1.0)
+        if isinstance(duration, bool) or not isinstance(duration, int | float):
             raise Problem(f"item {index}: 'duration' must be a number of seconds")
-    return [{"keystrokes": item["keystrokes"], "duration": float(item.get("duration", 1.0))} for item in batch]
+    return batch
 
 
-def _command_line(text: str, _known: Tools) -> list[dict[str, Any]] | None:
+def command_line(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
+    """Any text that does not start with `[`: it is typed and followed by Enter."""
     if text.lstrip().startswith("["):
         return None
     return [{"keystrokes": text.rstrip("\r\n") + "\n", "duration": 1.0}]
 
 
-def _tool_call(text: str, known: Tools) -> dict[str, Any] | None:
-    if not text.lstrip().startswith("{"):
+def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """`{"name": …, "arguments": {…}}`, the arguments as an object or as its JSON text."""
+    call = json_object(text, tools)
+    if call is None:
         return None
-    call = read_json(text)
     name, arguments = call.get("name"), call.get("arguments")
     if not isinstance(name, str):
         raise Problem("a tool call needs a string 'name'")
@@ -50,74 +63,68 @@ def _tool_call(text: str, known: Tools) -> dict[str, Any] | None:
         arguments = {}
     if not isinstance(arguments, dict):
         raise Problem("'arguments' must be an object")
-    return known.call(name, arguments)
+    return tools.call(name, arguments)
 
 
-def _function_call(text: str, known: Tools) -> dict[str, Any] | None:
-    if not text.rstrip().endswith(")") or text.lstrip().startswith(("{", "[")):
+def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """A call such as `click('12')`, with literals as arguments.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> function_call("click('12')", tools)
+    {'name': 'click', 'arguments': {'bid': '12'}}
+    """
+    source = text.strip()
+    if not source.endswith(")") or not source[0].isidentifier():
         return None
     try:
-        call = ast.parse(text.strip(), mode="eval").body
+        call = ast.parse(source, mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return None
         name = call.func.id
         positional = [ast.literal_eval(argument) for argument in call.args]
-        arguments = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg is not None}
+        if any(word.arg is None for word in call.keywords):
+            raise ValueError("** is not one")
+        named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise Problem(f"not a call with literal arguments: {first_line(error)}") from None
-    if len(arguments) != len(call.keywords):
-        raise Problem("not a call with literal arguments: ** is not one")
-    names = known.parameters.get(name, [])
-    if positional and known.parameters and name not in known.parameters:
-        raise Problem(f"Unknown tool: {name}")
-    if len(positional) > len(names):
-        if names or known.parameters:
-            given = f"{len(positional)} {'was' if len(positional) == 1 else 'were'} given"
-            raise Problem(f"{name}() takes {len(names)} positional arguments but {given}")
-        names = [f"arg{index}" for index in range(len(positional))]
-    for parameter, value in zip(names, positional, strict=False):
+    arguments = tools.bind(name, positional)
+    for parameter in named:
         if parameter in arguments:
             raise Problem(f"{name}() got multiple values for argument '{parameter}'")
-        arguments[parameter] = value
-    return known.call(name, _plain(arguments))
+    return tools.call(name, _plain({**arguments, **named}))
 
 
-def _json_object(text: str, _known: Tools) -> dict[str, Any] | None:
-    value = read_json(text) if text.lstrip().startswith("{") else None
-    return value if isinstance(value, dict) else None
+def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Any JSON object."""
+    if not text.lstrip().startswith("{"):
+        return None
+    value: dict[str, Any] = read_json(text)
+    return value
 
 
-def _text(text: str, _known: Tools) -> str | None:
+def any_text(text: str, _tools: Toolset) -> str | None:
+    """Any text that is not blank."""
     return text if text.strip() else None
 
 
-def expected(syntax: Sequence[Syntax]) -> str:
-    words = {
-        "keystroke_batch": "a JSON array of keystrokes",
-        "command_line": "a command line",
-        "tool_call": 'a tool call {"name": …, "arguments": {…}}',
-        "function_call": "a function call",
-        "json_object": "a JSON object",
-        "python_code": "Python code",
-        "plain_text": "a text",
-    }
-    return " or ".join(words[name] for name in syntax)
-
-
-def _not_finite(text: str) -> float:
-    raise ValueError(f"{text} is not a number JSON knows")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    return value if math.isfinite(value) else _not_finite(text)
-
-
-_DECODER = json.JSONDecoder(parse_constant=_not_finite, parse_float=_finite)
+READERS: Mapping[Syntax, tuple[Reader, str]] = {
+    "keystroke_batch": (keystroke_batch, "a JSON array of keystrokes"),
+    "command_line": (command_line, "a command line"),
+    "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
+    "function_call": (function_call, "a function call"),
+    "json_object": (json_object, "a JSON object"),
+    "python_code": (any_text, "Python code"),
+    "plain_text": (any_text, "a text"),
+}
+"""The reader of every syntax, and how the syntax is called in an error."""
 
 
 def read_json(text: str, what: str = "the action") -> Any:
-    """JSON of bounded depth that can be written as UTF-8 again."""
+    """JSON of bounded depth and finite numbers, which can be written as UTF-8 again.
+
+    Raises:
+        Problem: it is not that.
+    """
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
@@ -129,19 +136,30 @@ def read_json(text: str, what: str = "the action") -> Any:
     return value
 
 
-def json_or_none(text: str | None) -> Any:
-    try:
-        return None if text is None else read_json(text)
-    except Problem:
-        return None
-
-
 def _plain(value: Any) -> Any:
     """Python literals as the JSON data they are closest to."""
     try:
         return read_json(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise Problem(f"an argument is not plain data: {first_line(error)}") from None
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _constant(digits[:20])
+
+
+def _int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant, parse_float=_float, parse_int=_int)
 
 
 def _depth(value: Any) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -12,35 +13,6 @@ from agentworld_gym.errors import SpecError
 
 MAX_PROBLEMS = 8
 """How many problems with one action are told."""
-
-
-class Problem(Exception):
-    """An action has a known shape but cannot be read; the message says why."""
-
-
-def compiled(schema: Any, spec: DomainSpec, key: str) -> jsonschema_rs.Validator:
-    try:
-        return jsonschema_rs.validator_for(schema, offline=True)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
-        raise SpecError(spec.path, key, schema, f"a JSON Schema ({first_line(error)})") from error
-
-
-def errors(schema: jsonschema_rs.Validator, value: Any) -> Sequence[jsonschema_rs.ValidationError]:
-    try:
-        return [] if schema.is_valid(value) else list(islice(schema.iter_errors(value), MAX_PROBLEMS))
-    except (ValueError, OverflowError, RecursionError) as error:
-        raise Problem(first_line(error)) from None
-
-
-def where(error: jsonschema_rs.ValidationError) -> str:
-    path = ".".join(str(part) for part in error.instance_path)
-    return f"{path}: " if path else ""
-
-
-def _lines(schema: jsonschema_rs.Validator, arguments: dict[str, Any]) -> list[str]:
-    """What is wrong with arguments, in the words of a tool server that validates with pydantic."""
-    return [line for error in errors(schema, arguments) for line in _pydantic(error)]
-
 
 _TYPES = {
     "string": ("a valid string", "string_type"),
@@ -53,36 +25,118 @@ _TYPES = {
 }
 
 
-def _pydantic(error: jsonschema_rs.ValidationError) -> list[str]:
-    path, value = [str(part) for part in error.instance_path], error.instance
-    detail: Mapping[str, Any] = error.kind.as_dict()
-    match error.kind.name:
-        case "required":
-            return [_problem([*path, detail["property"]], "Field required", "missing", value)]
-        case "additionalProperties":
-            return [
-                _problem([*path, key], "Unexpected keyword argument", "unexpected_keyword_argument", value[key])
-                for key in detail["unexpected"]
-            ]
-        case "type" if len(detail["types"]) == 1:
-            words, code = _TYPES[detail["types"][0]]
-            return [_problem(path, f"Input should be {words}", code, value)]
-        case "enum":
-            return [_problem(path, f"Input should be {_either([repr(o) for o in detail['options']])}", "enum", value)]
-    return [_problem(path, error.message, "value_error", value)]
+class Problem(Exception):
+    """An action has a known shape but cannot be read; the message says why."""
 
 
-def _problem(path: Sequence[str], words: str, code: str, value: Any) -> str:
-    shown_value = repr(value)
-    if len(shown_value) > 50:
-        shown_value = f"{shown_value[:25]}...{shown_value[-24:]}"
-    where = ".".join(path) or "arguments"
-    return f"{where}\n  {words} [type={code}, input_value={shown_value}, input_type={type(value).__name__}]"
+class Schema:
+    """A compiled JSON Schema that never looks anything up outside itself.
+
+    >>> Schema({"type": "integer"}, "spec.yaml", "schema").problems({"a": 1})
+    ['{"a":1} is not of type "integer"']
+    """
+
+    def __init__(self, schema: Any, file: str | Path, key: str) -> None:
+        try:
+            self._validator = jsonschema_rs.validator_for(schema, offline=True)
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
+            raise SpecError(file, key, schema, f"a JSON Schema ({first_line(error)})") from error
+
+    def problems(self, value: Any) -> list[str]:
+        """What is wrong with a value, each with the path to it."""
+        return [_path(error, ": ") + error.message for error in self._errors(value)]
+
+    def refusals(self, value: Any) -> list[str]:
+        """The same in the words of a server that validates with pydantic."""
+        return [line for error in self._errors(value) for line in _pydantic(error)]
+
+    def _errors(self, value: Any) -> list[jsonschema_rs.ValidationError]:
+        try:
+            if self._validator.is_valid(value):
+                return []
+            return list(islice(self._validator.iter_errors(value), MAX_PROBLEMS))
+        except (ValueError, OverflowError, RecursionError) as error:
+            raise Problem(first_line(error)) from None
 
 
-def _either(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+class Toolset:
+    """The tools that can be called. Without any, every name is a tool.
+
+    >>> tools = Toolset([{"name": "add", "parameters": {"required": ["a"]}}], "spec.yaml")
+    >>> tools.call("add", {"a": 1})
+    {'name': 'add', 'arguments': {'a': 1}}
+
+    Raises:
+        SpecError: a tool has no name, or its parameters are no JSON Schema.
+    """
+
+    def __init__(self, tools: Sequence[Mapping[str, Any]], file: str | Path) -> None:
+        self._parameters: dict[str, list[str]] = {}
+        self._schemas: dict[str, Schema] = {}
+        for index, tool in enumerate(tools):
+            name = tool.get("name")
+            if not isinstance(name, str):
+                raise SpecError(file, f"tools.{index}.name", name, "a name")
+            schema = tool.get("parameters") or {}
+            self._schemas[name] = Schema(schema, file, f"tools.{index}.parameters ({name})")
+            self._parameters[name] = list(schema.get("properties", ()))
+
+    def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The call, if there is such a tool and the arguments fit it."""
+        schema = self._schemas.get(name)
+        if schema is None:
+            if self._schemas:
+                raise Problem(f"Unknown tool: {name}")
+        elif refusals := schema.refusals(arguments):
+            count = "1 validation error" if len(refusals) == 1 else f"{len(refusals)} validation errors"
+            raise Problem("\n".join([f"Error executing tool {name}: {count} for {name}Arguments", *refusals]))
+        return {"name": name, "arguments": arguments}
+
+    def bind(self, name: str, positional: Sequence[Any]) -> dict[str, Any]:
+        """Positional arguments by the names of the parameters, in the order of the tool's schema."""
+        if not positional or (self._schemas and name not in self._schemas):
+            return {}
+        names = self._parameters.get(name, []) if self._schemas else [f"arg{n}" for n in range(len(positional))]
+        if len(positional) > len(names):
+            given = "1 was" if len(positional) == 1 else f"{len(positional)} were"
+            raise Problem(f"{name}() takes {len(names)} positional arguments but {given} given")
+        return dict(zip(names, positional, strict=False))
 
 
 def first_line(error: BaseException) -> str:
+    """The first line of what an exception says."""
     return (str(error) or type(error).__name__).splitlines()[0]
+
+
+def _path(error: jsonschema_rs.ValidationError, end: str) -> str:
+    path = ".".join(str(part) for part in error.instance_path)
+    return path + end if path else ""
+
+
+def _pydantic(error: jsonschema_rs.ValidationError) -> list[str]:
+    path, value = [str(part) for part in error.instance_path], error.instance
+    kind: Any = error.kind
+    match kind.name:
+        case "required":
+            return [_refusal([*path, kind.property], "Field required", "missing", value)]
+        case "additionalProperties":
+            given = value if isinstance(value, dict) else {}
+            return [
+                _refusal([*path, key], "Unexpected keyword argument", "unexpected_keyword_argument", given.get(key))
+                for key in kind.unexpected
+            ]
+        case "type" if len(kind.types) == 1:
+            words, code = _TYPES[kind.types[0]]
+            return [_refusal(path, f"Input should be {words}", code, value)]
+        case "enum":
+            *most, last = [repr(option) for option in kind.options]
+            words = f"{', '.join(most)} or {last}" if most else last
+            return [_refusal(path, f"Input should be {words}", "literal_error", value)]
+    return [_refusal(path, error.message, "value_error", value)]
+
+
+def _refusal(path: Sequence[str], words: str, code: str, value: Any) -> str:
+    shown = repr(value)
+    if len(shown) > 50:
+        shown = f"{shown[:25]}...{shown[-24:]}"
+    return f"{'.'.join(path)}\n  {words} [type={code}, input_value={shown}, input_type={type(value).__name__}]"

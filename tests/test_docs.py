@@ -1,0 +1,86 @@
+"""The documentation keeps up with the code: every command and option is described, and the README's code runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from agentworld_gym.cli import app
+
+ROOT = Path(__file__).resolve().parent.parent
+CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Every command that does something, with its full name."""
+    if not getattr(command, "commands", None):
+        yield path, command
+        return
+    for name, child in command.commands.items():
+        yield from commands(child, f"{path} {name}")
+
+
+ALL = dict(commands(get_command(app), "agentworld"))
+
+
+def section(title: str) -> str:
+    """What stands under a heading, up to the next heading."""
+    found = re.search(rf"^#+ {re.escape(title)}\n(.*?)(?=^#|\Z)", without_code(CLI), re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def options(command: Any) -> set[str]:
+    return {name for parameter in command.params for name in parameter.opts if name.startswith("-")} - {"--help"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_command_and_option_is_documented(name: str) -> None:
+    described = section(name)
+    assert described, f"docs/cli.md has no section {name!r}"
+    assert options(ALL[name]) - set(re.findall(r"`(-[-a-z]+)", described)) == set()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_documented_option_is_missing(name: str) -> None:
+    listed = [line for line in section(name).splitlines() if line.startswith("- `-")]
+    assert {option for line in listed for option in re.findall(r"`(--?[a-z-]+)`", line.partition(":")[0])} <= options(
+        ALL[name]
+    )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_command_has_help_and_an_example(name: str) -> None:
+    assert ALL[name].help
+    assert f"$ {name}" in ALL[name].epilog
+    assert all(parameter.help for parameter in ALL[name].params if parameter.name != "context")
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of the README; a line `<!-- not run: why -->` before one takes it out."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(rf"(<!-- not run:.*-->\n+)?^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [code for skipped, code in found if not skipped]
+
+
+@pytest.mark.skipif(not (ROOT / "README.md").is_file(), reason="an sdist without its README")
+def test_python_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
+    found = blocks("python")
+    assert found, "the README shows no Python"
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for code in found:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, f"{code}\n{done.stderr}"

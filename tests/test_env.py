@@ -1,0 +1,273 @@
+"""One environment, as a user of Gymnasium meets it."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+from worlds import DOMAIN_IDS, dream, make, predicted
+
+from agentworld_gym import (
+    ClosedError,
+    Failure,
+    FailureKind,
+    FingerprintMismatch,
+    SpecError,
+    WorldNotConfigured,
+    register_world,
+)
+from agentworld_gym.generators import ScriptedGenerator
+
+TASK = {
+    "instruction": "Write hello into a.txt.",
+    "state": {"cwd": "/home/dev"},
+    "success": [
+        {"probe": "cat a.txt", "expect": {"equals": "hello"}, "weight": 3},
+        {"answer": {"equals": "done"}, "weight": 1},
+    ],
+}
+
+
+@pytest.mark.parametrize("env_id", DOMAIN_IDS)
+def test_gymnasiums_own_checker_accepts_every_domain(env_id):
+    check_env(gym.make(env_id, world="scripted").unwrapped)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gymnasiums_own_checker_accepts_the_grounded_terminal(seed):
+    env = gym.make("AgentWorld/Terminal-v0", world="grounded", families=None, levels=[1 + seed % 3])
+    check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("env_id", DOMAIN_IDS)
+def test_a_spec_survives_json(env_id):
+    env = gym.make(env_id, world="scripted", max_steps=3)
+    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    assert again.reset(seed=5) == env.reset(seed=5)
+    assert again.spec.kwargs == env.spec.kwargs
+
+
+def test_the_first_observation_holds_the_instruction_and_what_the_world_shows():
+    env = make(world="grounded")
+    observation, info = env.reset(seed=1, options={"task": TASK})
+    assert observation == "Write hello into a.txt.\n\ndev@box:~$"
+    assert info["instruction"] == "Write hello into a.txt."
+
+
+def test_success_is_tested_on_finish_with_partial_credit():
+    env = make(world="grounded")
+    env.reset(seed=1, options={"task": TASK})
+    _, reward, terminated, truncated, info = env.step("echo hello > a.txt")
+    assert (terminated, truncated) == (False, False)
+    assert "success" not in info
+    assert reward == pytest.approx(-0.01)
+    _, reward, terminated, truncated, info = env.step("finish: not yet")
+    assert (terminated, truncated) == (True, False)
+    assert info["success"] is False
+    assert info["score"] == pytest.approx(0.75)
+    assert info["reward_parts"] == pytest.approx({"step_cost": -0.01, "checks": 0.75})
+    assert reward == pytest.approx(0.74)
+
+
+def test_the_right_answer_and_state_are_a_success():
+    env = make(world="grounded")
+    env.reset(seed=1, options={"task": TASK})
+    env.step("echo hello > a.txt")
+    assert env.step("finish: done")[4]["success"] is True
+
+
+def test_probes_leave_the_episode_untouched():
+    task = {**TASK, "success": [{"probe": "rm -f a.txt; ls | wc -l", "expect": {"equals": "0"}, "when": "step"}]}
+    env = make(world="grounded")
+    env.reset(seed=1, options={"task": task})
+    env.step("echo hello > a.txt")
+    assert env.step("cat a.txt")[0] == "cat a.txt\nhello\ndev@box:~$"
+
+
+def test_a_check_after_every_step_pays_its_progress_once():
+    checks = [
+        {"probe": "cat a.txt", "expect": {"equals": "1"}, "when": "step"},
+        {"probe": "cat b.txt", "expect": {"equals": "2"}, "when": "step"},
+    ]
+    env = make(world="grounded")
+    env.reset(seed=1, options={"task": {**TASK, "success": checks}})
+    rewards = [env.step(action)[1] + 0.01 for action in ("echo 1 > a.txt", "ls", "rm a.txt", "echo 1 > a.txt")]
+    assert rewards == pytest.approx([0.5, 0.0, -0.5, 0.5])
+    _, _, terminated, _, info = env.step("echo 2 > b.txt")
+    assert (terminated, info["success"]) == (True, True)
+
+
+def test_the_step_limit_truncates_and_does_not_count_as_finished():
+    env = make(world="grounded", max_steps=2)
+    env.reset(seed=1, options={"task": TASK})
+    env.step("echo hello > a.txt")
+    _, _, terminated, truncated, info = env.step("ls")
+    assert (terminated, truncated, info["success"]) == (False, True, False)
+
+
+def test_confirming_completion_twice_finishes():
+    env = make(world="grounded")
+    env.reset(seed=1, options={"task": TASK})
+    env.step("echo hello > a.txt")
+    asked, _, terminated, _, _ = env.step("[]")
+    assert not terminated
+    assert asked
+    assert env.step("[]")[2] is True
+
+
+def test_an_unreadable_action_costs_no_model_call_and_enters_the_history():
+    calls = []
+    world = dream("counting", lambda request: calls.append(request) or predicted("ok\ndev@box:~$"))
+    env = make(world=world)
+    env.reset(seed=1, options={"task": TASK})
+    observation, _, _, _, info = env.step('[{"keystrokes": 3}]')
+    assert calls == []
+    assert info["action_error"] == observation
+    env.step("ls")
+    assert any(observation.splitlines()[0] in message["content"] for message in calls[0].messages)
+
+
+def test_a_failure_truncates_is_never_a_reward_and_can_be_retried():
+    answers = iter([Failure(FailureKind.TIMEOUT, "no answer", retryable=True), predicted("ls\na.txt\ndev@box:~$")])
+    env = make(world=dream("failing_once", lambda request: next(answers)))
+    first, _ = env.reset(seed=1, options={"task": TASK})
+    observation, reward, terminated, truncated, info = env.step("ls")
+    assert (observation, reward, terminated, truncated) == (first, 0.0, False, True)
+    assert info["failure"] == {"kind": "timeout", "message": "no answer", "retryable": True}
+    assert "success" not in info
+    assert env.step("ls")[0] == "ls\na.txt\ndev@box:~$"
+
+
+def test_a_failed_probe_leaves_success_absent():
+    answers = iter([Failure(FailureKind.SERVER, "error 500"), predicted("x")])
+    env = make(world=dream("failing_probe", lambda request: next(answers)))
+    env.reset(seed=1, options={"task": TASK})
+    _, reward, terminated, truncated, info = env.step("finish: done")
+    assert (reward, terminated, truncated) == (0.0, False, True)
+    assert "success" not in info
+    assert "a probe failed" in info["failure"]["message"]
+
+
+@pytest.mark.parametrize("answer", ["", "<predicted_observation></predicted_observation>", "<think>only this"])
+def test_an_empty_completion_is_a_failure(answer):
+    env = make(world=dream("empty", lambda request: answer))
+    env.reset(seed=1, options={"task": TASK})
+    assert env.step("ls")[4]["failure"]["kind"] == "empty"
+
+
+def test_a_fork_goes_its_own_way_and_keeps_the_step_limit():
+    env = make(world="grounded", max_steps=3)
+    env.reset(seed=1, options={"task": TASK})
+    env.step("touch both")
+    twin = env.fork()
+    env.step("touch mine")
+    assert "mine" not in twin.step("ls")[0]
+    assert twin.step("ls")[3] is True
+    env.close()
+    assert twin.render_mode is None
+    twin.close()
+
+
+def test_forks_of_a_language_world_send_equal_requests():
+    sent = []
+    env = make(world=dream("spy", lambda request: sent.append(request.messages) or predicted("x\ndev@box:~$")))
+    env.reset(seed=1, options={"task": TASK})
+    env.step("ls")
+    twin = env.fork()
+    env.step("pwd")
+    twin.step("pwd")
+    assert sent[1] == sent[2]
+
+
+def test_a_pinned_world_refuses_another():
+    env = make(world="grounded")
+    expected = env.world.fingerprint
+    make(world="grounded", expect_fingerprint=expected.digest).close()
+    with pytest.raises(FingerprintMismatch, match=r"world: expected grounded, got scripted"):
+        make(world="scripted", expect_fingerprint=expected.as_dict())
+
+
+def test_the_environments_own_spec_says_whether_its_world_is_deterministic():
+    assert gym.make("AgentWorld/Terminal-v0", world="grounded").spec.nondeterministic is False
+    register_world("sampled", lambda options: options.language(ScriptedGenerator(str, deterministic=False)))
+    assert gym.make("AgentWorld/Terminal-v0", world="sampled").spec.nondeterministic is True
+
+
+@pytest.mark.parametrize("env_id", [i for i in DOMAIN_IDS if i != "AgentWorld/Terminal-v0"])
+def test_a_domain_without_a_grounded_world_says_what_to_pass(env_id, monkeypatch):
+    monkeypatch.delenv("AGENTWORLD_WORLD", raising=False)
+    with pytest.raises(WorldNotConfigured, match=r"vllm:MODEL.*AGENTWORLD_WORLD"):
+        gym.make(env_id)
+
+
+def test_the_default_world_can_be_set_from_outside(monkeypatch):
+    monkeypatch.setenv("AGENTWORLD_WORLD", "scripted")
+    assert gym.make("AgentWorld/Web-v0").reset(seed=1)[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        ({"wrld": "grounded"}, "wrld"),
+        ({"max_steps": 0}, "max_steps"),
+        ({"levels": [4]}, "levels"),
+        ({"split": "dev"}, "split"),
+        ({"task": "no-such-task"}, "task"),
+        ({"families": ["no_such_family"]}, "families"),
+        ({"controls": {"gremlins": 0.5}}, "controls"),
+        ({"sampling": {"warmth": 1}}, "sampling"),
+        ({"profile": "tiny"}, "profile"),
+        ({"render_mode": "rgb_array"}, "render_mode"),
+    ],
+)
+def test_a_wrong_option_names_itself(options, key):
+    with pytest.raises(SpecError, match=key):
+        make(**{"world": dream("any", str), **options})
+
+
+def test_using_it_in_the_wrong_order_says_so():
+    env = make(world="scripted")
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step("ls")
+    env.reset(seed=1)
+    with pytest.raises(SpecError, match="a string"):
+        env.step(3)
+    env.close()
+    env.close()
+    with pytest.raises(ClosedError):
+        env.step("ls")
+
+
+def test_rendering_shows_the_episode_so_far(capsys):
+    env = make(world="grounded", render_mode="ansi")
+    env.reset(seed=1, options={"task": TASK})
+    env.step("pwd")
+    assert env.render() == "Write hello into a.txt.\n\ndev@box:~$\n> pwd\npwd\n/home/dev\ndev@box:~$"
+    human = make(world="grounded", render_mode="human")
+    human.reset(seed=1, options={"task": TASK})
+    human.step("pwd")
+    assert capsys.readouterr().out.endswith("> pwd\npwd\n/home/dev\ndev@box:~$\n")
+
+
+def test_seeds_fix_the_task_and_splits_share_none():
+    tasks = {split: set() for split in ("train", "validation", "test")}
+    for split, found in tasks.items():
+        env = make(world="grounded", split=split)
+        for seed in range(40):
+            found.add(env.reset(seed=seed)[1]["task_id"])
+    assert len(tasks["train"] | tasks["validation"] | tasks["test"]) == sum(map(len, tasks.values()))
+    env = make(world="grounded")
+    assert env.reset(seed=3) == env.reset(seed=3)
+
+
+def test_a_language_world_is_told_its_controls():
+    systems = []
+    world = dream("told", lambda request: systems.append(request.messages[0]["content"]) or predicted("x"))
+    env = make(world=world)
+    for options in ({"task": TASK}, {"task": TASK, "controls": {"permission-denied": 0.3}}):
+        env.reset(seed=1, options=options)
+        env.step("ls")
+    assert systems[0] != systems[1]
+    with pytest.raises(SpecError, match=r"controls\.permission-denied"):
+        env.reset(seed=1, options={"task": TASK, "controls": {"permission-denied": 2}})

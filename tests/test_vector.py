@@ -1,0 +1,129 @@
+"""Many environments, one wave a step."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from worlds import dream, make, predicted
+
+from agentworld_gym import Failure, FailureKind, SpecError
+
+ENV_ID = "AgentWorld/Terminal-v0"
+
+
+def vector(num_envs: int = 3, **options: object) -> gym.vector.VectorEnv:
+    return gym.make_vec(ENV_ID, num_envs=num_envs, **{"world": "grounded", **options})
+
+
+def test_members_see_what_single_environments_see():
+    envs, single = vector(), make(world="grounded")
+    observations, _ = envs.reset(seed=10)
+    stepped = envs.step(["ls", "pwd", "cat nothing"])
+    for member, action in enumerate(["ls", "pwd", "cat nothing"]):
+        assert single.reset(seed=10 + member)[0] == observations[member]
+        assert single.step(action)[0] == stepped[0][member]
+
+
+def test_observations_and_actions_belong_to_the_batched_spaces():
+    envs = vector()
+    observations, _ = envs.reset(seed=1)
+    assert observations in envs.observation_space
+    assert ("ls", "pwd", "finish") in envs.action_space
+    envs.action_space.seed(1)
+    assert envs.step(envs.action_space.sample())[0] in envs.observation_space
+
+
+def test_next_step_autoreset_begins_the_episode_in_the_step_after_the_end():
+    envs = vector(autoreset_mode="NextStep")
+    envs.reset(seed=1)
+    _, _, terminated, _, infos = envs.step(["ls", "finish", "ls"])
+    assert terminated.tolist() == [False, True, False]
+    assert infos["_success"].tolist() == [False, True, False]
+    first, rewards, terminated, truncated, infos = envs.step(["ls", "ignored", "ls"])
+    assert rewards[1] == 0.0
+    assert not terminated[1]
+    assert not truncated[1]
+    assert infos["_instruction"].tolist() == [False, True, False]
+    assert first[1].startswith(infos["instruction"][1])
+    assert infos["steps"].tolist() == [2, 0, 2]
+
+
+def test_same_step_autoreset_keeps_the_end_in_final_obs_and_final_info():
+    envs = vector(autoreset_mode="SameStep")
+    envs.reset(seed=1)
+    envs.step(["ls", "pwd", "ls"])
+    observations, _, terminated, _, infos = envs.step(["ls", "finish", "ls"])
+    assert terminated.tolist() == [False, True, False]
+    assert infos["final_obs"][1].startswith("pwd\n")
+    assert infos["final_info"]["success"][1] == False  # noqa: E712  (a NumPy bool)
+    assert infos["_final_info"].tolist() == [False, True, False]
+    assert observations[1].startswith(infos["instruction"][1])
+    assert infos["steps"].tolist() == [2, 0, 2]
+
+
+def test_disabled_autoreset_resets_the_members_of_a_mask():
+    envs = vector(autoreset_mode="Disabled")
+    envs.reset(seed=1)
+    envs.step(["ls", "finish", "ls"])
+    with pytest.raises(gym.error.ResetNeeded, match="reset_mask"):
+        envs.step(["ls", "ls", "ls"])
+    mask = np.array([False, True, False])
+    observations, _ = envs.reset(seed=[None, 7, None], options={"reset_mask": mask})
+    assert observations[1] == make(world="grounded").reset(seed=7)[0]
+    assert observations[0].startswith("ls\n")
+    assert envs.step(["ls", "ls", "ls"])[4]["steps"].tolist() == [2, 1, 2]
+
+
+def test_one_failed_member_leaves_the_others_alone():
+    def answer(request):
+        if "bad" in request.messages[-1]["content"]:
+            return Failure(FailureKind.MALFORMED, "not JSON")
+        return predicted("fine\ndev@box:~$")
+
+    envs = vector(world=dream("one_bad", answer))
+    envs.reset(seed=1)
+    observations, rewards, terminated, truncated, infos = envs.step(["good", "bad", "good"])
+    assert truncated.tolist() == [False, True, False]
+    assert not terminated.any()
+    assert rewards[1] == 0.0
+    assert [o.startswith("fine") for o in observations] == [True, False, True]
+    assert infos["failure"]["kind"][1] == "malformed"
+
+
+def test_a_wave_asks_the_generator_once():
+    waves = []
+
+    def answer(request):
+        return predicted("x\ndev@box:~$")
+
+    name = dream("waves", answer)
+    envs = vector(8, world=name)
+    generator = envs.unwrapped.world.generator
+    submit = generator.submit
+    generator.submit = lambda requests: waves.append(len(requests)) or submit(requests)
+    envs.reset(seed=1)
+    envs.step(["ls"] * 8)
+    assert waves == [8]
+
+
+def test_the_step_limit_can_be_given_in_gymnasiums_words():
+    envs = gym.make_vec(ENV_ID, num_envs=2, world="grounded", max_episode_steps=2)
+    envs.reset(seed=1)
+    envs.step(["ls", "ls"])
+    assert envs.step(["ls", "ls"])[3].all()
+
+
+def test_wrong_use_names_itself():
+    envs = vector()
+    with pytest.raises(gym.error.ResetNeeded):
+        envs.step(["ls"] * 3)
+    envs.reset(seed=1)
+    with pytest.raises(SpecError, match="3 strings"):
+        envs.step(["ls"])
+    with pytest.raises(SpecError, match="num_envs"):
+        vector(0)
+    with pytest.raises(SpecError, match="autoreset_mode"):
+        vector(autoreset_mode="Never")
+    envs.close()
+    envs.close()
