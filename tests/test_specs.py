@@ -18,8 +18,9 @@ from agentworld_gym.contracts import ActionKind
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.prompt import Profile, Prompts
+from agentworld_gym.rewards.checks import holds
 from agentworld_gym.spec import DOMAINS, DomainSpec, data_folder, load_spec
-from agentworld_gym.task import Task, load_task
+from agentworld_gym.task import Check, Expect, Task, load_task
 
 ENV_NAMES = dict(zip(DOMAINS, ("MCP", "Search", "Terminal", "SWE", "Web", "Desktop", "Android"), strict=True))
 DIMENSIONS = {"format", "factuality", "consistency", "realism", "quality"}
@@ -48,12 +49,12 @@ every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.dom
 @cache
 def prompts_of(domain: str, profile: Profile = "full") -> Prompts:
     """The prompts of a domain, compiled once."""
-    return prompts_of(domain, profile)
+    return Prompts(load_spec(domain), profile=profile)
 
 
 def small_task(domain: str, **fields: Any) -> Task:
     """A task with little in it."""
-    return Task(id="t", domain=domain, instruction="Do it.", success=({"answer": {"equals": "x"}},), **fields)
+    return Task(id="t", domain=domain, instruction="Do it.", success=(Check(answer=Expect(equals="x")),), **fields)
 
 
 # What a spec holds
@@ -137,7 +138,8 @@ def test_an_unreadable_action_gets_the_error_of_the_real_counterpart(domain: str
 
 def test_the_web_understands_both_dialects() -> None:
     parser = ActionParser(load_spec("web"))
-    assert parser.parse("fill('e7', 'kettle')").parsed == {"name": "fill", "arguments": {"bid": "e7", "value": "kettle"}}
+    arguments = {"bid": "e7", "value": "kettle"}
+    assert parser.parse("fill('e7', 'kettle')").parsed == {"name": "fill", "arguments": arguments}
     call = parser.parse('{"name": "browser_type", "arguments": {"ref": "e7", "text": "kettle"}}').parsed
     assert call["name"] == "browser_type"
 
@@ -152,7 +154,8 @@ def test_the_web_understands_both_dialects() -> None:
         ({"cwd": "/home/dev/work/a b"}, "dev@box:~/work/a b$"),
         ({"cwd": "/home/developer"}, "dev@box:/home/developer$"),
         ({"user": "zoe", "host": "lab", "home": "/home/zoe", "cwd": "/srv"}, "zoe@lab:/srv$"),
-        ({"user": "root", "home": "/root"}, "root@box:~#"),
+        ({"user": "root"}, "root@box:~#"),
+        ({"user": "zoe", "cwd": "/home/zoe/src"}, "zoe@box:~/src$"),
     ],
 )
 def test_a_terminal_starts_with_its_prompt_line(state: dict[str, str], line: str) -> None:
@@ -207,7 +210,7 @@ def test_menu_expert_and_probes_are_readable_actions(task: Task) -> None:
         assert parser.parse(text, task.tools).error is None, text
     for text in probes:
         assert parser.parse(text, task.tools).kind is ActionKind.ACT
-    assert set(task.expert) <= set(task.menu) | {"finish"} or task.domain != "terminal"
+    assert set(task.expert) <= set(task.menu)
     assert len(task.menu) >= 6
 
 
@@ -225,14 +228,16 @@ def test_the_expert_finishes_within_the_step_limit(task: Task) -> None:
 
 
 @every_task
-def test_finishing_at_once_is_no_success(task: Task) -> None:
-    assert all(check.observation is None for check in task.success)
-    wrong = [action for action in task.menu if action.startswith("finish:")]
-    checks = [check.answer for check in task.success if check.answer is not None]
-    for action in wrong:
-        answer = action.removeprefix("finish:").strip()
-        if f"finish: {answer}" != task.expert[-1]:
-            assert not all(check.holds(answer) for check in checks)
+def test_neither_doing_nothing_nor_a_wrong_answer_succeeds(task: Task) -> None:
+    parser = ActionParser(load_spec(task.domain))
+    patterns = [check for check in task.success if check.probe is None and check.rubric is None]
+    first = prompts_of(task.domain).first_observation(task)
+    assert not any(holds(check, [], [first], None) for check in patterns)
+    answers = [check for check in patterns if check.answer is not None]
+    for text in set(task.menu) - set(task.expert):
+        action = parser.parse(text, task.tools)
+        if action.kind is ActionKind.FINISH:
+            assert not all(holds(check, [], [first], action.answer) for check in answers)
 
 
 @every_domain
@@ -413,7 +418,9 @@ BREAKAGES: list[tuple[str, Any, str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("key", "value", "named", "shown", "expected"), BREAKAGES, ids=[f"{b[0]}={b[1]}" for b in BREAKAGES])
+@pytest.mark.parametrize(
+    ("key", "value", "named", "shown", "expected"), BREAKAGES, ids=[f"{b[0]}={b[1]}" for b in BREAKAGES]
+)
 def test_a_broken_spec_names_file_key_value_and_expectation(
     tmp_path: Path, key: str, value: Any, named: str, shown: str, expected: str
 ) -> None:
