@@ -1,0 +1,64 @@
+"""Seeded task generators: endless tasks of a domain from a family, a level and a seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from agentworld_gym.errors import SpecError
+from agentworld_gym.task import Task, split_of
+from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family
+from agentworld_gym.tasks.terminal import FAMILIES as TERMINAL
+
+__all__ = ["Draft", "Family", "families", "generate"]
+
+ATTEMPTS = 20
+
+
+def families(domain: str) -> Mapping[str, Family]:
+    """The task families of a domain, by name; empty for a domain without generators.
+
+    >>> sorted(families("terminal"))[:3], dict(families("web"))
+    (['aggregate_csv', 'archive', 'change_config'], {})
+    """
+    return TERMINAL if domain == "terminal" else {}
+
+
+def generate(domain: str, family: str, level: int, seed: int) -> Task:
+    """One task: equal arguments give equal tasks.
+
+    >>> task = generate("terminal", "copy_move", 1, 39)
+    >>> task.id, task.split, task.expert[-1], set(task.expert) <= set(task.menu)
+    ('copy_move-1-39', 'test', 'finish', True)
+
+    Raises:
+        SpecError: if the domain has no such family, or the level is not 1, 2 or 3.
+    """
+    known = families(domain)
+    if family not in known:
+        raise SpecError(f"tasks of {domain}", "family", family, f"one of {', '.join(sorted(known)) or 'no families'}")
+    if level not in (1, 2, 3):
+        raise SpecError(f"tasks of {domain}", "level", level, "1, 2 or 3")
+    rng = random.Random(f"{domain}/{family}/{level}/{seed}")
+    for _ in range(ATTEMPTS):
+        draft = known[family](rng, level)
+        menu = draft.menu(rng, level)
+        if len(menu) >= MENU_MIN:
+            break
+    else:
+        raise RuntimeError(f"family {family} of {domain} gave menus of {len(menu)} actions, at least {MENU_MIN} wanted")
+    expert = (*draft.expert, "finish")
+    return Task(
+        id=f"{family}-{level}-{seed}",
+        domain=domain,
+        instruction=draft.instruction,
+        state=dict(draft.state),
+        success=draft.success,
+        max_steps=2 * len(expert) + 2,
+        split=split_of(seed),
+        family=family,
+        level=level,
+        seed=seed,
+        menu=menu,
+        expert=expert,
+    )

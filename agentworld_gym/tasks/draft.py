@@ -1,0 +1,39 @@
+"""What a family of tasks returns, before it has an id and a shuffled menu."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentworld_gym.task import Check
+
+MENU_MIN = 8
+MENU_MAX = {1: 10, 2: 12, 3: 14}
+"""How many actions a menu offers at a level, `finish` among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A task without id, split and menu order.
+
+    `expert` leaves out the closing `finish`; `distractors` are wrong or useless actions for the menu, the most
+    tempting ones first, because a full menu drops the rest.
+    """
+
+    instruction: str
+    state: Mapping[str, Any]
+    success: tuple[Check, ...]
+    expert: tuple[str, ...]
+    distractors: tuple[str, ...]
+
+    def menu(self, rng: random.Random, level: int) -> tuple[str, ...]:
+        """All actions on offer, each once, in random order."""
+        entries = list(dict.fromkeys((*self.expert, "finish", *self.distractors)))[: MENU_MAX[level]]
+        rng.shuffle(entries)
+        return tuple(entries)
+
+
+Family = Callable[[random.Random, int], Draft]
+"""A pure function of its random numbers and a level from 1 to 3."""

@@ -1,0 +1,122 @@
+"""What all terminal families share: random names and lines, files in a working folder, and checks on them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+from agentworld_gym.task import Check, Expect
+from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.words import FOLDERS, NAMES, STEMS, WORDS
+
+HOME = "/home/dev"
+WORKING_FOLDERS = (HOME, HOME + "/work", "/srv/app", "/srv/data")
+
+
+Print = tuple[str, str]
+"""A command, and what it must print at the end."""
+
+
+class Scene:
+    """A working folder being set up. Every word and name it hands out is a fresh one.
+
+    >>> scene = Scene(random.Random(1))
+    >>> path = scene.put(scene.file("txt"), [scene.word(), scene.word()])
+    >>> scene.files[path].count("\\n"), scene.listing("docs") == sorted([path, "docs"])
+    (2, True)
+    """
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.files: dict[str, str] = {}
+        self._used: set[str] = set()
+
+    def fresh(self, pool: Sequence[str]) -> str:
+        """One entry of a pool that has not been handed out."""
+        while (entry := self.rng.choice(pool)) in self._used:
+            pass
+        self._used.add(entry)
+        return entry
+
+    def word(self) -> str:
+        """A fresh content word."""
+        return self.fresh(WORDS)
+
+    def name(self) -> str:
+        """A fresh person."""
+        return self.fresh(NAMES)
+
+    def folder(self) -> str:
+        """A fresh folder name."""
+        return self.fresh(FOLDERS)
+
+    def file(self, extension: str) -> str:
+        """A fresh file name."""
+        return f"{self.fresh(STEMS)}.{extension}"
+
+    def line(self, *words: str) -> str:
+        """A line of two words in random order: the given ones, filled up with fresh ones."""
+        chosen = [*words, *(self.word() for _ in range(2 - len(words)))]
+        self.rng.shuffle(chosen)
+        return " ".join(chosen)
+
+    def lines(self, least: int, most: int) -> list[str]:
+        """Some lines of one or two fresh words."""
+        count = self.rng.randint(least, most)
+        return [self.line() if self.rng.random() < 0.4 else self.word() for _ in range(count)]
+
+    def put(self, path: str, lines: Iterable[str]) -> str:
+        """Write a file, given relative to the working folder."""
+        self.files[path] = "".join(line + "\n" for line in lines)
+        return path
+
+    def mixed(self, *groups: Sequence[str]) -> list[str]:
+        """All lines of all groups in random order."""
+        lines = [line for group in groups for line in group]
+        self.rng.shuffle(lines)
+        return lines
+
+    def siblings(self, extension: str, word: str, count: int = 3) -> list[str]:
+        """Files of a few lines, of which only the first holds the word (once); the names are in random order."""
+        names = [self.file(extension) for _ in range(count)]
+        for index, name in enumerate(names):
+            lines = self.lines(2, 3)
+            if index == 0:
+                lines[self.rng.randrange(len(lines))] = self.line(word)
+            self.put(name, lines)
+        return names
+
+    def other_numbers(self, number: int, count: int = 2) -> list[int]:
+        """Wrong numbers close to the right one."""
+        near = [n for n in range(max(1, number - 3), number + 4) if n != number]
+        return self.rng.sample(near, count)
+
+    def say(self, *variants: str) -> str:
+        """One of several ways to say the same."""
+        return self.rng.choice(variants)
+
+    def listing(self, *more: str, without: Sequence[str] = ()) -> list[str]:
+        """What `ls -1` prints with some entries more and some less than at the start."""
+        return sorted({path.split("/")[0] for path in self.files} - set(without) | set(more))
+
+    def draft(
+        self, instruction: str, expert: Sequence[str], distractors: Sequence[str], checks: Sequence[Print]
+    ) -> Draft:
+        """The finished draft, in a random working folder; its checks weigh the same."""
+        cwd = self.rng.choice(WORKING_FOLDERS)
+        # The order of the files must not tell which one matters.
+        files = {f"{cwd}/{path}": text for path, text in sorted(self.files.items())}
+        state = {"user": "dev", "host": "box", "home": HOME, "cwd": cwd, "files": files, "dirs": []}
+        share = 1 / len(checks)
+        success = tuple(Check(probe=command, expect=Expect(equals=text), weight=share) for command, text in checks)
+        return Draft(instruction, state, success, tuple(expert), tuple(distractors))
+
+
+def prints(command: str, lines: str | Iterable[str]) -> Print:
+    """A check that a command prints exactly these lines."""
+    return command, lines if isinstance(lines, str) else "\n".join(lines)
+
+
+def numbers(values: Iterable[int], command: str) -> list[str]:
+    """The command for each number, put where `{}` stands."""
+    return [command.replace("{}", str(value)) for value in values]
