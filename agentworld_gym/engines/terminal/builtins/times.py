@@ -1,0 +1,118 @@
+"""Commands about time."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from bashkit import BuiltinContext, BuiltinResult
+
+from agentworld_gym.engines.terminal.builtins.common import Tree, Usage, hint, options
+from agentworld_gym.engines.terminal.builtins.dates import parsed
+from agentworld_gym.engines.terminal.context import Context
+
+_DURATION = re.compile(r"(\d+\.?\d*|\.\d+)([smhd]?)")
+_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DIRECTIVE = re.compile(r"%([-_0^#:]*)(\d*)([a-zA-Z%+])")
+_KNOWN = frozenset("aAbBcCdDeFgGhHIjklmMnpPrRsStTuUVwWxXyYzZ%Nq+")
+_ISO = {"": "%Y-%m-%d", "date": "%Y-%m-%d", "hours": "%Y-%m-%dT%H%:z", "minutes": "%Y-%m-%dT%H:%M%:z"}
+_LONGEST = 366 * 86400.0
+
+
+def sleep(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+    """`sleep`: the virtual clock moves on, nobody waits."""
+    if not call.argv:
+        return hint("sleep", "missing operand").result
+    total = 0.0
+    for argument in call.argv:
+        match = _DURATION.fullmatch(argument)
+        if argument in ("inf", "infinity"):
+            total += _LONGEST
+        elif match is None:
+            return hint("sleep", f"invalid time interval '{argument}'").result
+        else:
+            total += float(match.group(1)) * _UNIT[match.group(2)]
+    context.clock.advance(min(total, _LONGEST))
+    context.clock.mark()
+    return ""
+
+
+def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+    """`date`, always in UTC."""
+    argv = [f"-I{word[2:]}" if word.startswith("-I") else word for word in call.argv]
+    iso = next((word[2:] for word in argv if word.startswith("-I")), None)
+    try:
+        found, operands = options(
+            "date",
+            [word for word in argv if not word.startswith("-I")],
+            "d:ur:Rs:f:",
+            {
+                "date=": "d",
+                "utc": "u",
+                "universal": "u",
+                "reference=": "r",
+                "rfc-email": "R",
+                "iso-8601": "I",
+                "iso-8601=": "I",
+                "rfc-3339=": "rfc",
+                "set=": "s",
+            },
+        )
+    except Usage as usage:
+        return usage.result
+    chosen = dict(found)
+    now = datetime.fromtimestamp(context.clock.now, UTC)
+    if "s" in chosen:
+        return BuiltinResult(now.strftime("%a %b %e %H:%M:%S UTC %Y\n"), "date: cannot set date: Operation not permitted\n", 1)
+    if "d" in chosen:
+        moment = parsed(chosen["d"], context.clock.now)
+        if moment is None:
+            return BuiltinResult("", f"date: invalid date '{chosen['d']}'\n", 1)
+        now = moment
+    if "r" in chosen:
+        tree = Tree(context, call)
+        metadata = tree.target(tree.path(chosen["r"]))
+        if metadata is None:
+            return BuiltinResult("", f"date: {chosen['r']}: No such file or directory\n", 1)
+        now = datetime.fromtimestamp(tree.modified(metadata), UTC)
+    form = "%a %b %e %H:%M:%S UTC %Y"
+    if "R" in chosen:
+        form = "%a, %d %b %Y %H:%M:%S +0000"
+    elif iso is not None or "I" in chosen:
+        form = _ISO.get(iso or chosen.get("I", ""), "%Y-%m-%dT%H:%M:%S%:z")
+    elif "rfc" in chosen:
+        form = "%Y-%m-%d" if chosen["rfc"] == "date" else "%Y-%m-%d %H:%M:%S%:z"
+    for operand in operands:
+        if not operand.startswith("+"):
+            return BuiltinResult("", f"date: invalid date '{operand}'\n", 1)
+        form = operand[1:]
+    return formatted(now, form) + "\n"
+
+
+def formatted(moment: datetime, form: str) -> str:
+    """A moment in the format of `date`.
+
+    >>> formatted(datetime(2024, 3, 1, 9, 5, tzinfo=UTC), "%F %-H:%M %j %s %N %Q")
+    '2024-03-01 9:05 061 1709283900 000000000 %Q'
+    """
+
+    def directive(match: re.Match[str]) -> str:
+        flags, width, letter = match.groups()
+        if letter not in _KNOWN:
+            return match.group()
+        if letter == "s":
+            return str(int(moment.timestamp()))
+        if letter == "N":
+            nanoseconds = f"{moment.microsecond * 1000:09d}"
+            return nanoseconds[: int(width)] if width else nanoseconds
+        if letter == "q":
+            return str((moment.month - 1) // 3 + 1)
+        if letter == "z":
+            return "+00:00" if ":" in flags else "+0000"
+        text = "UTC" if letter == "Z" else moment.strftime(f"%{flags.replace(':', '')}{letter}")
+        return text.rjust(int(width), "0" if text.isdigit() else " ") if width else text
+
+    return _DIRECTIVE.sub(directive, form)
+
+
+COMMANDS = {"sleep": sleep, "date": date}

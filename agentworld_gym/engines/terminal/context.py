@@ -1,0 +1,55 @@
+"""What the commands of a shell know besides their arguments."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from bashkit import FileSystem
+
+from agentworld_gym.engines.terminal.clock import Clock
+
+
+@dataclass(slots=True)
+class Context:
+    """One shell's identity, clock, random numbers, history and files.
+
+    `modes` holds the permissions of files that differ from the usual 644, because the sandbox forgets them when a file
+    is written again.
+    """
+
+    user: str
+    host: str
+    home: str
+    clock: Clock
+    random: Random
+    history: list[str] = field(default_factory=list)
+    modes: dict[str, int] = field(default_factory=dict)
+    shift: float = 0.0
+    files: FileSystem | None = None
+
+    @property
+    def uid(self) -> int:
+        """0 for root, 1000 for anybody else."""
+        return 0 if self.user == "root" else 1000
+
+    def environment(self) -> dict[str, str]:
+        """What a login shell exports."""
+        return {
+            "HOME": self.home,
+            "LOGNAME": self.user,
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "SHELL": "/bin/bash",
+            "SHLVL": "1",
+            "TERM": "screen",
+            "USER": self.user,
+        }
+
+    def copy(self) -> Context:
+        """A context of its own with equal contents, without files."""
+        random = Random(0)
+        random.setstate(self.random.getstate())
+        return replace(
+            self, clock=copy(self.clock), random=random, history=self.history.copy(), modes=self.modes.copy(), files=None
+        )

@@ -1,0 +1,131 @@
+"""Keys and the line they are typed on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from agentworld_gym.engines.terminal.syntax import Incomplete, TooDeep, Unexpected, parse
+
+_NAMED = {
+    "C-a": "\x01",
+    "C-c": "\x03",
+    "C-d": "\x04",
+    "C-e": "\x05",
+    "C-h": "\x7f",
+    "C-l": "\x0c",
+    "C-m": "\n",
+    "C-u": "\x15",
+    "C-w": "\x17",
+    "C-z": "\x1a",
+    "BSpace": "\x7f",
+    "Enter": "\n",
+    "Space": " ",
+}
+CLEAR = "\x1b[H\x1b[2J"
+MAX_PENDING = 2_000_000
+
+_KEYS = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z]|.)?|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+")
+
+
+def keys_of(keystrokes: str) -> Iterator[str]:
+    """Single control keys, and runs of ordinary characters.
+
+    >>> list(keys_of("ls -la\\n")), list(keys_of("C-c")), list(keys_of("a\\x7fb"))
+    (['ls -la', '\\n'], ['\\x03'], ['a', '\\x7f', 'b'])
+    """
+    keystrokes = _NAMED.get(keystrokes, keystrokes).replace("\r\n", "\n").replace("\r", "\n")
+    keystrokes = keystrokes.encode("utf-8", "replace").decode("utf-8")
+    return (match.group() for match in _KEYS.finditer(keystrokes))
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A complete script, with its simple commands as far as they could be told; empty for a fresh prompt alone.
+
+    `status` is what `$?` becomes where nothing is run.
+    """
+
+    script: str = ""
+    commands: tuple[Simple, ...] = ()
+    status: int | None = None
+
+
+@dataclass(slots=True)
+class Line:
+    """The input line, the lines before it that wait for their continuation, and whether a program holds the screen."""
+
+    typed: str = ""
+    pending: str = ""
+    running: bool = False
+
+    def copy(self) -> Line:
+        """An independent copy."""
+        return replace(self)
+
+    def press(self, key: str, printed: list[str]) -> Entered | None:
+        """Take one key. Returns what is to be run, or None where no prompt is due."""
+        if key == "\n":
+            return self._enter(printed)
+        if key == "\x03":
+            self.typed = self.pending = ""
+            self.running = False
+            printed.append("^C\n")
+            return Entered(status=130)
+        if key == "\x1a" and self.running:
+            self.running = False
+            printed.append("^Z\n[1]+  Stopped\n")
+            return Entered(status=148)
+        if key == "\x04" and not self.typed and not self.running:
+            return self._end_of_input(printed)
+        if key == "\x0c" and not self.running:
+            printed.append(CLEAR)
+            return Entered()
+        if key in ("\x7f", "\x08"):
+            self._erase(1, printed)
+        elif key == "\x15":
+            self._erase(len(self.typed), printed)
+        elif key == "\x17":
+            kept = self.typed.rstrip(" ").rpartition(" ")
+            self._erase(len(self.typed) - len(kept[0] + kept[1]), printed)
+        elif key == "\t" or key[0] >= " ":
+            self.typed += key
+            printed.append(key)
+        return None
+
+    def _erase(self, count: int, printed: list[str]) -> None:
+        count = min(count, len(self.typed))
+        if count:
+            self.typed = self.typed[:-count]
+            printed.append("\b \b" * min(count, 4_000))
+
+    def _end_of_input(self, printed: list[str]) -> Entered:
+        if self.pending:
+            self.pending = ""
+            printed.append("\nbash: syntax error: unexpected end of file\n")
+            return Entered(status=2)
+        return Entered("exit\n", (Simple(["exit"]),))
+
+    def _enter(self, printed: list[str]) -> Entered | None:
+        printed.append("\n")
+        script = self.pending + self.typed + "\n"
+        self.typed = ""
+        if self.running:
+            return None
+        commands: list[Simple] = []
+        try:
+            commands = parse(script)
+        except Incomplete:
+            if len(script) < MAX_PENDING:
+                self.pending = script
+                printed.append("> ")
+                return None
+        except Unexpected as error:
+            self.pending = ""
+            printed.append(f"bash: syntax error near unexpected token `{error}'\n")
+            return Entered(status=2)
+        except TooDeep:
+            pass
+        self.pending = ""
+        return Entered(script, tuple(commands)) if script.strip() else Entered()

@@ -1,0 +1,155 @@
+"""A terminal: keys go in, a screen comes out, and everything in between is simulated and deterministic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines.terminal.screen import shown
+from agentworld_gym.engines.terminal.shell import EngineError, Shell
+from agentworld_gym.engines.terminal.state import TerminalState
+from agentworld_gym.engines.terminal.keyboard import Entered, Line, keys_of
+
+LINE_SECONDS = 0.01
+MAX_WAIT = 3600.0
+CONFIRM = "Are you sure that the task is complete? Send [] again to confirm."
+
+
+class TerminalMachine:
+    """One terminal session with a user, files and a clock of its own.
+
+    >>> machine = TerminalMachine.start({"files": {"/home/dev/a.txt": "hi\\n"}}, seed=0)
+    >>> machine.observation
+    'dev@box:~$'
+    >>> print(machine.act([{"keystrokes": "cat a.txt\\n"}]))
+    cat a.txt
+    hi
+    dev@box:~$
+    """
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell: Shell | None = shell
+        self._line = Line()
+        self._status = 0
+        self._jobs = ""
+        self._observation = shown(self._prompt())
+
+    @classmethod
+    def start(cls, state: Mapping[str, Any], seed: int) -> TerminalMachine:
+        """A fresh terminal.
+
+        Raises:
+            SpecError: if the state is wrong; names the key, its value and what was expected.
+        """
+        return cls(Shell.start(TerminalState.of(state), seed))
+
+    @property
+    def observation(self) -> str:
+        """What is shown since the last action; at the start the prompt."""
+        return self._observation
+
+    def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
+        """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.
+
+        Raises:
+            EngineError: if the engine gave up; the machine cannot go on.
+        """
+        shell = self._open()
+        if not keys:
+            self._observation = CONFIRM
+            return CONFIRM
+        printed: list[str] = []
+        for entry in keys:
+            before = shell.context.clock.now
+            printed.extend(self._typed(shell, str(entry.get("keystrokes", ""))))
+            waited = _seconds(entry.get("duration", 1.0)) - (shell.context.clock.now - before)
+            if waited > 0:
+                shell.context.clock.advance(waited)
+        self._observation = shown("".join(printed))
+        return self._observation
+
+    def fork(self) -> TerminalMachine:
+        """An exact copy: equal actions on both give equal observations."""
+        twin = object.__new__(type(self))
+        twin._shell = self._open().copy()
+        twin._line = self._line.copy()
+        twin._status = self._status
+        twin._jobs = self._jobs
+        twin._observation = self._observation
+        return twin
+
+    def files(self) -> dict[str, str]:
+        """Every text file outside the system folders, by path."""
+        shell = self._open()
+        found: dict[str, str] = {}
+        for path, metadata in shell.walk():
+            if metadata["file_type"] == "file" and shell.context.files is not None:
+                try:
+                    found[path] = shell.context.files.read_file(path).decode("utf-8")
+                except UnicodeDecodeError:
+                    continue
+        return found
+
+    def close(self) -> None:
+        """Let everything go. May be called twice."""
+        if self._shell is not None:
+            self._shell.close()
+            self._shell = None
+
+    def _open(self) -> Shell:
+        if self._shell is None:
+            raise EngineError("the terminal was used after close()")
+        return self._shell
+
+    def _prompt(self) -> str:
+        context = self._open().context
+        cwd = self._open().cwd
+        if cwd == context.home:
+            cwd = "~"
+        elif cwd.startswith(context.home + "/"):
+            cwd = "~" + cwd[len(context.home) :]
+        return f"{context.user}@{context.host}:{cwd}{'#' if context.uid == 0 else '$'} "
+
+    def _typed(self, shell: Shell, keystrokes: str) -> list[str]:
+        printed: list[str] = []
+        for key in keys_of(keystrokes):
+            entered = self._line.press(key, printed)
+            if entered is None:
+                continue
+            if entered.status is not None:
+                self._status = entered.status
+            if entered.script:
+                self._enter(shell, entered, printed)
+            if not self._line.running:
+                printed.append(self._prompt())
+        return printed
+
+    def _enter(self, shell: Shell, entered: Entered, printed: list[str]) -> None:
+        names = [command.words[0] for command in entered.commands if command.words]
+        if names in (["exit"], ["logout"]):
+            printed.append("exit\n")
+            entered = Entered("cd\n")
+        else:
+            shell.context.history.append(entered.script.removesuffix("\n"))
+        shell.context.clock.advance(LINE_SECONDS)
+        done, self._jobs = self._jobs, ""
+        try:
+            outcome = shell.run(entered, self._status)
+            if any(command.background for command in entered.commands):
+                job = next(c for c in entered.commands if c.background)
+                printed.append(f"[1] {shell.last_background()}\n")
+                self._jobs = f"[1]+  Done                    {' '.join(job.words)}\n"
+        except EngineError:
+            self.close()
+            raise
+        self._status = outcome.status
+        self._line.running = outcome.stuck
+        printed.append(outcome.text + done)
+
+def _seconds(duration: Any) -> float:
+    try:
+        seconds = float(duration)
+    except (TypeError, ValueError):
+        return 0.0
+    return min(max(seconds, 0.0), MAX_WAIT) if math.isfinite(seconds) else 0.0

@@ -1,0 +1,235 @@
+"""The sandboxed bash: one interpreter with a virtual file system, made to print what a real one prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from random import Random
+from time import time
+from typing import Any
+
+from bashkit import Bash, BashError, ExecutionProfile
+
+from agentworld_gym.engines.terminal.builtins import builtins
+from agentworld_gym.engines.terminal.clock import Clock
+from agentworld_gym.engines.terminal.context import Context
+from agentworld_gym.engines.terminal.keyboard import Entered
+from agentworld_gym.engines.terminal.messages import told
+from agentworld_gym.engines.terminal.script import clock_variables, prepared
+from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
+from agentworld_gym.errors import AgentWorldError, SpecError
+
+MAX_COMMANDS = 20_000
+MAX_LOOPS = 100_000
+LAST_RESORT_SECONDS = 2.0
+_SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
+_NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|\bfind\b|\btar\b|\bmake\b")
+_AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
+
+
+class EngineError(AgentWorldError):
+    """The engine gave up on a command; the machine cannot go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a script printed, in order, and how it ended. `stuck` means that it would go on for ever."""
+
+    text: str
+    status: int
+    stuck: bool = False
+
+
+class Shell:
+    """A bash that runs one complete script at a time and can be copied."""
+
+    def __init__(self, context: Context, bash: Bash) -> None:
+        self.context = context
+        self._bash: Bash | None = bash
+        self._restore: tuple[bytes, dict[str, float]] | None = None
+        self.cwd = bash.shell_state().cwd
+
+    @classmethod
+    def start(cls, state: TerminalState, seed: int) -> Shell:
+        """A shell in the given state.
+
+        Raises:
+            SpecError: if the files, folders and links cannot be made.
+        """
+        context = Context(
+            user=state.user,
+            host=state.host,
+            home=state.home,
+            clock=Clock(moment(state.clock).timestamp()),
+            random=Random(f"terminal {seed}"),
+        )
+        bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
+        shell = cls(context, bash)
+        context.files = bash.fs()
+        shell._furnish(state)
+        _set_times(bash, {p: moment(f.mtime).timestamp() for p, f in state.files.items() if f.mtime})
+        bash.execute_sync(
+            f"cd {shlex.quote(state.cwd)}; unset OLDPWD EPOCHSECONDS EPOCHREALTIME; shopt -s expand_aliases\n"
+            f"RANDOM={context.random.randrange(1 << 15)}"
+        )
+        shell.cwd = state.cwd
+        return shell
+
+    def _furnish(self, state: TerminalState) -> None:
+        files, modes = self.context.files, self.context.modes
+        assert files is not None
+        place = ""
+        try:
+            for place in (state.home, state.cwd, "/tmp", *state.dirs):
+                files.mkdir(place, recursive=True)
+            for place, text in system_files(state).items():
+                with suppress(RuntimeError):  # some of them belong to the sandbox, which makes them up itself
+                    files.write_file(place, text.encode())
+            for place, file in state.files.items():
+                files.mkdir(place.rpartition("/")[0] or "/", recursive=True)
+                files.write_file(place, file.content.encode("utf-8", "replace"))
+                if int(file.mode, 8) != 0o644:
+                    modes[place] = int(file.mode, 8)
+                    files.chmod(place, modes[place])
+            for place, target in state.links.items():
+                files.mkdir(place.rpartition("/")[0] or "/", recursive=True)
+                files.symlink(target, place)
+        except (RuntimeError, OSError, ValueError) as error:
+            raise SpecError("task state", place, str(error), "a path that can be made beside the others") from error
+
+    @property
+    def bash(self) -> Bash:
+        """The interpreter; a copy makes its own when it is first needed."""
+        if self._bash is None:
+            assert self._restore is not None
+            snapshot, times = self._restore
+            self.context.clock = self.context.clock.restarted()
+            self._bash = Bash.from_snapshot(snapshot, **_settings(self.context))
+            self.context.files = self._bash.fs()
+            _set_times(self._bash, times)
+        return self._bash
+
+    def run(self, entered: Entered, status: int) -> Outcome:
+        """Run a complete script; `status` is what `$?` is at its start.
+
+        Raises:
+            EngineError: if the script did not end within a very generous wall-clock time.
+        """
+        bash, clock = self.bash, self.context.clock
+        self._restore = None
+        typed = entered.script
+        if _NATIVE_TIMES.search(typed):
+            self._settle(bash, shifted=bool(_AGES.search(typed)))
+        clock.mark()
+        prefix = clock_variables(typed, clock.now, clock.start)
+        if status:
+            prefix += f"(exit {status})\n"
+        chunks: list[tuple[str, str]] = []
+        try:
+            result = bash.execute_sync(
+                prefix + prepared(typed, entered.commands, clock.now), lambda out, err: chunks.append((out, err))
+            )
+        except BashError as error:
+            raise EngineError(f"the sandbox gave up: {error}") from error
+        if _AGES.search(typed):
+            self._unshift(bash)
+        if self.context.modes:
+            self._keep_modes()
+        self.cwd = bash.shell_state().cwd
+        text, stuck = told(chunks, result.error or "", typed, self.cwd)
+        if stuck is None:
+            raise EngineError(f"a command did not end within {LAST_RESORT_SECONDS:g} s of real time")
+        return Outcome(text, result.exit_code, stuck)
+
+    def last_background(self) -> str:
+        """The process number of the last background job."""
+        return self.bash.execute_sync('echo "$!"').stdout.strip()
+
+    def copy(self) -> Shell:
+        """An exact copy, made of a snapshot that is kept for as long as nothing changes."""
+        if self._restore is None:
+            start = float(int(self.context.clock.start))
+            times = {path: time for path, time in self._times() if time != start}
+            self._restore = self.bash.snapshot(), times
+        twin = object.__new__(Shell)
+        twin._bash, twin._restore, twin.cwd = None, self._restore, self.cwd
+        twin.context = self.context.copy()
+        return twin
+
+    def close(self) -> None:
+        """Let go of the interpreter."""
+        self._bash = self._restore = None
+        self.context.files = None
+
+    def walk(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """All paths outside the system folders, with their metadata."""
+        assert self.bash is not None
+        files = self.context.files
+        assert files is not None
+        folders = ["/"]
+        while folders:
+            folder = folders.pop()
+            for entry in sorted(files.read_dir(folder), key=lambda entry: str(entry["name"])):
+                if folder == "/" and entry["name"] in _SYSTEM:
+                    continue
+                path = f"{folder.rstrip('/')}/{entry['name']}"
+                yield path, entry["metadata"]
+                if entry["metadata"]["file_type"] == "directory":
+                    folders.append(path)
+
+    def _times(self) -> Iterator[tuple[str, float]]:
+        """Virtual times of all files outside the system folders."""
+        virtual = self.context.clock.virtual
+        for path, metadata in self.walk():
+            if metadata["file_type"] != "symlink":
+                yield path, virtual(metadata["modified"])
+
+    def _settle(self, bash: Bash, shifted: bool) -> None:
+        """Give files their virtual times for commands of the sandbox itself; `shifted`, as seen from the host's now."""
+        shift = time() - self.context.clock.now if shifted else 0.0
+        _set_times(bash, {path: when + shift for path, when in self._times()})
+        self.context.shift = shift
+
+    def _unshift(self, bash: Bash) -> None:
+        shift, self.context.shift = self.context.shift, 0.0
+        clock = self.context.clock
+        _set_times(bash, {path: clock.now if when - shift > clock.now else when - shift for path, when in self._raw()})
+
+    def _raw(self) -> Iterator[tuple[str, float]]:
+        for path, metadata in self.walk():
+            if metadata["file_type"] != "symlink":
+                yield path, float(metadata["modified"])
+
+    def _keep_modes(self) -> None:
+        """Restore permissions that the sandbox lost when it wrote to a file."""
+        files, modes = self.context.files, self.context.modes
+        assert files is not None
+        for path, mode in list(modes.items()):
+            try:
+                now = files.stat(path)["mode"] & 0o7777
+            except (RuntimeError, OSError):
+                del modes[path]
+            else:
+                if now != mode:
+                    files.chmod(path, mode)
+
+
+def _settings(context: Context) -> dict[str, Any]:
+    return {
+        "username": context.user,
+        "hostname": context.host,
+        "max_commands": MAX_COMMANDS,
+        "max_loop_iterations": MAX_LOOPS,
+        "timeout_seconds": LAST_RESORT_SECONDS,
+        "profile": ExecutionProfile.Interactive,
+        "custom_builtins": builtins(context),
+    }
+
+
+def _set_times(bash: Bash, times: Mapping[str, float]) -> None:
+    if times:
+        lines = (f"\\touch -d @{when:.0f} {shlex.quote(path)}" for path, when in times.items())
+        bash.execute_sync("\n".join(lines))

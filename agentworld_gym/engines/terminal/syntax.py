@@ -1,0 +1,530 @@
+"""Enough of bash's grammar to know whether typed lines are complete, wrong, and which commands write to the screen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
+_OPERATOR = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|>&|>>|>\||[<>])(?![(])|&>>|&>|&&|\|\||;;&|;;|;&|\|&|[;&|()\n]")
+_PLAIN = re.compile(r"[^\s\\'\"$`<>|&;()]+")
+_REDIRECT = re.compile(r"(?:\d*[<>]|&>)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
+_DOUBLE = re.compile(r"[^\\\"$`]+")
+_CLOSERS = frozenset(("then", "else", "elif", "fi", "do", "done", "esac", "}", "in"))
+_MAX_DEPTH = 60
+
+
+class Incomplete(Exception):
+    """The text ends where bash would go on reading; it shows the continuation prompt."""
+
+
+class Unexpected(Exception):
+    """A syntax error; the argument is the token bash names."""
+
+
+class TooDeep(Exception):
+    """Nested deeper than is worth following."""
+
+
+@dataclass(slots=True)
+class Simple:
+    """A simple command: its raw words, where they stand, and whether its output goes elsewhere than the screen.
+
+    `reads` says that its input comes from a file or pipe, `background` that it ends with `&`.
+    """
+
+    words: list[str] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    hidden: bool = False
+    reads: bool = False
+    background: bool = False
+
+
+@dataclass(slots=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def parse(text: str) -> list[Simple]:
+    """The simple commands of a complete script, in order (those inside `$(…)` left out).
+
+    Raises:
+        Incomplete: if bash would read another line.
+        Unexpected: if bash would report a syntax error.
+        TooDeep: if it is nested too deeply to follow.
+
+    >>> [(c.words, c.hidden) for c in parse("ls -l | wc; echo 'a b'")]
+    [(['ls', '-l'], True), (['wc'], False), (['echo', "'a b'"], False)]
+    """
+    parser = _Parser(text)
+    parser.script()
+    return parser.commands
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.depth = 0
+        self.commands: list[Simple] = []
+        self.heredocs: list[tuple[str, bool]] = []
+        self.token = self._next()
+
+    # --- tokens
+
+    def _next(self) -> _Token:
+        text = self.text
+        start = _BLANK.match(text, self.position).end()  # type: ignore[union-attr]
+        if start >= len(text):
+            if self.heredocs or text.endswith("\\\n", self.position, start):
+                raise Incomplete
+            return _Token("end", "newline", start, start)
+        match = _OPERATOR.match(text, start)
+        if match:
+            self.position = match.end()
+            if match.group() == "\n":
+                self._read_heredocs()
+            return _Token("operator", match.group(), start, match.end())
+        self.position = self._word_end(start)
+        return _Token("word", text[start : self.position], start, self.position)
+
+    def _advance(self) -> _Token:
+        token, self.token = self.token, self._next()
+        return token
+
+    def _read_heredocs(self) -> None:
+        for delimiter, strip in self.heredocs:
+            while True:
+                end = self.text.find("\n", self.position)
+                line = self.text[self.position :] if end < 0 else self.text[self.position : end]
+                last = self.position >= len(self.text)
+                self.position = len(self.text) if end < 0 else end + 1
+                if not last and (line.lstrip("\t") if strip else line) == delimiter:
+                    break
+                if end < 0:
+                    raise Incomplete
+        self.heredocs = []
+
+    def _word_end(self, at: int) -> int:
+        text, size = self.text, len(self.text)
+        while at < size:
+            plain = _PLAIN.match(text, at)
+            if plain:
+                at = plain.end()
+                continue
+            char = text[at]
+            if char == "\\":
+                if at + 1 >= size or text[at + 1 :] == "\n":
+                    raise Incomplete
+                at += 2
+            elif char == "'":
+                at = self._find("'", at + 1)
+            elif char == '"':
+                at = self._double(at + 1)
+            elif char == "`":
+                at = self._backquoted(at + 1)
+            elif char == "$":
+                at = self._dollar(at)
+            elif char in "<>" and text.startswith("(", at + 1):
+                at = self._balanced(at + 2, ")")
+            elif char == "(" and text[at - 1] in "=@?*+!" and at > 0:
+                at = self._balanced(at + 1, ")")
+            else:
+                break
+        return at
+
+    def _find(self, quote: str, at: int) -> int:
+        end = self.text.find(quote, at)
+        if end < 0:
+            raise Incomplete
+        return end + 1
+
+    def _ansi(self, at: int) -> int:
+        while True:
+            if at >= len(self.text):
+                raise Incomplete
+            if self.text[at] == "\\":
+                at += 2
+            elif self.text[at] == "'":
+                return at + 1
+            else:
+                at += 1
+
+    def _double(self, at: int) -> int:
+        text = self.text
+        while True:
+            plain = _DOUBLE.match(text, at)
+            if plain:
+                at = plain.end()
+            if at >= len(text):
+                raise Incomplete
+            char = text[at]
+            if char == '"':
+                return at + 1
+            if char == "\\":
+                at += 2
+            elif char == "`":
+                at = self._backquoted(at + 1)
+            else:
+                at = self._dollar(at, quoted=True)
+
+    def _backquoted(self, at: int) -> int:
+        while True:
+            if at >= len(self.text):
+                raise Incomplete
+            if self.text[at] == "\\":
+                at += 2
+            elif self.text[at] == "`":
+                return at + 1
+            else:
+                at += 1
+
+    def _dollar(self, at: int, quoted: bool = False) -> int:
+        following = self.text[at + 1 : at + 2]
+        if following == "(":
+            return self._balanced(at + 2, ")")
+        if following == "{":
+            return self._balanced(at + 2, "}")
+        if following == "'" and not quoted:
+            return self._ansi(at + 2)
+        return at + 1
+
+    def _balanced(self, at: int, closer: str) -> int:
+        """The end of `$(…)`, `${…}` or the like; nested quotes and substitutions are skipped."""
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise TooDeep
+        text, opener = self.text, "(" if closer == ")" else "{"
+        level = 1
+        while level:
+            if at >= len(text):
+                raise Incomplete
+            char = text[at]
+            if char == closer:
+                level -= 1
+            elif char == opener and closer == ")":
+                level += 1
+            elif char == "\\":
+                at += 1
+            elif char == "'":
+                if closer == ")" or not self._inside_double(at):
+                    at = self._find("'", at + 1)
+                    continue
+            elif char == '"':
+                at = self._double(at + 1)
+                continue
+            elif char == "`":
+                at = self._backquoted(at + 1)
+                continue
+            elif char == "$":
+                at = self._dollar(at)
+                continue
+            elif char == "#" and closer == ")" and text[at - 1] in " \t\n":
+                end = text.find("\n", at)
+                if end < 0:
+                    raise Incomplete
+                at = end
+            at += 1
+        self.depth -= 1
+        return at
+
+    def _inside_double(self, at: int) -> bool:
+        return self.text.find("'", at + 1) < 0
+
+    # --- grammar
+
+    def script(self) -> None:
+        self._list(frozenset())
+        if self.token.kind != "end":
+            raise Unexpected(_shown(self.token))
+
+    def _nested(self, closers: frozenset[str]) -> None:
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise TooDeep
+        before = len(self.commands)
+        self._list(closers)
+        self.depth -= 1
+        if self.token.kind == "end":
+            raise Incomplete
+        if self.token.text not in closers or len(self.commands) == before:
+            raise Unexpected(_shown(self.token))
+
+    def _list(self, closers: frozenset[str]) -> None:
+        while True:
+            self._newlines()
+            token = self.token
+            if token.kind == "end" or (token.text in closers):
+                return
+            if token.kind == "operator" and token.text != "(" and not _REDIRECT.match(token.text):
+                if closers and token.text == ")":
+                    return
+                raise Unexpected(_shown(token))
+            first = len(self.commands)
+            self._and_or()
+            token = self.token
+            if token.kind == "operator" and token.text in (";", "&", "\n"):
+                if token.text == "&":
+                    for command in self.commands[first:]:
+                        command.background = True
+                self._advance()
+            elif token.kind == "end" or token.text in closers:
+                return
+            else:
+                raise Unexpected(_shown(token))
+
+    def _newlines(self) -> None:
+        while self.token.kind == "operator" and self.token.text == "\n":
+            self._advance()
+
+    def _and_or(self) -> None:
+        while True:
+            self._pipeline()
+            if self.token.kind != "operator" or self.token.text not in ("&&", "||"):
+                return
+            self._advance()
+            self._continued()
+
+    def _continued(self) -> None:
+        self._newlines()
+        if self.token.kind == "end":
+            raise Incomplete
+
+    def _pipeline(self) -> None:
+        while self.token.kind == "word" and self.token.text in ("!", "time"):
+            self._advance()
+            if self.token.kind == "end":
+                return
+        while True:
+            first = len(self.commands)
+            self._command()
+            if self.token.kind != "operator" or self.token.text not in ("|", "|&"):
+                return
+            self._advance()
+            self._hide(first)
+            self._continued()
+
+    def _hide(self, first: int) -> None:
+        for command in self.commands[first:]:
+            command.hidden = True
+
+    def _command(self) -> None:
+        token = self.token
+        if token.kind == "operator" and token.text == "(":
+            first = len(self.commands)
+            if self.text.startswith("((", token.start):
+                self._arithmetic(token.start)
+            else:
+                self._advance()
+                self._nested(frozenset((")",)))
+                self._advance()
+            self._redirects(first)
+            return
+        compound = _COMPOUND.get(token.text) if token.kind == "word" else None
+        if compound is not None:
+            first = len(self.commands)
+            compound(self)
+            self._redirects(first)
+            return
+        if token.kind == "word" and token.text in _CLOSERS and token.text != "in":
+            raise Unexpected(_shown(token))
+        self._simple()
+
+    def _arithmetic(self, start: int) -> None:
+        self.position = self._balanced(start + 1, ")")
+        self.commands.append(Simple(["(("]))
+        self.token = self._next()
+
+    def _redirects(self, first: int) -> None:
+        while self.token.kind == "operator" and _REDIRECT.match(self.token.text):
+            command = Simple()
+            self._redirect(command)
+            if command.hidden:
+                self._hide(first)
+
+    def _redirect(self, command: Simple) -> None:
+        operator = self._peek_heredoc()
+        if ">" in operator.text and not operator.text.startswith("2"):
+            command.hidden = True
+        if operator.text.startswith(("<", "0<")):
+            command.reads = True
+        if self.token.kind != "word":
+            raise Unexpected(_shown(self.token))
+        self._advance()
+
+    def _peek_heredoc(self) -> _Token:
+        """Step over a redirection operator; a here-document is noted before the line's end is read."""
+        operator = self.token
+        if not operator.text.lstrip("0123456789").startswith("<<") or operator.text.endswith("<<<"):
+            return self._advance()
+        start = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
+        end = self._word_end(start)
+        self.heredocs.append((_unquoted(self.text[start:end]), operator.text.endswith("-")))
+        return self._advance()
+
+    def _simple(self) -> None:
+        command = Simple()
+        self.commands.append(command)
+        empty = True
+        while True:
+            token = self.token
+            if token.kind == "word":
+                if not command.words and _ASSIGNMENT.match(token.text):
+                    empty = False
+                    self._advance()
+                    continue
+                command.words.append(token.text)
+                command.spans.append((token.start, token.end))
+                self._advance()
+            elif token.kind == "operator" and _REDIRECT.match(token.text):
+                empty = False
+                self._redirect(command)
+            elif token.kind == "operator" and token.text == "(" and len(command.words) == 1:
+                self._function(command)
+                return
+            elif empty and not command.words:
+                raise Unexpected(_shown(token))
+            else:
+                return
+
+    def _function(self, command: Simple) -> None:
+        self._advance()
+        if self.token.kind == "end":
+            raise Unexpected("newline")
+        if self.token.text != ")":
+            raise Unexpected(_shown(self.token))
+        self._advance()
+        self._body()
+        command.words, command.spans = [], []
+
+    def _body(self) -> None:
+        self._continued()
+        first = len(self.commands)
+        self._command()
+        self._hide(first)
+
+    def _word(self, text: str) -> None:
+        if self.token.kind == "end":
+            raise Incomplete
+        if self.token.text != text:
+            raise Unexpected(_shown(self.token))
+        self._advance()
+
+    def _if(self) -> None:
+        self._advance()
+        self._nested(frozenset(("then",)))
+        self._advance()
+        while True:
+            self._nested(frozenset(("elif", "else", "fi")))
+            closer = self._advance().text
+            if closer == "fi":
+                return
+            if closer == "else":
+                self._nested(frozenset(("fi",)))
+                self._advance()
+                return
+            self._nested(frozenset(("then",)))
+            self._advance()
+
+    def _loop(self) -> None:
+        self._advance()
+        self._nested(frozenset(("do",)))
+        self._do()
+
+    def _do(self) -> None:
+        self._word("do")
+        self._nested(frozenset(("done",)))
+        self._advance()
+
+    def _for(self) -> None:
+        self._advance()
+        if self.token.kind == "operator" and self.text.startswith("((", self.token.start):
+            self._arithmetic(self.token.start)
+        else:
+            if self.token.kind != "word":
+                raise Unexpected(_shown(self.token))
+            self._advance()
+            self._newlines()
+            if self.token.kind == "word" and self.token.text == "in":
+                self._advance()
+                while self.token.kind == "word":
+                    self._advance()
+        if self.token.kind == "end":
+            raise Incomplete
+        if self.token.text == ";":
+            self._advance()
+        self._newlines()
+        self._do()
+
+    def _case(self) -> None:
+        self._advance()
+        if self.token.kind != "word":
+            raise Unexpected(_shown(self.token))
+        self._advance()
+        self._newlines()
+        self._word("in")
+        while True:
+            self._continued()
+            if self.token.text == "esac":
+                self._advance()
+                return
+            if self.token.text == "(":
+                self._advance()
+            self._advance()
+            while self.token.text == "|":
+                self._advance()
+                self._advance()
+            self._word(")")
+            self._list(frozenset((";;", ";&", ";;&", "esac")))
+            if self.token.kind == "end":
+                raise Incomplete
+            if self.token.text != "esac":
+                self._advance()
+
+    def _group(self) -> None:
+        self._advance()
+        self._nested(frozenset(("}",)))
+        self._advance()
+
+    def _condition(self) -> None:
+        self.commands.append(Simple(["[["]))
+        while self.token.text != "]]":
+            if self.token.kind == "end":
+                raise Incomplete
+            self._advance()
+        self._advance()
+
+    def _declared(self) -> None:
+        self._advance()
+        if self.token.kind != "word":
+            raise Unexpected(_shown(self.token))
+        self._advance()
+        if self.token.text == "(":
+            self._advance()
+            self._word(")")
+        self._body()
+
+
+_COMPOUND = {
+    "if": _Parser._if,
+    "while": _Parser._loop,
+    "until": _Parser._loop,
+    "for": _Parser._for,
+    "select": _Parser._for,
+    "case": _Parser._case,
+    "{": _Parser._group,
+    "[[": _Parser._condition,
+    "function": _Parser._declared,
+}
+
+
+def _shown(token: _Token) -> str:
+    return "newline" if token.kind == "end" or token.text == "\n" else token.text
+
+
+def _unquoted(word: str) -> str:
+    return re.sub(r"\\(.)|['\"]", lambda match: match.group(1) or "", word)
