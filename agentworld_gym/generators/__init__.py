@@ -1,0 +1,42 @@
+"""Generators turn chat messages into completions: a server, an engine in process, a local model, or a script.
+
+`open_generator` makes one from a short string; engines opened by the same string are shared and counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.generators.handles import HANDLES, open_generator
+from agentworld_gym.generators.scripted import ScriptedGenerator
+
+if TYPE_CHECKING:
+    from agentworld_gym.generators.server import ServerGenerator
+    from agentworld_gym.generators.transformers import TransformersGenerator
+    from agentworld_gym.generators.vllm_engine import VLLMGenerator
+
+__all__ = [
+    "HANDLES",
+    "ScriptedGenerator",
+    "ServerGenerator",
+    "TransformersGenerator",
+    "VLLMGenerator",
+    "open_generator",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the heavier generators on first use."""
+    if name == "ServerGenerator":
+        from agentworld_gym.generators.server import ServerGenerator
+
+        return ServerGenerator
+    if name == "TransformersGenerator":
+        from agentworld_gym.generators.transformers import TransformersGenerator
+
+        return TransformersGenerator
+    if name == "VLLMGenerator":
+        from agentworld_gym.generators.vllm_engine import VLLMGenerator
+
+        return VLLMGenerator
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,148 @@
+"""One event loop in one daemon thread, shared by all generators of a process, and waves of answers that come from it.
+
+The loop has its own thread, so that generators work where another loop already runs (Jupyter, an async server).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import os
+import queue
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from agentworld_gym.contracts import Completion, Failure
+from agentworld_gym.errors import ClosedError
+
+T = TypeVar("T")
+Answer = Completion | Failure
+Deliver = Callable[[int, Answer], None]
+
+
+class BackgroundLoop:
+    """An event loop that runs in a daemon thread until the process ends.
+
+    >>> async def double(x: int) -> int:
+    ...     return 2 * x
+    >>> background_loop().run(double(21))
+    42
+    """
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="agentworld-generators", daemon=True)
+        self._closers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._thread.start()
+        atexit.register(self._stop)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin a coroutine; its future can be waited for or cancelled from any thread."""
+        if self.loop.is_closed():
+            work.close()
+            raise ClosedError("the process is shutting down")
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def run(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        """Run a coroutine and wait for what it returns. An interrupt cancels it."""
+        future = self.start(work)
+        try:
+            return future.result(timeout)
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close_at_exit(self, owner: Any) -> None:
+        """Call `owner.aclose()` before the loop ends, if the owner still lives then."""
+        self._closers.add(owner)
+
+    def _stop(self) -> None:
+        # A forked child inherits this exit handler, but not the thread.
+        if os.getpid() != self.pid or self.loop.is_closed():
+            return
+        with contextlib.suppress(Exception):
+            self.run(_close_all([owner.aclose for owner in self._closers]), timeout=5)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout=5)
+        if not self._thread.is_alive():
+            self.loop.close()
+
+
+async def _close_all(closers: list[Callable[[], Awaitable[None]]]) -> None:
+    current = asyncio.current_task()
+    waves = [task for task in asyncio.all_tasks() if task is not current]
+    for task in waves:
+        task.cancel()
+    await asyncio.gather(*waves, return_exceptions=True)
+    await asyncio.gather(*(close() for close in closers), return_exceptions=True)
+
+
+def background_loop() -> BackgroundLoop:
+    """The loop of this process. A forked child gets one of its own: threads do not survive a fork."""
+    return _loop_of(os.getpid())
+
+
+@lru_cache(maxsize=1)
+def _loop_of(pid: int) -> BackgroundLoop:
+    return BackgroundLoop()
+
+
+class Wave(Iterator[tuple[int, Answer]]):
+    """Answers of one wave, in the order in which they come. The work starts at once, not at the first `next`.
+
+    Args:
+        loop: where the work runs.
+        size: how many answers there will be.
+        work: a coroutine function that delivers each index once.
+
+    Closing the wave, dropping it, or an interrupt while waiting for an answer cancels what is still open.
+    """
+
+    def __init__(self, loop: BackgroundLoop, size: int, work: Callable[[Deliver], Coroutine[Any, Any, None]]) -> None:
+        answers: queue.SimpleQueue[tuple[int, Answer] | BaseException] = queue.SimpleQueue()
+        self._answers, self._open = answers, size
+        self._future = loop.start(work(lambda index, answer: answers.put((index, answer))))
+        self._future.add_done_callback(lambda future: answers.put(_outcome(future)))
+
+    def __next__(self) -> tuple[int, Answer]:
+        if not self._open:
+            raise StopIteration
+        try:
+            answer = self._answers.get()
+        except BaseException:
+            self.close()
+            raise
+        if isinstance(answer, BaseException):
+            self._open = 0
+            raise answer
+        self._open -= 1
+        return answer
+
+    def cancel(self) -> None:
+        """Cancel what is still open; whoever waits for an answer gets a `ClosedError`."""
+        self._future.cancel()
+
+    def close(self) -> None:
+        """Cancel what is still open and end the iteration."""
+        self._open = 0
+        self.cancel()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_future"):
+            self._future.cancel()
+
+
+def _outcome(future: Future[None]) -> BaseException:
+    if future.cancelled():
+        return ClosedError("the wave was cancelled: its generator was closed")
+    return future.exception() or RuntimeError("the wave ended with answers missing")

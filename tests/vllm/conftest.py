@@ -1,0 +1,14 @@
+"""A model small enough to run anywhere: the bundled one, or a random one of the same architecture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tiny_model import bundled_model, write_tiny_model
+
+
+@pytest.fixture(scope="session")
+def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return bundled_model() or write_tiny_model(tmp_path_factory.mktemp("tiny"))
