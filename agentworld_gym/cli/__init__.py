@@ -1,0 +1,31 @@
+"""The command line `agentworld`: look at environments, play them, roll agents out, collect, train and serve.
+
+Exit codes: 0 all went well, 1 the run failed, 2 the command, a spec or an option is wrong, 130 stopped by Ctrl-C. What
+was recorded before a stop stays readable.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from agentworld_gym.cli import demo, envs, play, recipe, rollout, serve, specs, trace
+from agentworld_gym.cli.common import Commands
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="agentworld",
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    help="Gymnasium environments played by language world models.",
+    epilog="Every command has its own help: agentworld play --help",
+)
+for module in (envs, specs, play, rollout, recipe, serve, demo, trace):
+    module.register(app)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,136 @@
+"""What the commands share: how errors end a run, how an environment is named, the options it is made with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+EnvironmentName = Annotated[
+    str, typer.Argument(metavar="ENV", help="A domain (terminal), an id (AgentWorld/Terminal-v0) or a spec (my.yaml).")
+]
+WorldOption = Annotated[str, typer.Option("--world", help="Who plays the environment; see `agentworld envs`.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the first episode; the others count up.")]
+FamilyOption = Annotated[
+    list[str] | None, typer.Option("--family", help="Only tasks of this family; may be given several times.")
+]
+LevelOption = Annotated[
+    list[int] | None, typer.Option("--level", min=1, max=3, help="Only this level; may be given several times.")
+]
+SplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, validation or test.")]
+TracesOption = Annotated[
+    Path | None, typer.Option("--out", file_okay=False, help="Record world and agent traces in this folder.")
+]
+
+
+class Commands(TyperGroup):
+    """Commands whose known errors are one line on stderr and an exit code, without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except AgentWorldError as error:
+            complain(error)
+            raise typer.Exit(USAGE if isinstance(error, SpecError | WorldNotConfigured) else FAILED) from error
+        except KeyboardInterrupt as error:
+            stderr().print("Stopped.", style="yellow")
+            raise typer.Exit(INTERRUPTED) from error
+
+
+def stdout() -> Console:
+    """The console for results."""
+    return Console()
+
+
+def stderr() -> Console:
+    """The console for errors and progress, so that results can be piped."""
+    return Console(stderr=True)
+
+
+def complain(error: AgentWorldError) -> None:
+    """Print an error, whatever characters its message holds."""
+    message = printable(f"Error: {error}").replace("\n", " ")
+    stderr().print(message, style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def examples(*lines: str) -> str:
+    """The end of a help text: one example a line.
+
+    >>> print(examples("agentworld envs"))
+    Examples:
+    <BLANKLINE>
+    $ agentworld envs
+    """
+    return "\n\n".join(["Examples:", *(f"$ {line}" for line in lines)])
+
+
+def spec_source(name: str) -> str:
+    """What an environment's `spec` option is: the domain's name, or the path of a custom spec.
+
+    >>> spec_source("terminal"), spec_source("AgentWorld/MCP-v0"), spec_source("swe-v0"), spec_source("my.yaml")
+    ('terminal', 'mcp', 'swe', 'my.yaml')
+
+    Raises:
+        SpecError: if nothing has that name.
+    """
+    from agentworld_gym.registration import ENV_IDS
+
+    if name.endswith((".yaml", ".yml")):
+        return name
+    for env_id, domain in ENV_IDS.items():
+        short = env_id.removeprefix("AgentWorld/")
+        if name.lower() in {domain, env_id.lower(), short.lower()}:
+            return domain
+    expected = f"one of {', '.join(ENV_IDS.values())}, an id, or the path of a .yaml spec"
+    raise SpecError("command line", "ENV", name, expected)
+
+
+def env_options(
+    name: str, world: str, families: list[str] | None, levels: list[int] | None, split: str, traces: Path | None
+) -> dict[str, Any]:
+    """The options of `agentworld_gym.config.EnvOptions`; what was not asked for keeps its default."""
+    options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
+    if families:
+        options["families"] = families
+    if levels:
+        options["levels"] = levels
+    if traces is not None:
+        options["traces"] = str(traces)
+    return options
+
+
+@contextmanager
+def progress(description: str, total: int) -> Iterator[Progress]:
+    """A progress bar on stderr with one task; `bar.advance(bar.task_ids[0])` moves it."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=stderr()) as bar:
+        bar.add_task(description, total=total)
+        yield bar
+
+
+def printable(text: str) -> str:
+    r"""Text that cannot move the cursor or change the terminal: control characters are shown as pictures.
+
+    >>> printable("a\x1b[2J\tb\n")
+    'a␛[2J\tb\n'
+    """
+    return text.translate(_PICTURES).encode("utf-8", "backslashreplace").decode()
+
+
+_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
+_PICTURES |= dict.fromkeys(range(0x7F, 0xA0), 0xFFFD)

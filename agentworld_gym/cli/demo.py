@@ -1,0 +1,30 @@
+"""`agentworld demo`: the tour from prompts to a trained agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentworld_gym.cli.common import examples
+
+
+def demo(
+    report: Annotated[Path, typer.Option("--report", dir_okay=False, help="Where the HTML report goes.")] = Path(
+        "report.html"
+    ),
+    steps: Annotated[
+        int | None, typer.Option("--steps", min=1, help="Training steps of the agent; fewer for a quick look.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of training and evaluation.")] = 0,
+) -> None:
+    """Show every domain, step two worlds side by side, train an agent, evaluate it, write a report."""
+    from agentworld_gym.demo import run
+
+    run(report=report, steps=steps, seed=seed)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples("agentworld demo", "agentworld demo --steps 20000 --report quick.html"))(demo)

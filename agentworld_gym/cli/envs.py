@@ -1,0 +1,53 @@
+"""`agentworld envs`: which environments there are, and who can play them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentworld_gym.cli.common import examples, stdout
+
+WORLDS = {
+    "auto": "$AGENTWORLD_WORLD where that is set, else grounded",
+    "grounded": "real code in a sandbox, for the domains marked in the table",
+    "tiny": "the bundled small world model, on this machine's CPU (terminal)",
+    "http://HOST:PORT/v1": "an OpenAI-compatible server such as vLLM's",
+    "vllm:MODEL": "vLLM in this process",
+    "transformers:DIR": "a model in a local directory, run by transformers",
+    "scripted": "a function; by default it repeats the action",
+    "record:PATH+WORLD": "any other world, with every transition recorded",
+    "recorded:PATH": "what was recorded, without its world",
+}
+"""What `--world` accepts, with what it means."""
+
+
+def envs(
+    plain: Annotated[bool, typer.Option("--plain", help="Only the ids, one a line, for scripts.")] = False,
+) -> None:
+    """List the environments, and the worlds that can play them."""
+    from rich.table import Table
+
+    from agentworld_gym.spec import DOMAINS, load_spec
+    from agentworld_gym.worlds.opening import has_grounded, tiny_model
+
+    specs = [load_spec(domain) for domain in DOMAINS]
+    if plain:
+        for spec in specs:
+            typer.echo(spec.env_id)
+        return
+    table = Table("id", "domain", "grounded", "tiny", "steps", "tasks", title="Environments")
+    for spec in specs:
+        tasks = f"{len(spec.tasks.families)} families" if spec.tasks.families else "hand-written"
+        worlds_here = ["yes" if there else "no" for there in (has_grounded(spec.id), tiny_model(spec.id) is not None)]
+        table.add_row(spec.env_id, spec.id, *worlds_here, str(spec.limits.max_steps), tasks)
+    table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
+    worlds = Table("world", "who plays", title="Worlds")
+    for world, meaning in WORLDS.items():
+        worlds.add_row(world, meaning)
+    stdout().print(table, worlds)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples("agentworld envs", "agentworld envs --plain"))(envs)

