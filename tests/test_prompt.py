@@ -132,8 +132,7 @@ def test_hostile_data_changes_no_other_message(domain: str, profile: Profile) ->
         assert [message["role"] for message in messages] == [message["role"] for message in plain]
         if not spec.observation.restate:
             assert messages[3] == plain[3]
-        shown = messages[2]["content"].removeprefix(f"{MARKER}\n" if profile == "full" else "")
-        assert unescape(shown) == observation
+        assert unescape(messages[2]["content"].removeprefix(prompts.observation(""))) == observation
         for message in messages:
             assert is_valid(message["content"])
         for message in messages[1:]:

@@ -1,0 +1,188 @@
+"""How well an agent does on given task seeds, with an interval.
+
+Needs `pip install agentworld-gym[sb3]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agentworld_gym.task import Split
+from agentworld_gym.wrappers.encoder import TextEncoder
+from agentworld_gym.wrappers.sb3 import Menu
+
+
+class Agent(Protocol):
+    """What a model must have: `MaskablePPO` has it."""
+
+    def predict(
+        self, observation: Any, *, deterministic: bool = False, action_masks: Any = None
+    ) -> tuple[NDArray[Any], Any]:
+        """The choices for a batch of vectors, and a state that is not used."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """How one episode went. `success` is None where the world failed, so that nothing is known."""
+
+    seed: int
+    family: str
+    level: int
+    success: bool | None
+    reward: float
+    steps: int
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How an agent did on some seeds. Episodes whose world failed count neither as success nor as failure.
+
+    >>> episodes = [Episode(i, "copy", 1, i > 0, 1.0, 3) for i in range(4)]
+    >>> Result(tuple(episodes)).success
+    0.75
+    """
+
+    episodes: tuple[Episode, ...]
+
+    @property
+    def successes(self) -> list[float]:
+        """1 or 0 for each episode that could be judged."""
+        return [float(episode.success) for episode in self.episodes if episode.success is not None]
+
+    @property
+    def success(self) -> float:
+        """Share of the judged episodes that succeeded."""
+        return float(np.mean(self.successes)) if self.successes else float("nan")
+
+    @property
+    def failures(self) -> int:
+        """Episodes whose world failed."""
+        return sum(episode.failure is not None for episode in self.episodes)
+
+    @property
+    def reward(self) -> float:
+        """Mean return."""
+        return float(np.mean([episode.reward for episode in self.episodes]))
+
+    @property
+    def steps(self) -> float:
+        """Mean length."""
+        return float(np.mean([episode.steps for episode in self.episodes]))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Bootstrap interval of `success`."""
+        return bootstrap_interval([self.successes], level)
+
+    def by_family(self) -> dict[str, float]:
+        """Success of every family."""
+        groups: dict[str, list[float]] = {}
+        for episode in self.episodes:
+            if episode.success is not None:
+                groups.setdefault(episode.family, []).append(float(episode.success))
+        return {family: float(np.mean(values)) for family, values in sorted(groups.items())}
+
+
+def bootstrap_interval(
+    runs: Sequence[ArrayLike], level: float = 0.95, samples: int = 10_000, seed: int = 0
+) -> tuple[float, float]:
+    """Percentile interval of the mean over runs, resampling the runs and then the episodes of each.
+
+    >>> bootstrap_interval([[1.0, 1.0, 1.0]])
+    (1.0, 1.0)
+    >>> low, high = bootstrap_interval([[0.0, 1.0] * 50, [1.0, 1.0] * 50])
+    >>> 0.4 < low < 0.75 < high <= 1.0
+    True
+    """
+    rng = np.random.default_rng(seed)
+    values = [np.asarray(run, float) for run in runs]
+    if not values or any(not len(run) for run in values):
+        return float("nan"), float("nan")
+    drawn = np.stack([run[rng.integers(len(run), size=(samples, len(values), len(run)))].mean(2) for run in values])
+    picks = rng.integers(len(values), size=(samples, len(values)))
+    means = drawn[picks, np.arange(samples)[:, None], np.arange(len(values))]
+    low, high = np.quantile(means.mean(1), [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def evaluate_policy(
+    model: Agent,
+    env_id: str,
+    seeds: Sequence[int],
+    *,
+    world: str = "auto",
+    split: Split = "test",
+    encoder: TextEncoder | None = None,
+    deterministic: bool = True,
+    wave: int = 64,
+    on_progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> Result:
+    """Let an agent play one episode on each seed.
+
+    Args:
+        model: for example a `MaskablePPO`.
+        env_id: as for `gym.make`.
+        seeds: reset seeds; with equal options they give equal tasks in every world.
+        world: who answers.
+        split: which tasks; the default are those no training sees.
+        encoder: the one the agent was trained with.
+        deterministic: take the best choice instead of drawing one.
+        wave: how many episodes run at a time.
+        on_progress: called with the number of episodes that have ended.
+        options: as for `gym.make`.
+    """
+    encoder = encoder or TextEncoder()
+    envs: Any = gym.make_vec(env_id, num_envs=1, world=world, split=split, **options)
+    runner = envs.unwrapped.runner
+    done: dict[int, Episode] = {}
+    waiting = list(enumerate(seeds))[::-1]
+    live: list[_Live] = []
+    try:
+        while waiting or live:
+            fresh = [waiting.pop() for _ in range(min(wave - len(live), len(waiting)))]
+            begun = runner.start([seed for _, seed in fresh], {}) if fresh else []
+            for (place, seed), (episode, text, _) in zip(fresh, begun, strict=True):
+                live.append(_Live(place, seed, episode, Menu(encoder, runner.spec, episode.task, text)))
+            vectors = np.stack([member.menu.vector() for member in live])
+            masks = np.stack([member.menu.masks() for member in live])
+            choices, _ = model.predict(vectors, deterministic=deterministic, action_masks=masks)
+            entries = [member.menu.entry(int(choice)) for member, choice in zip(live, choices, strict=True)]
+            actions = [member.menu.actions[entry] for member, entry in zip(live, entries, strict=True)]
+            transitions = runner.advance([member.episode for member in live], actions)
+            going = []
+            for member, entry, transition in zip(live, entries, transitions, strict=True):
+                member.reward += transition.reward
+                if transition.terminated or transition.truncated:
+                    done[member.place] = member.result(transition.info)
+                    member.episode.session.close()
+                else:
+                    member.menu.observe(entry, transition.observation)
+                    going.append(member)
+            if on_progress and len(going) < len(live):
+                on_progress(len(done))
+            live = going
+    finally:
+        envs.close()
+    return Result(tuple(done[place] for place in range(len(done))))
+
+
+@dataclass(slots=True)
+class _Live:
+    place: int
+    seed: int
+    episode: Any
+    menu: Menu
+    reward: float = 0.0
+
+    def result(self, info: Any) -> Episode:
+        task, failure = self.episode.task, info.get("failure")
+        kind = failure["kind"] if failure else None
+        return Episode(self.seed, task.family, task.level, info.get("success"), self.reward, self.episode.steps, kind)

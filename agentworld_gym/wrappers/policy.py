@@ -1,0 +1,71 @@
+"""A policy that scores menu entries, whatever their order and their names.
+
+`MlpPolicy` ties each output to a place in the menu and has to learn every place on its own. Here all entries go through
+the same weights, see a summary of the whole menu, and get one score each.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.type_aliases import Schedule
+from torch import Tensor, nn
+
+
+class MenuNetwork(nn.Module):
+    """Scores of all entries, and a summary of the moment for the value."""
+
+    def __init__(self, menu: int, context_size: int, entry_size: int, hidden: int) -> None:
+        super().__init__()
+        self.menu, self.context_size, self.entry_size = menu, context_size, entry_size
+        self.latent_dim_pi, self.latent_dim_vf = menu, hidden
+        self.context = nn.Linear(context_size, 2 * hidden)
+        self.entry = nn.Linear(entry_size, hidden)
+        self.mix = nn.Linear(hidden, hidden)
+        self.summary = nn.Linear(3 * hidden, 2 * hidden)
+        self.score = nn.Linear(hidden, 1)
+        self.last = nn.Linear(hidden, hidden)
+        nn.init.zeros_(self.score.weight)
+        nn.init.zeros_(self.score.bias)
+
+    def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Scores (batch, menu) and summary (batch, hidden)."""
+        context, gate = self.context(features[:, : self.context_size]).chunk(2, dim=1)
+        entries = features[:, self.context_size :].reshape(-1, self.menu, self.entry_size)
+        there = entries[:, :, :1]
+        own = torch.tanh(context.unsqueeze(1) + self.entry(entries)) * torch.sigmoid(gate).unsqueeze(1)
+        own = torch.relu(self.mix(own)) * there
+        mean = own.sum(1) / there.sum(1).clamp(min=1.0)
+        shift, value = self.summary(torch.cat([mean, own.amax(1), torch.tanh(context)], dim=1)).chunk(2, dim=1)
+        scores = self.score(torch.relu(self.last(own) + shift.unsqueeze(1))).squeeze(2)
+        return scores, torch.relu(value)
+
+    def forward_actor(self, features: Tensor) -> Tensor:
+        """Scores alone."""
+        return self(features)[0]  # type: ignore[no-any-return]
+
+    def forward_critic(self, features: Tensor) -> Tensor:
+        """Summary alone."""
+        return self(features)[1]  # type: ignore[no-any-return]
+
+
+class MenuPolicy(MaskableActorCriticPolicy):
+    """Actor and critic of `MaskablePPO` over a `TextEncoder`'s vectors; `context_size` is that of the encoder."""
+
+    def __init__(self, *args: Any, context_size: int, hidden: int = 64, **kwargs: Any) -> None:
+        self.context_size, self.hidden = context_size, hidden
+        super().__init__(*args, **kwargs)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        parameters = cast("dict[str, Any]", super()._get_constructor_parameters())
+        return {**parameters, "context_size": self.context_size, "hidden": self.hidden}
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        menu = int(self.action_space.n)  # type: ignore[attr-defined]
+        entry_size = (self.features_dim - self.context_size) // menu
+        self.mlp_extractor = MenuNetwork(menu, self.context_size, entry_size, self.hidden)  # type: ignore[assignment]
+        self.action_net = nn.Identity()
+        self.value_net = nn.Linear(self.hidden, 1)
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)

@@ -1,0 +1,123 @@
+"""Training MaskablePPO on a menu, in one call, with a learning curve and a clean stop.
+
+Needs `pip install agentworld-gym[sb3]`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv
+
+try:
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.callbacks import BaseCallback
+except ImportError as error:
+    raise ImportError("this needs Stable-Baselines3: pip install agentworld-gym[sb3]") from error
+
+from agentworld_gym.wrappers.policy import MenuPolicy
+
+logger = logging.getLogger(__name__)
+
+DEFAULTS: Mapping[str, Any] = {
+    "n_steps": 64,
+    "batch_size": 256,
+    "n_epochs": 4,
+    "learning_rate": 1e-3,
+    "gamma": 0.99,
+    "gae_lambda": 0.95,
+    "ent_coef": 0.01,
+    "clip_range": 0.2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point of a learning curve: means over the last episodes."""
+
+    steps: int
+    success: float
+    reward: float
+    length: float
+    episodes: int
+    seconds: float
+
+
+@dataclass
+class Training:
+    """What a training run gave. `interrupted` says that Ctrl-C stopped it; the model is the one reached by then."""
+
+    model: MaskablePPO
+    curve: list[Point] = field(default_factory=list)
+    seconds: float = 0.0
+    interrupted: bool = False
+
+
+class CurveCallback(BaseCallback):
+    """Adds a point to the curve after every rollout and reports it."""
+
+    def __init__(self, curve: list[Point], on_progress: Callable[[Point], None] | None, window: int = 300) -> None:
+        super().__init__()
+        self.curve, self.on_progress = curve, on_progress
+        self._recent: deque[tuple[float, float, float]] = deque(maxlen=window)
+        self._episodes, self._begun = 0, time.monotonic()
+
+    def _on_step(self) -> bool:
+        for info in self.locals["infos"]:
+            if "episode" in info and "failure" not in info:
+                self._episodes += 1
+                episode = info["episode"]
+                self._recent.append((float(info.get("is_success", False)), episode["r"], episode["l"]))
+        return True
+
+    def _on_rollout_end(self) -> None:
+        if self._recent:
+            success, reward, length = (sum(column) / len(self._recent) for column in zip(*self._recent, strict=True))
+            seconds = time.monotonic() - self._begun
+            self.curve.append(Point(self.num_timesteps, success, reward, length, self._episodes, seconds))
+            if self.on_progress:
+                self.on_progress(self.curve[-1])
+
+
+def train_ppo(
+    env: AgentWorldVecEnv,
+    steps: int,
+    *,
+    seed: int = 0,
+    on_progress: Callable[[Point], None] | None = None,
+    policy: str | type[MenuPolicy] = MenuPolicy,
+    policy_kwargs: Mapping[str, Any] | None = None,
+    **hyperparameters: Any,
+) -> Training:
+    """Train `MaskablePPO` for some steps.
+
+    Ctrl-C ends the training, not the program: what was learned until then is returned.
+
+    Args:
+        env: from `make_sb3_env`.
+        steps: environment steps, over all members together.
+        seed: of the weights, the sampled actions and the order of minibatches.
+        on_progress: called after every rollout with the newest point of the learning curve.
+        policy: `MenuPolicy`, or the name of a stock policy such as `"MlpPolicy"`.
+        policy_kwargs: passed to the policy.
+        hyperparameters: override `DEFAULTS`; see `MaskablePPO`.
+    """
+    kwargs = dict(policy_kwargs or {})
+    if not isinstance(policy, str):
+        kwargs.setdefault("context_size", env.encoder.context_size)
+    options = {**DEFAULTS, **hyperparameters}
+    model = MaskablePPO(policy, env, seed=seed, device="cpu", policy_kwargs=kwargs, **options)
+    training = Training(model)
+    begun = time.monotonic()
+    try:
+        model.learn(steps, callback=CurveCallback(training.curve, on_progress))
+    except KeyboardInterrupt:
+        logger.warning("training stopped by hand after %d steps", model.num_timesteps)
+        training.interrupted = True
+    training.seconds = time.monotonic() - begun
+    return training

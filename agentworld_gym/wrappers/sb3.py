@@ -1,0 +1,259 @@
+"""Stable-Baselines3: a menu to choose from, vectors to look at, and a `VecEnv` over the batched core.
+
+    from sb3_contrib import MaskablePPO
+    from agentworld_gym.wrappers.sb3 import make_sb3_env
+
+    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0)
+    model = MaskablePPO("MlpPolicy", env).learn(10_000)
+
+Needs `pip install agentworld-gym[sb3]`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.env import MAX_SEED
+from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.rewards.checks import output_of
+from agentworld_gym.spec import DomainSpec
+from agentworld_gym.task import Task
+from agentworld_gym.wrappers.encoder import Memory, TextEncoder, Vector
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise ImportError("this needs Stable-Baselines3: pip install agentworld-gym[sb3]") from error
+
+Indices = int | Iterable[int] | None
+AnyWrapper = gym.Wrapper[Any, Any, Any, Any]
+
+
+class Menu:
+    """One episode seen through its menu: choices become action texts, observations become vectors.
+
+    A task without a menu offers the domain's example actions.
+    """
+
+    def __init__(self, encoder: TextEncoder, domain: DomainSpec, task: Task, observation: str) -> None:
+        self.encoder, self.task = encoder, task
+        self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
+        self._output = re.compile(domain.observation.output) if domain.observation.output else None
+        shown = observation.removeprefix(task.instruction).lstrip()
+        self.memory: Memory = encoder.begin(task.instruction, self.actions, output_of(shown, self._output))
+
+    def entry(self, choice: int) -> int:
+        """The entry a choice means; choices beyond the menu, which `masks()` rules out, start again at its top."""
+        return choice % len(self.actions)
+
+    def observe(self, choice: int, observation: str) -> None:
+        """Take in what a choice led to."""
+        self.encoder.update(self.memory, self.entry(choice), output_of(observation, self._output))
+
+    def vector(self, out: Vector | None = None) -> Vector:
+        """What the agent sees, written to `out` if that is given."""
+        return self.encoder.encode(self.memory, out)
+
+    def masks(self) -> NDArray[np.bool_]:
+        """Which choices there are."""
+        return np.arange(self.encoder.max_menu) < len(self.actions)
+
+
+def spaces_of(encoder: TextEncoder) -> tuple[gym.spaces.Space[Vector], gym.spaces.Space[np.int64]]:
+    """What an agent sees and what it chooses from."""
+    box: gym.spaces.Space[Any] = gym.spaces.Box(-np.inf, np.inf, (encoder.size,), np.float32)
+    return box, gym.spaces.Discrete(encoder.max_menu)
+
+
+class MenuEnv(gym.Wrapper[Vector, np.int64, str, str]):
+    """A single environment whose actions are choices from the task's menu and whose observations are vectors.
+
+    `action_masks()` is what `MaskablePPO` asks for; `info["text"]` is the observation as text.
+    """
+
+    def __init__(self, env: gym.Env[str, str], encoder: TextEncoder | None = None) -> None:
+        super().__init__(env)
+        self.encoder = encoder or TextEncoder()
+        self.observation_space, self.action_space = spaces_of(self.encoder)
+        self._menu: Menu | None = None
+
+    @property
+    def menu(self) -> Menu:
+        """The current episode's menu.
+
+        Raises:
+            gym.error.ResetNeeded: before the first `reset()`.
+        """
+        if self._menu is None:
+            raise gym.error.ResetNeeded("call reset() before step() and action_masks()")
+        return self._menu
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Vector, dict[str, Any]]:
+        """Start an episode."""
+        text, info = self.env.reset(seed=seed, options=options)
+        core: Any = self.env.unwrapped
+        self._menu = Menu(self.encoder, core.domain, core.task, text)
+        return self._menu.vector(), {**info, "text": text}
+
+    def step(self, action: np.int64) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
+        """Do what stands at this place of the menu."""
+        entry = self.menu.entry(int(action))
+        text, reward, terminated, truncated, info = self.env.step(self.menu.actions[entry])
+        if "failure" not in info:
+            self.menu.observe(entry, text)
+        return self.menu.vector(), float(reward), terminated, truncated, {**info, "text": text}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which choices exist in this episode's menu."""
+        return self.menu.masks()
+
+
+class AgentWorldVecEnv(VecEnv):
+    """Many episodes as Stable-Baselines3 wants them, one wave of the batched core per step.
+
+    An episode that ends is followed by the next one in the same step. `infos[i]["episode"]` holds return, length and
+    time of an episode that ended, `["is_success"]` whether it succeeded (absent where that was not tested). An episode
+    whose world failed ends like one that ran into a time limit, with no reward.
+    """
+
+    def __init__(
+        self, runner: EpisodeRunner, num_envs: int, seed: int | None = None, encoder: TextEncoder | None = None
+    ) -> None:
+        self.runner, self.encoder = runner, encoder or TextEncoder()
+        self._attributes: dict[str, Any] = {"render_mode": None, "spec": None}
+        super().__init__(num_envs, *spaces_of(self.encoder))
+        self._rngs = [np.random.default_rng(None if seed is None else seed + index) for index in range(num_envs)]
+        self._episodes: dict[int, Episode] = {}
+        self._menus: dict[int, Menu] = {}
+        self._choices: list[int] = []
+        self._vectors = np.zeros((num_envs, self.encoder.size), np.float32)
+        self._returns, self._lengths = [0.0] * num_envs, [0] * num_envs
+        self._begun = time.monotonic()
+        self._closed = False
+
+    def reset(self) -> Vector:
+        """Start every member anew; a seed given before holds from here on."""
+        for index, seed in enumerate(self._seeds):
+            if seed is not None:
+                self._rngs[index] = np.random.default_rng(seed)
+        self._start(range(self.num_envs), self._options)
+        self._reset_seeds()
+        self._reset_options()
+        return self._vectors.copy()
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Keep the choices for `step_wait`."""
+        self._choices = [
+            self._menus[index].entry(int(action)) for index, action in enumerate(np.asarray(actions).reshape(-1))
+        ]
+
+    def step_wait(self) -> tuple[Vector, Vector, NDArray[np.bool_], list[dict[str, Any]]]:
+        """One wave, then the next episode of every member that ended."""
+        texts = [self._menus[index].actions[choice] for index, choice in enumerate(self._choices)]
+        transitions = self.runner.advance([self._episodes[index] for index in range(self.num_envs)], texts)
+        rewards = np.array([transition.reward for transition in transitions], np.float32)
+        dones = np.array([transition.terminated or transition.truncated for transition in transitions])
+        infos: list[dict[str, Any]] = []
+        for index, transition in enumerate(transitions):
+            menu = self._menus[index]
+            if "failure" not in transition.info:
+                menu.observe(self._choices[index], transition.observation)
+            menu.vector(self._vectors[index])
+            self._returns[index] += transition.reward
+            self._lengths[index] += 1
+            info: dict[str, Any] = {**transition.info}
+            info["TimeLimit.truncated"] = transition.truncated and not transition.terminated
+            if dones[index]:
+                info["terminal_observation"] = self._vectors[index].copy()
+                elapsed = round(time.monotonic() - self._begun, 6)
+                info["episode"] = {"r": self._returns[index], "l": self._lengths[index], "t": elapsed}
+                if "success" in info:
+                    info["is_success"] = info["success"]
+            infos.append(info)
+        ended = np.flatnonzero(dones).tolist()
+        if ended:
+            self._start(ended, [{} for _ in range(self.num_envs)])
+        return self._vectors.copy(), rewards, dones, infos
+
+    def _start(self, members: Sequence[int], options: Sequence[dict[str, Any]]) -> None:
+        """Start episodes; members with equal options start in one wave."""
+        groups: dict[str, list[int]] = {}
+        for index in members:
+            groups.setdefault(repr(options[index]), []).append(index)
+        begun: dict[int, tuple[Episode, str, Any]] = {}
+        for group in groups.values():
+            seeds = [int(self._rngs[index].integers(MAX_SEED)) for index in group]
+            begun.update(zip(group, self.runner.start(seeds, options[group[0]]), strict=True))
+        for index, (episode, text, info) in begun.items():
+            if index in self._episodes:
+                self._episodes[index].session.close()
+            self._episodes[index], self.reset_infos[index] = episode, {**info}
+            self._menus[index] = Menu(self.encoder, self.runner.spec, episode.task, text)
+            self._menus[index].vector(self._vectors[index])
+            self._returns[index], self._lengths[index] = 0.0, 0
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which choices exist, for all members."""
+        return np.stack(self.env_method("action_masks"))
+
+    def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
+        """`action_masks` of some members; there are no other methods."""
+        if method_name != "action_masks" or args or kwargs:
+            raise AttributeError(f"members have no method {method_name!r}; they have action_masks()")
+        return [self._menus[index].masks() for index in self._get_indices(indices)]
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """An attribute of some members: `task`, `action_masks`, or what `set_attr` set."""
+        members = list(self._get_indices(indices))
+        if attr_name == "task":
+            return [self._menus[index].task for index in members]
+        if attr_name == "action_masks":
+            return [partial(self.env_method, "action_masks", indices=index) for index in members]
+        if attr_name not in self._attributes:
+            raise AttributeError(f"members have no attribute {attr_name!r}")
+        return [self._attributes[attr_name] for _ in members]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Keep a value that `get_attr` gives back."""
+        self._attributes[attr_name] = value
+
+    def env_is_wrapped(self, wrapper_class: type[AnyWrapper], indices: Indices = None) -> list[bool]:
+        """Whether members are wrapped: episodes are monitored here, other wrappers there are none."""
+        return [wrapper_class.__name__ == "Monitor" for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Let go of the world. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            for episode in self._episodes.values():
+                episode.session.close()
+            self.runner.close()
+
+
+def make_sb3_env(
+    env_id: str, num_envs: int = 1, seed: int | None = None, *, encoder: TextEncoder | None = None, **options: Any
+) -> AgentWorldVecEnv:
+    """A `VecEnv` for Stable-Baselines3, made in one line.
+
+    Args:
+        env_id: as for `gym.make`.
+        num_envs: how many episodes run at a time.
+        seed: member i draws its tasks from `seed + i`.
+        encoder: how texts become vectors.
+        options: as for `gym.make`: `world`, `families`, `levels`, `split`, `max_steps` and the others.
+
+    >>> env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=2, seed=0, world="scripted")
+    >>> env.reset().shape == (2, env.encoder.size)
+    True
+    >>> env.close()
+    """
+    envs: Any = gym.make_vec(env_id, num_envs=num_envs, **options)
+    return AgentWorldVecEnv(envs.unwrapped.runner, num_envs, seed, encoder)

@@ -1,0 +1,144 @@
+"""Escaped messages in the chat templates of the Qwen family, under a tokenizer with their added tokens.
+
+The tokenizer is transformers' own for Qwen (its splitting and its normalisation) over a vocabulary of single bytes, so that
+nothing has to be downloaded; the templates are those that TRL ships.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentworld_gym.actions import ActionParser
+from agentworld_gym.contracts import Message
+from agentworld_gym.escaping import escape, unescape
+from agentworld_gym.prompt import Prompts
+from agentworld_gym.spec import DOMAINS, load_spec
+
+transformers = pytest.importorskip("transformers")
+TEMPLATES = ("qwen3", "qwen3_instruct_2507", "qwen3_5_think", "qwen3_5_nothink", "qwen3_8")
+
+CONTROL = (
+    "endoftext im_start im_end object_ref_start object_ref_end box_start box_end quad_start quad_end vision_start "
+)
+CONTROL += "vision_end vision_pad image_pad video_pad fim_prefix fim_middle fim_suffix fim_pad repo_name file_sep "
+CONTROL += "audio_start audio_end audio_pad"
+ADDED = [f"<|{name}|>" for name in CONTROL.split()]
+ADDED += [f"<{slash}{name}>" for name in ("think", "tool_call", "tool_response") for slash in ("", "/")]
+ADDED += ["<tts_pad>", "<tts_text_bos>", "<tts_text_eod>", "<tts_text_bos_single>"]
+
+hostile = st.lists(
+    st.sampled_from(
+        [*ADDED, *(token.upper() for token in ADDED), "<", "\\", "|", "/", "think>", "im_end|>", "\n", "\u0338"]
+    )
+    | st.text(st.characters(), max_size=3),
+    max_size=8,
+).map("".join)
+
+
+@cache
+def tokenizer(template: str) -> Any:
+    package = importlib.util.find_spec("trl")
+    if package is None or package.origin is None:
+        pytest.skip("trl is not installed")
+    text = (Path(package.origin).parent / "chat_templates" / f"{template}.jinja").read_text(encoding="utf-8")
+    from tokenizers import AddedToken
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    vocabulary = {symbol: index for index, symbol in enumerate(sorted(ByteLevel.alphabet()))}
+    made = transformers.Qwen2Tokenizer(vocab=vocabulary, merges=[])
+    made.add_tokens([AddedToken(token, special=token.startswith("<|"), normalized=False) for token in ADDED])
+    made.chat_template = text
+    return made
+
+
+def rendered(template: str, messages: list[Message]) -> str:
+    text: str = tokenizer(template).apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    return text
+
+
+def added_tokens(template: str, messages: list[Message]) -> list[str]:
+    """The added tokens in what a model would read, in order."""
+    made = tokenizer(template)
+    ids = made(rendered(template, messages), add_special_tokens=False)["input_ids"]
+    by_id = {index: token for token, index in made.get_added_vocab().items()}
+    return [by_id[index] for index in ids if index in by_id]
+
+
+def conversation(domain: str, data: str) -> list[Message]:
+    """Three turns of a domain, with the data wherever data can stand."""
+    spec = load_spec(domain)
+    prompts, read = Prompts(spec), ActionParser(spec).parse
+    task = spec.handwritten_tasks()[0].model_copy(
+        update={
+            "instruction": f"Do. {data}",
+            "first_observation": f"First. {data}",
+            "simulation": f"Be. {data}",
+            "demonstrations": f"Once. {data}",
+            "hidden": {"secret": f"Hide. {data}"},
+        }
+    )
+    action = read(f"echo {data}", task.tools)
+    return prompts.messages(task, [(action, f"{data} seen {data}"), (action, data)], action)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_tokenizer_knows_every_added_token(template: str) -> None:
+    for token in ADDED:
+        assert added_tokens(template, [{"role": "user", "content": f"a{token}b"}]).count(token) >= 1
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("token", ADDED)
+def test_no_token_in_the_data_becomes_a_token(domain: str, token: str) -> None:
+    assert added_tokens("qwen3", conversation(domain, token)) == added_tokens("qwen3", conversation(domain, "plain"))
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("domain", ["terminal", "web"])
+def test_the_added_tokens_are_those_of_the_template_whatever_the_data_holds(template: str, domain: str) -> None:
+    plain = added_tokens(template, conversation(domain, "plain"))
+    assert plain.count("<|im_end|>") == 6
+
+    @settings(max_examples=25)
+    @given(hostile)
+    def check(data: str) -> None:
+        assert added_tokens(template, conversation(domain, data)) == plain
+
+    check()
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_history_is_kept_whole_and_can_be_unescaped(template: str) -> None:
+    """A template drops what precedes `</think>` in an assistant message; escaped, it precedes nothing."""
+    observation = "first\n</think>\n<think>second</think> third"
+    lost: list[Message] = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": observation},
+        {"role": "user", "content": "b"},
+    ]
+    assert "first" not in rendered(template, lost)
+
+    kept = [lost[0], {"role": "assistant", "content": escape(observation)}, lost[2]]
+    text = rendered(template, kept)  # type: ignore[arg-type]
+    assert escape(observation) in text
+    assert observation in unescape(text)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_longer_history_begins_with_the_shorter_one(template: str) -> None:
+    """What an engine's prefix cache needs: the rendered text grows at its end, up to the closing request."""
+    spec = load_spec("terminal")
+    prompts, action = Prompts(spec), ActionParser(spec).parse("echo '</think>'")
+    (task, *_) = spec.handwritten_tasks()
+    turns = [(action, "</think>\n$ ")] * 4
+    for count in range(1, 4):
+        shorter = rendered(template, prompts.messages(task, turns[:count], action))
+        longer = rendered(template, prompts.messages(task, turns[: count + 1], action))
+        assert longer.startswith(shorter[: shorter.rindex(prompts.closing)])
