@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from agentworld_gym.contracts import Generator
+from agentworld_gym.contracts import World
 from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.generators import open_generator
@@ -85,17 +85,18 @@ class EnvOptions:
         try:
             if self.expect_fingerprint is not None:
                 world.fingerprint.expect(self.expect_fingerprint)
-            inner = world.inner if isinstance(world, RecordingWorld) else world
-            judge = self._judge(options, inner.generator if isinstance(inner, LanguageWorld) else None)
+            judge = self._judge(options, world.inner if isinstance(world, RecordingWorld) else world)
             traces = None if self.traces is None else TraceLogs(Path(self.traces), spec.env_id, world.fingerprint)
         except BaseException:
             world.close()
             raise
         return EpisodeRunner(spec, world, source, judge=judge, max_steps=self.max_steps, traces=traces)
 
-    def _judge(self, options: WorldOptions, generator: Generator | None) -> RubricJudge | None:
-        if self.judge == "none" or (self.judge == "same" and generator is None):
+    def _judge(self, options: WorldOptions, world: World[Any]) -> RubricJudge | None:
+        sampling = options.spec.sampling.sampling()
+        if self.judge == "same":
+            language = isinstance(world, LanguageWorld)
+            return RubricJudge(world.prompts, world.generator, sampling) if language else None
+        if self.judge == "none":
             return None
-        if self.judge != "same" or generator is None:
-            generator = open_generator(self.judge)
-        return RubricJudge(options.templates(), generator, options.spec.sampling.sampling())
+        return RubricJudge(options.templates(), open_generator(self.judge), sampling)

@@ -64,9 +64,7 @@ def serve(pipe: Any, latency: float) -> None:
 
     async def main() -> None:
         app = web.Application(client_max_size=1 << 30)
-        app.add_routes(
-            [web.post("/v1/chat/completions", chat), web.get("/v1/models", models), web.get("/taken", give)]
-        )
+        app.add_routes([web.post("/v1/chat/completions", chat), web.get("/v1/models", models), web.get("/taken", give)])
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()

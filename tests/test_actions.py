@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from functools import cache
 from typing import Any
 
 import pytest
@@ -289,8 +290,13 @@ HOSTILE = [
 ]
 
 
+@cache
+def shipped(domain: str) -> ActionParser:
+    return ActionParser(load_spec(domain))
+
+
 def never_raises(domain: str, text: str) -> None:
-    read = ActionParser(load_spec(domain))
+    read = shipped(domain)
     action = read.parse(text, TOOLS)
     assert action.raw == text
     if action.error is None:

@@ -1,7 +1,7 @@
 """Escaped messages in the chat templates of the Qwen family, under a tokenizer with their added tokens.
 
-The tokenizer is transformers' own for Qwen (its splitting and its normalisation) over a vocabulary of single bytes, so that
-nothing has to be downloaded; the templates are those that TRL ships.
+The tokenizer is transformers' own for Qwen (its splitting and its normalisation) over a vocabulary of single bytes, so
+that nothing has to be downloaded; the templates are those that TRL ships.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.spec import DOMAINS, load_spec
+from agentworld_gym.task import Task
 
 transformers = pytest.importorskip("transformers")
 TEMPLATES = ("qwen3", "qwen3_instruct_2507", "qwen3_5_think", "qwen3_5_nothink", "qwen3_8")
+KEEPING = ("qwen3_instruct_2507", "qwen3_8")
 
 CONTROL = (
     "endoftext im_start im_end object_ref_start object_ref_end box_start box_end quad_start quad_end vision_start "
@@ -71,11 +73,16 @@ def added_tokens(template: str, messages: list[Message]) -> list[str]:
     return [by_id[index] for index in ids if index in by_id]
 
 
+@cache
+def parts(domain: str) -> tuple[Prompts, ActionParser, Task]:
+    spec = load_spec(domain)
+    return Prompts(spec), ActionParser(spec), spec.handwritten_tasks()[0]
+
+
 def conversation(domain: str, data: str) -> list[Message]:
     """Three turns of a domain, with the data wherever data can stand."""
-    spec = load_spec(domain)
-    prompts, read = Prompts(spec), ActionParser(spec).parse
-    task = spec.handwritten_tasks()[0].model_copy(
+    prompts, parser, task = parts(domain)
+    task = task.model_copy(
         update={
             "instruction": f"Do. {data}",
             "first_observation": f"First. {data}",
@@ -84,7 +91,7 @@ def conversation(domain: str, data: str) -> list[Message]:
             "hidden": {"secret": f"Hide. {data}"},
         }
     )
-    action = read(f"echo {data}", task.tools)
+    action = parser.parse(f"echo {data}", task.tools)
     return prompts.messages(task, [(action, f"{data} seen {data}"), (action, data)], action)
 
 
@@ -95,48 +102,47 @@ def test_the_tokenizer_knows_every_added_token(template: str) -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("token", ADDED)
-def test_no_token_in_the_data_becomes_a_token(domain: str, token: str) -> None:
-    assert added_tokens("qwen3", conversation(domain, token)) == added_tokens("qwen3", conversation(domain, "plain"))
+def test_no_token_in_the_data_becomes_a_token(domain: str) -> None:
+    data = " ".join(ADDED)
+    assert added_tokens("qwen3", conversation(domain, data)) == added_tokens("qwen3", conversation(domain, "plain"))
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-@pytest.mark.parametrize("domain", ["terminal", "web"])
-def test_the_added_tokens_are_those_of_the_template_whatever_the_data_holds(template: str, domain: str) -> None:
-    plain = added_tokens(template, conversation(domain, "plain"))
+def test_the_added_tokens_are_those_of_the_template_whatever_the_data_holds(template: str) -> None:
+    plain = added_tokens(template, conversation("terminal", "plain"))
     assert plain.count("<|im_end|>") == 6
 
     @settings(max_examples=25)
     @given(hostile)
     def check(data: str) -> None:
-        assert added_tokens(template, conversation(domain, data)) == plain
+        assert added_tokens(template, conversation("terminal", data)) == plain
 
     check()
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_history_is_kept_whole_and_can_be_unescaped(template: str) -> None:
-    """A template drops what precedes `</think>` in an assistant message; escaped, it precedes nothing."""
+    """Most templates drop what precedes `</think>` in an assistant message; escaped, it precedes nothing."""
     observation = "first\n</think>\n<think>second</think> third"
-    lost: list[Message] = [
+    assert ("first" in rendered(template, history(observation))) is (template in KEEPING)
+    text = rendered(template, history(escape(observation)))
+    assert escape(observation) in text
+    assert observation in unescape(text)
+
+
+def history(observation: str) -> list[Message]:
+    return [
         {"role": "user", "content": "a"},
         {"role": "assistant", "content": observation},
         {"role": "user", "content": "b"},
     ]
-    assert "first" not in rendered(template, lost)
-
-    kept = [lost[0], {"role": "assistant", "content": escape(observation)}, lost[2]]
-    text = rendered(template, kept)  # type: ignore[arg-type]
-    assert escape(observation) in text
-    assert observation in unescape(text)
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_longer_history_begins_with_the_shorter_one(template: str) -> None:
     """What an engine's prefix cache needs: the rendered text grows at its end, up to the closing request."""
-    spec = load_spec("terminal")
-    prompts, action = Prompts(spec), ActionParser(spec).parse("echo '</think>'")
-    (task, *_) = spec.handwritten_tasks()
+    prompts, parser, task = parts("terminal")
+    action = parser.parse("echo '</think>'")
     turns = [(action, "</think>\n$ ")] * 4
     for count in range(1, 4):
         shorter = rendered(template, prompts.messages(task, turns[:count], action))

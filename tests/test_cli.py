@@ -95,6 +95,7 @@ class TestErrors:
             (["trace", "show", "nothing"], 1, "no trace there"),
             (["trace", "grep", "(", "nothing"], 2, "regular expression"),
             (["train", "nope", "--out", "x"], 2, "nope"),
+            (["train", "tiny-terminal", "--out", "x", "--data", "none.jsonl"], 2, "none.jsonl"),
         ],
     )
     def test_are_one_message_and_an_exit_code(self, arguments: Sequence[str], code: int, says: str) -> None:
@@ -225,6 +226,27 @@ def test_collect_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert "2 sessions added" in done.stdout
     assert out.read_text(encoding="utf-8").startswith(begun)
     assert out.read_text(encoding="utf-8").count("\n") == 5
+
+
+SMALL = """
+name: small
+domain: terminal
+episodes: 20
+model: {hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2, num_key_value_heads: 1,
+        head_dim: 16, vocab_size: 400}
+train: {max_tokens: 8000, batch_tokens: 2048, bfloat16: false}
+"""
+
+
+def test_train_records_trains_and_exports(tmp_path: Path) -> None:
+    config = tmp_path / "small.yaml"
+    config.write_text(SMALL, encoding="utf-8")
+    done = agentworld("train", str(config), "--out", str(tmp_path / "run"))
+    assert done.exit_code == 0, done.output
+    model = tmp_path / "run" / "model"
+    assert f"transformers:{model}" in done.stdout
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= {path.name for path in model.iterdir()}
+    assert "vllm serve" in agentworld("serve", str(model), "--dry-run").stdout
 
 
 def test_what_a_world_prints_cannot_drive_the_terminal() -> None:

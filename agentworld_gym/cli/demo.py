@@ -17,12 +17,15 @@ def demo(
     steps: Annotated[
         int | None, typer.Option("--steps", min=1, help="Training steps of the agent; fewer for a quick look.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of training and evaluation.")] = 0,
+    episodes: Annotated[
+        int, typer.Option("--episodes", min=1, help="Unseen tasks the agent is tested on, in each world.")
+    ] = 200,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the training.")] = 0,
 ) -> None:
     """Show every domain, step two worlds side by side, train an agent, evaluate it, write a report."""
     from agentworld_gym.demo import run
 
-    run(report=report, steps=steps, seed=seed)
+    run(report, steps=steps, seed=seed, episodes=episodes)
 
 
 def register(app: typer.Typer) -> None:

@@ -109,24 +109,28 @@ class Wave(Iterator[tuple[int, Answer]]):
     """
 
     def __init__(self, loop: BackgroundLoop, size: int, work: Callable[[Deliver], Coroutine[Any, Any, None]]) -> None:
-        answers: queue.SimpleQueue[tuple[int, Answer] | BaseException] = queue.SimpleQueue()
-        self._answers, self._open = answers, size
-        self._future = loop.start(work(lambda index, answer: answers.put((index, answer))))
-        self._future.add_done_callback(lambda future: answers.put(_outcome(future)))
+        mailbox = _Mailbox(loop.loop)
+        self._mailbox, self._open = mailbox, size
+        self._at_hand: Iterator[tuple[int, Answer]] = iter(())
+        self._future = loop.start(work(mailbox.deliver))
+        self._future.add_done_callback(mailbox.end)
 
     def __next__(self) -> tuple[int, Answer]:
         if not self._open:
             raise StopIteration
+        answer = next(self._at_hand, None)
+        while answer is None:
+            self._at_hand = iter(self._wait())
+            answer = next(self._at_hand, None)
+        self._open -= 1
+        return answer
+
+    def _wait(self) -> list[tuple[int, Answer]]:
         try:
-            answer = self._answers.get()
+            return self._mailbox.take()
         except BaseException:
             self.close()
             raise
-        if isinstance(answer, BaseException):
-            self._open = 0
-            raise answer
-        self._open -= 1
-        return answer
 
     def cancel(self) -> None:
         """Cancel what is still open; whoever waits for an answer gets a `ClosedError`."""
@@ -142,7 +146,39 @@ class Wave(Iterator[tuple[int, Answer]]):
             self._future.cancel()
 
 
-def _outcome(future: Future[None]) -> BaseException:
-    if future.cancelled():
-        return ClosedError("the wave was cancelled: its generator was closed")
-    return future.exception() or RuntimeError("the wave ended with answers missing")
+class _Mailbox:
+    """Hands answers from the loop's thread to the consumer's, all of one turn of the loop together.
+
+    Waking the consumer for every answer would make two threads fight over the interpreter in the middle of a wave.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._turn: list[tuple[int, Answer]] = []
+        self._queue: queue.SimpleQueue[list[tuple[int, Answer]] | BaseException] = queue.SimpleQueue()
+
+    def deliver(self, index: int, answer: Answer) -> None:
+        """Called on the loop."""
+        if not self._turn:
+            self._loop.call_soon(self._flush)
+        self._turn.append((index, answer))
+
+    def _flush(self) -> None:
+        turn, self._turn = self._turn, []
+        if turn:
+            self._queue.put(turn)
+
+    def end(self, future: Future[None]) -> None:
+        """Called when the work is over; whoever still waits learns why nothing more comes."""
+        self._flush()
+        if future.cancelled():
+            self._queue.put(ClosedError("the wave was cancelled: its generator was closed"))
+        else:
+            self._queue.put(future.exception() or RuntimeError("the wave ended with answers missing"))
+
+    def take(self) -> list[tuple[int, Answer]]:
+        """Wait for the next answers."""
+        taken = self._queue.get()
+        if isinstance(taken, BaseException):
+            raise taken
+        return taken

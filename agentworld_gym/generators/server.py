@@ -24,8 +24,7 @@ from agentworld_gym.generators.protocol import read_answer, read_error, request_
 
 log = logging.getLogger(__name__)
 
-_KEEPALIVE_S = 4.0
-"""Below the five seconds after which vLLM's server drops an idle connection, so that it is never used while dying."""
+_KEEPALIVE_S = 60.0
 _LONGEST_PAUSE_S = 30.0
 _LOOKUP_S = 10.0
 
@@ -144,27 +143,30 @@ class ServerGenerator:
         if not requests:
             return
         last: dict[int, Failure] = {}
-        ready = asyncio.create_task(self._ready())
+        ready = asyncio.create_task(self._look_up(self._retries)) if self._model is None else None
         members = {asyncio.create_task(self._member(i, r, deliver, ready, last)): i for i, r in enumerate(requests)}
         try:
             _, late = await asyncio.wait(members, timeout=self._deadline_s)
         except asyncio.CancelledError:
-            await _cancel([ready, *members])
+            await _cancel([*members, *([ready] if ready else [])])
             raise
-        await _cancel([ready, *late])
+        await _cancel([*late, *([ready] if ready else [])])
         for index in sorted(members[task] for task in late):
             before = f" (before: {last[index].message})" if index in last else ""
             message = f"no answer within {self._deadline_s:g} s{before}"
             deliver(index, Failure(FailureKind.TIMEOUT, message, retryable=True))
 
-    async def _ready(self) -> Failure | None:
-        return await self._look_up(self._retries) if self._model is None else None
-
     async def _member(
-        self, index: int, request: ChatRequest, deliver: Deliver, ready: Task[Failure | None], last: dict[int, Failure]
+        self,
+        index: int,
+        request: ChatRequest,
+        deliver: Deliver,
+        ready: Task[Failure | None] | None,
+        last: dict[int, Failure],
     ) -> None:
         try:
-            answer = await asyncio.shield(ready) or await self._ask(request, index, last)
+            failure = None if ready is None else await asyncio.shield(ready)
+            answer = failure or await self._ask(request, index, last)
         except Exception as error:
             log.exception("an unexpected error in a request")
             answer = Failure(FailureKind.SERVER, f"{type(error).__name__}: {error}")
@@ -174,7 +176,8 @@ class ServerGenerator:
         body = request_body(request, str(self._model), self._extra)
         pause = 0.0
         for attempt in range(self._retries + 1):
-            await asyncio.sleep(pause)
+            if attempt:
+                await asyncio.sleep(pause)
             answer, wanted = await self._attempt(body)
             if isinstance(answer, Completion) or not answer.retryable or answer.kind is FailureKind.MALFORMED:
                 return answer

@@ -143,9 +143,7 @@ class TransformersGenerator:
         width = max(len(row.prompt) for row in rows)
         pad = self._ends[0] if self._ends else 0
         ids = torch.tensor([[pad] * (width - len(r.prompt)) + r.prompt for r in rows], device=self._device)
-        mask = torch.tensor(
-            [[0] * (width - len(r.prompt)) + [1] * len(r.prompt) for r in rows], device=self._device
-        )
+        mask = torch.tensor([[0] * (width - len(r.prompt)) + [1] * len(r.prompt) for r in rows], device=self._device)
         positions = (mask.cumsum(-1) - 1).clamp(min=0)
         cache = DynamicCache(config=self._model.config)
         alive = list(rows)

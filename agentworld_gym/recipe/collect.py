@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -186,13 +187,11 @@ def collect(
     out.parent.mkdir(parents=True, exist_ok=True)
     config = config or CollectConfig()
     present = _repair(out)
-    batches = [
-        range(start, min(start + BATCH, episodes)) for start in range(present, episodes, BATCH)
-    ]
+    batches = [range(start, min(start + BATCH, episodes)) for start in range(present, episodes, BATCH)]
     source = str(spec.path) if spec.path.name else spec.id
     added = 0
     with out.open("a", encoding="utf-8") as file:
-        for lines in _recorded(batches, (source, config, seed, split), workers):
+        for lines in _recorded(batches, (source, config.model_dump_json(), seed, split), workers):
             file.write("".join(line + "\n" for line in lines))
             file.flush()
             added += len(lines)
@@ -218,22 +217,23 @@ def read_sessions(path: Path, start: int = 0, stop: int | None = None) -> Iterat
                 raise SpecError(path, f"line {number}", line[:80], "a recorded session") from error
 
 
-_Setting = tuple[str, CollectConfig, int, Split]
+_Setting = tuple[str, str, int, Split]
+"""Spec, configuration as JSON, seed and split: what a worker needs, in a form that can be a key."""
 
 
 def _recorded(batches: Sequence[range], setting: _Setting, workers: int) -> Iterator[list[str]]:
+    settings = [setting] * len(batches)
     if workers <= 1:
-        recorder = _recorder(setting)
-        for batch in batches:
-            yield [recorder.session(index).to_json() for index in batch]
+        yield from map(_record_batch, settings, batches)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_record_batch, [setting] * len(batches), batches)
+        yield from pool.map(_record_batch, settings, batches)
 
 
+@lru_cache(maxsize=1)
 def _recorder(setting: _Setting) -> Recorder:
     source, config, seed, split = setting
-    return Recorder(load_spec(source), config, seed, split)
+    return Recorder(load_spec(source), CollectConfig.model_validate_json(config), seed, split)
 
 
 def _record_batch(setting: _Setting, batch: range) -> list[str]:

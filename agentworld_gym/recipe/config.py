@@ -22,8 +22,10 @@ class CollectConfig(Strict):
     session ends with the probes of its task, which is how environments look at a state.
     """
 
-    policies: dict[PolicyName, float] = {"expert": 0.1, "mixed": 0.15, "menu": 0.25, "explore": 0.25, "blend": 0.25}
-    levels: dict[int, float] = {1: 0.5, 2: 0.4, 3: 0.1}
+    policies: dict[PolicyName, float] = Field(
+        default={"expert": 0.1, "mixed": 0.15, "menu": 0.25, "explore": 0.25, "blend": 0.25}, min_length=1
+    )
+    levels: dict[int, float] = Field(default={1: 0.5, 2: 0.4, 3: 0.1}, min_length=1)
     families: tuple[str, ...] = ()
     probe_share: float = Field(default=0.6, ge=0, le=1)
     slip: float = Field(default=0.3, ge=0, lt=1)

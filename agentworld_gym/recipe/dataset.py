@@ -183,4 +183,5 @@ class Batches:
 
 def pad_id(tokenizer: Tokenizer) -> int:
     """The token that fills rows up."""
-    return int(tokenizer.token_to_id(PAD))
+    found: Any = tokenizer.token_to_id(PAD)
+    return int(found)

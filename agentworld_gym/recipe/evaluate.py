@@ -7,12 +7,10 @@ likeliest after those before. `generated` decodes for real, as a server does, an
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -189,9 +187,7 @@ class Nearest:
             # The command decides, the state breaks ties.
             score = _jaccard(commands[span], self._commands) + 0.2 * _jaccard(kinds[span], self._states)
             found += [self._turns[index] for index in score.argmax(1)]
-        return [
-            _dressed(answer, action, last) for answer, action, last in zip(found, actions, before, strict=True)
-        ]
+        return [_dressed(answer, action, last) for answer, action, last in zip(found, actions, before, strict=True)]
 
     def _bags(self, texts: Sequence[str]) -> NDArray[np.float32]:
         bags = np.zeros((len(texts), len(self._column)), dtype=np.float32)
@@ -217,15 +213,15 @@ def evaluate(
     steps = []
     for number, session in enumerate(sessions):
         before = [session.system.split("\n", 1)[0], *(turn.observation for turn in session.turns)][:-1]
-        near = nearest.answer([t.action for t in session.turns], [session.system] * len(before), before) if nearest else []
+        near = (
+            nearest.answer([t.action for t in session.turns], [session.system] * len(before), before) if nearest else []
+        )
         for turn, step in enumerate(session.turns):
             who = {"model": exact[number][turn], "copy": before[turn] == step.observation}
             if near:
                 who["nearest"] = near[turn] == step.observation
             prints = prints_something(spec, step.observation)
-            steps.append(
-                Step(number, turn, session.family, session.level, session.policy, step.action, prints, who)
-            )
+            steps.append(Step(number, turn, session.family, session.level, session.policy, step.action, prints, who))
     return steps
 
 
@@ -245,7 +241,7 @@ def share(steps: Sequence[Step], who: str = "model", samples: int = 1000, seed: 
 
 
 def summary(steps: Sequence[Step]) -> dict[str, Any]:
-    """The shares of exact observations: over all steps, over those that print, and by policy, family, level, command."""
+    """The shares of exact observations: of all steps, of those that print, and by policy, family, level and command."""
     printing = [step for step in steps if step.prints]
     found: dict[str, Any] = {}
     for who in steps[0].exact if steps else ():
@@ -266,19 +262,16 @@ def summary(steps: Sequence[Step]) -> dict[str, Any]:
 def markdown(found: Mapping[str, Any]) -> str:
     """The summary as Markdown tables."""
     lines = ["| who | all observations | whose command prints something |", "| --- | --- | --- |"]
-    keys = [key for key in found if " " not in key]
+    keys = [key for key in found if "printing" in found[key]]
     lines += [f"| {who} | {Share(**found[who]['all'])} | {Share(**found[who]['printing'])} |" for who in keys]
     for key in (key for key in found if key.startswith("printing by ")):
-        lines += ["", f"| {key.removeprefix('printing by ')} | exact where something is printed | steps |", "| --- | --- | --- |"]
+        lines += [
+            "",
+            f"| {key.removeprefix('printing by ')} | exact where something is printed | steps |",
+            "| --- | --- | --- |",
+        ]
         lines += [f"| {name} | {Share(**value)} | {value['steps']} |" for name, value in found[key].items()]
     return "\n".join(lines) + "\n"
-
-
-def write(found: Mapping[str, Any], path: Path) -> None:
-    """The summary as JSON, and as Markdown beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    path.with_suffix(".md").write_text(markdown(found), encoding="utf-8")
 
 
 def _spans(observed: NDArray[np.bool_]) -> Iterable[tuple[int, int]]:
@@ -292,8 +285,6 @@ def _jaccard(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[n
     either = left.sum(1)[:, None] + right.sum(1)[None] - both
     found: NDArray[np.float32] = both / np.maximum(either, 1)
     return found
-
-
 
 
 def _dressed(observation: str, action: str, before: str) -> str:

@@ -23,11 +23,13 @@ TOKENIZER = "tokenizer.json"
 def build_model(shape: ModelShape, tokenizer: Tokenizer, seed: int) -> Qwen3ForCausalLM:
     """An untrained Qwen3 of a shape, with the embeddings tied to the output."""
     import torch
-    from transformers import Qwen3Config, Qwen3ForCausalLM
+    import transformers
 
     torch.manual_seed(seed)
     sizes = shape.model_dump(exclude={"rope_theta", "vocab_size"})
-    config = Qwen3Config(
+    make_config: Any = transformers.Qwen3Config
+    make_model: Any = transformers.Qwen3ForCausalLM  # both untyped
+    config = make_config(
         **sizes,
         vocab_size=tokenizer.get_vocab_size(),
         rope_parameters={"rope_type": "default", "rope_theta": shape.rope_theta},
@@ -37,7 +39,8 @@ def build_model(shape: ModelShape, tokenizer: Tokenizer, seed: int) -> Qwen3ForC
         eos_token_id=tokenizer.token_to_id(END),
         pad_token_id=tokenizer.token_to_id(PAD),
     )
-    return Qwen3ForCausalLM(config)
+    model: Qwen3ForCausalLM = make_model(config)
+    return model
 
 
 def save_checkpoint(folder: Path, state: Mapping[str, Any]) -> Path:
@@ -75,7 +78,8 @@ def model_from_checkpoint(folder: Path) -> Qwen3ForCausalLM:
         raise SpecError(folder, CHECKPOINT, None, "a run with a checkpoint")
     model = build_model(ModelShape(**state["shape"]), load_tokenizer(folder), 0)
     model.load_state_dict(state["model"])
-    return model.eval()
+    model.train(False)
+    return model
 
 
 def export(run: Path, folder: Path) -> Path:
@@ -87,11 +91,13 @@ def export(run: Path, folder: Path) -> Path:
         SpecError: if the run has no checkpoint.
     """
     import torch
-    from transformers import GenerationConfig
+    import transformers
 
-    model = model_from_checkpoint(run).to(torch.bfloat16)
+    model: Any = model_from_checkpoint(run)
+    model.to(torch.bfloat16)
     tokenizer = load_tokenizer(run)
-    model.generation_config = GenerationConfig(
+    make_generation: Any = transformers.GenerationConfig  # untyped
+    model.generation_config = make_generation(
         do_sample=False,
         eos_token_id=tokenizer.token_to_id(END),
         pad_token_id=tokenizer.token_to_id(PAD),

@@ -1,7 +1,7 @@
-"""A small tokenizer for worlds of few words: whole words where they are frequent, byte pairs for everything else.
+"""A small tokenizer for worlds of few words: whole words where they are frequent, byte pairs for all else.
 
-Text is cut into words, single digits and punctuation; a space or a line break belongs to the word after it, so that most
-lines cost one token a word and copying a line means copying its tokens. A frequent piece is one token. Any other
+Text is cut into words, single digits and punctuation; a space or a line break belongs to the word after it, so that
+most lines cost one token a word and copying a line means copying its tokens. A frequent piece is one token. Any other
 piece falls back to byte pairs, so that every text comes back as it was.
 """
 
@@ -99,9 +99,10 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
 
 def wrap(tokenizer: Tokenizer, max_length: int) -> PreTrainedTokenizerFast:
     """The same tokenizer as transformers and vLLM use it, with its chat template."""
-    from transformers import PreTrainedTokenizerFast
+    import transformers
 
-    return PreTrainedTokenizerFast(
+    make: Any = transformers.PreTrainedTokenizerFast  # untyped
+    wrapped: PreTrainedTokenizerFast = make(
         tokenizer_object=tokenizer,
         eos_token=END,
         pad_token=PAD,
@@ -110,6 +111,7 @@ def wrap(tokenizer: Tokenizer, max_length: int) -> PreTrainedTokenizerFast:
         clean_up_tokenization_spaces=False,
         padding_side="left",
     )
+    return wrapped
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:

@@ -217,7 +217,7 @@ class Trainer:
     def _assess(self, log: Any) -> Metrics | None:
         if self._evaluate is None:
             return None
-        self.model.eval()
+        self.model.train(False)
         found = self._evaluate(self.model)
         self.model.train()
         return self._write(log, found)
@@ -245,7 +245,8 @@ def _optimizers(model: Qwen3ForCausalLM, options: TrainConfig) -> list[torch.opt
     """Muon for the matrices, AdamW for embeddings and norms."""
     import torch
 
-    matrices, others = [], []
+    matrices: list[torch.nn.Parameter] = []
+    others: list[torch.nn.Parameter] = []
     for name, parameter in model.named_parameters():
         (matrices if parameter.ndim == 2 and "embed" not in name else others).append(parameter)
     return [

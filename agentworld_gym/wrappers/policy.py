@@ -6,7 +6,7 @@ the same weights, see a summary of the whole menu, and get one score each.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -59,8 +59,7 @@ class MenuPolicy(MaskableActorCriticPolicy):
         super().__init__(*args, **kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        parameters = cast("dict[str, Any]", super()._get_constructor_parameters())
-        return {**parameters, "context_size": self.context_size, "hidden": self.hidden}
+        return {**super()._get_constructor_parameters(), "context_size": self.context_size, "hidden": self.hidden}
 
     def _build(self, lr_schedule: Schedule) -> None:
         menu = int(self.action_space.n)  # type: ignore[attr-defined]
@@ -68,4 +67,5 @@ class MenuPolicy(MaskableActorCriticPolicy):
         self.mlp_extractor = MenuNetwork(menu, self.context_size, entry_size, self.hidden)  # type: ignore[assignment]
         self.action_net = nn.Identity()
         self.value_net = nn.Linear(self.hidden, 1)
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        options = {"lr": lr_schedule(1), **self.optimizer_kwargs}
+        self.optimizer = self.optimizer_class(self.parameters(), **options)

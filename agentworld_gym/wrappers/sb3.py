@@ -73,7 +73,7 @@ def spaces_of(encoder: TextEncoder) -> tuple[gym.spaces.Space[Vector], gym.space
     return box, gym.spaces.Discrete(encoder.max_menu)
 
 
-class MenuEnv(gym.Wrapper[Vector, np.int64, str, str]):
+class MenuEnv(AnyWrapper):
     """A single environment whose actions are choices from the task's menu and whose observations are vectors.
 
     `action_masks()` is what `MaskablePPO` asks for; `info["text"]` is the observation as text.
@@ -103,7 +103,7 @@ class MenuEnv(gym.Wrapper[Vector, np.int64, str, str]):
         self._menu = Menu(self.encoder, core.domain, core.task, text)
         return self._menu.vector(), {**info, "text": text}
 
-    def step(self, action: np.int64) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
         """Do what stands at this place of the menu."""
         entry = self.menu.entry(int(action))
         text, reward, terminated, truncated, info = self.env.step(self.menu.actions[entry])

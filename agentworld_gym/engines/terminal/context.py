@@ -16,7 +16,7 @@ class Context:
     """One shell's identity, clock, random numbers, history and files.
 
     `modes` holds the permissions of files that differ from the usual 644, because the sandbox forgets them when a file
-    is written again.
+    is written again; `times` those that a command gave to files, until the sandbox is told of them.
     """
 
     user: str
@@ -26,7 +26,7 @@ class Context:
     random: Random
     history: list[str] = field(default_factory=list)
     modes: dict[str, int] = field(default_factory=dict)
-    shift: float = 0.0
+    times: dict[str, float] = field(default_factory=dict)
     files: FileSystem | None = None
 
     @property

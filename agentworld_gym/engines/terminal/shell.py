@@ -26,7 +26,7 @@ MAX_COMMANDS = 20_000
 MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 2.0
 _SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
-_NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|\bfind\b|\btar\b|\bmake\b")
+_NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
 
 
@@ -72,8 +72,7 @@ class Shell:
         shell._furnish(state)
         _set_times(bash, {p: moment(f.mtime).timestamp() for p, f in state.files.items() if f.mtime})
         bash.execute_sync(
-            f"cd {shlex.quote(state.cwd)}; unset OLDPWD EPOCHSECONDS EPOCHREALTIME; shopt -s expand_aliases\n"
-            f"RANDOM={context.random.randrange(1 << 15)}"
+            f"cd {shlex.quote(state.cwd)}; unset OLDPWD EPOCHSECONDS EPOCHREALTIME; shopt -s expand_aliases"
         )
         shell.cwd = state.cwd
         return shell
@@ -118,25 +117,30 @@ class Shell:
         Raises:
             EngineError: if the script did not end within a very generous wall-clock time.
         """
-        bash, clock = self.bash, self.context.clock
+        bash, context = self.bash, self.context
+        clock = context.clock
         self._restore = None
         typed = entered.script
+        shift = time() - clock.now if _AGES.search(typed) else 0.0
         if _NATIVE_TIMES.search(typed):
-            self._settle(bash, shifted=bool(_AGES.search(typed)))
+            _set_times(bash, {path: when + shift for path, when in self._times()})
         clock.mark()
-        prefix = clock_variables(typed, clock.now, clock.start)
+        prefix = f"RANDOM={context.random.randrange(1 << 15)}\n" + clock_variables(typed, clock.now, clock.start)
         if status:
             prefix += f"(exit {status})\n"
         chunks: list[tuple[str, str]] = []
         try:
             result = bash.execute_sync(
-                prefix + prepared(typed, entered.commands, clock.now), lambda out, err: chunks.append((out, err))
+                prefix + prepared(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
             )
         except BashError as error:
             raise EngineError(f"the sandbox gave up: {error}") from error
-        if _AGES.search(typed):
-            self._unshift(bash)
-        if self.context.modes:
+        if shift:
+            _set_times(bash, {path: min(when - shift, clock.now) for path, when in self._raw()})
+        if context.times:
+            _set_times(bash, context.times)
+            context.times.clear()
+        if context.modes:
             self._keep_modes()
         self.cwd = bash.shell_state().cwd
         text, stuck = told(chunks, result.error or "", typed, self.cwd)
@@ -186,17 +190,6 @@ class Shell:
         for path, metadata in self.walk():
             if metadata["file_type"] != "symlink":
                 yield path, virtual(metadata["modified"])
-
-    def _settle(self, bash: Bash, shifted: bool) -> None:
-        """Give files their virtual times for commands of the sandbox itself; `shifted`, as seen from the host's now."""
-        shift = time() - self.context.clock.now if shifted else 0.0
-        _set_times(bash, {path: when + shift for path, when in self._times()})
-        self.context.shift = shift
-
-    def _unshift(self, bash: Bash) -> None:
-        shift, self.context.shift = self.context.shift, 0.0
-        clock = self.context.clock
-        _set_times(bash, {path: clock.now if when - shift > clock.now else when - shift for path, when in self._raw()})
 
     def _raw(self) -> Iterator[tuple[str, float]]:
         for path, metadata in self.walk():

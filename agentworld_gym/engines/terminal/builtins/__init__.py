@@ -7,13 +7,28 @@ from functools import partial
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins import changes, identity, listing, metadata, times, transfer
+from agentworld_gym.engines.terminal.builtins import (
+    archive,
+    calculator,
+    changes,
+    counting,
+    diffing,
+    identity,
+    listing,
+    metadata,
+    times,
+    transfer,
+)
 from agentworld_gym.engines.terminal.context import Context
 
 Command = Callable[[Context, BuiltinContext], str | BuiltinResult]
 
 COMMANDS: dict[str, Command] = {
+    **archive.COMMANDS,
+    **calculator.COMMANDS,
     **changes.COMMANDS,
+    **counting.COMMANDS,
+    **diffing.COMMANDS,
     **identity.COMMANDS,
     **listing.COMMANDS,
     **metadata.COMMANDS,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+from datetime import UTC, datetime
+from uuid import UUID
 
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins.common import MISSING, Tree, Usage, options
 from agentworld_gym.engines.terminal.context import Context
 
+ABSENT = ("make", "nano", "openssl", "ssh", "sudo", "tree", "vi", "vim", "watch", "http", "wget", "curl", "zip", "unzip")
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _UNAME = {"s": "Linux", "r": "6.1.0-18-amd64", "v": "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1", "m": "x86_64", "o": "GNU/Linux"}
 
@@ -161,14 +164,40 @@ def ps(context: Context, call: BuiltinContext) -> str:
     return "    PID TTY          TIME CMD\n      1 pts/0    00:00:00 bash\n    412 pts/0    00:00:00 ps\n"
 
 
+def uptime(context: Context, call: BuiltinContext) -> str:
+    """`uptime`."""
+    now = datetime.fromtimestamp(context.clock.now, UTC)
+    minutes = int(context.clock.now - context.clock.start) // 60 + 5
+    return f" {now:%H:%M:%S} up {minutes} min,  1 user,  load average: 0.00, 0.00, 0.00\n"
+
+
+def uuidgen(context: Context, call: BuiltinContext) -> str:
+    """`uuidgen`, from the seed."""
+    return f"{UUID(int=context.random.getrandbits(128), version=4)}\n"
+
+
+def hashes(context: Context, call: BuiltinContext) -> str:
+    """`hash`: nothing is ever looked up."""
+    return "" if call.argv else "hash: hash table empty\n"
+
+
+def absent(context: Context, call: BuiltinContext) -> BuiltinResult:
+    """A program that is not installed."""
+    return BuiltinResult("", f"bash: {call.name}: command not found\n", 127)
+
+
 COMMANDS = {
     "df": df,
+    **dict.fromkeys(ABSENT, absent),
     "groups": groups,
-    "history": history,
+    "hash": hashes,
+    "__history": history,
     "id": identity,
     "mktemp": mktemp,
     "ps": ps,
     "shuf": shuf,
     "uname": uname,
+    "uptime": uptime,
+    "uuidgen": uuidgen,
     "zcat": zcat,
 }

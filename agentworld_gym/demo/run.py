@@ -1,0 +1,108 @@
+"""The demo, from top to bottom."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from agentworld_gym.demo.report import Comparison, Report
+from agentworld_gym.demo.tour import LEVELS, TERMINAL, messages_of_all_domains, side_by_side
+
+if TYPE_CHECKING:
+    from agentworld_gym.wrappers.evaluate import Result
+    from agentworld_gym.wrappers.ppo import Point, Training
+
+STEPS = 120_000
+TEST_EPISODES = 120
+SHOWN_SEEDS = (0, 7, 14)
+NUM_ENVS = 16
+
+
+def run(report: Path, steps: int | None = None, seed: int = 0, episodes: int = TEST_EPISODES) -> Report:
+    """Show every domain, step two worlds side by side, train an agent, evaluate it in both, write a report.
+
+    Ctrl-C during training keeps what was learned and goes on.
+
+    Args:
+        report: where the HTML goes.
+        steps: training steps; None takes the default, which is enough to see the agent learn.
+        seed: of training.
+        episodes: how many unseen tasks the agent is tested on, in each world.
+    """
+    from agentworld_gym.wrappers import evaluate_policy
+
+    console = Console()
+    began = time.monotonic()
+
+    console.rule("1. What a world model is sent for one step")
+    shown = list(messages_of_all_domains())
+    for one in shown:
+        last = one.messages[-1]["content"].strip().splitlines()[-1]
+        console.print(f"[bold]{one.env_id}[/]: {len(one.messages)} messages, {one.characters:,} characters")
+        console.print(f"  ends with: {escape(last[:100])}", style="dim")
+
+    console.rule("2. The small world model beside the grounded terminal")
+    rows = side_by_side(SHOWN_SEEDS)
+    table = Table("action", "grounded terminal", "small world model", "exact", show_lines=True)
+    for row in rows[:6]:
+        table.add_row(escape(row.action), escape(row.grounded), escape(row.dreamed), "yes" if row.equal else "no")
+    console.print(table)
+    console.print(f"{sum(row.equal for row in rows)} of {len(rows)} observations are exact.")
+
+    console.rule("3. PPO learns in the grounded terminal")
+    training = _train(console, steps or STEPS, seed)
+
+    console.rule("4. The same agent on unseen tasks, in both worlds")
+    results: dict[str, Result] = {}
+    for world, label in (("grounded", "grounded terminal"), ("tiny", "small world model")):
+        with _bar(console) as bar:
+            task = bar.add_task(label, total=episodes)
+            results[label] = evaluate_policy(
+                training.model,
+                TERMINAL,
+                range(episodes),
+                world=world,
+                levels=LEVELS,
+                on_progress=lambda done, bar=bar, task=task: bar.update(task, completed=done),  # type: ignore[misc]
+            )
+    comparison = Comparison.of(results["grounded terminal"], results["small world model"])
+    summary = Table("world", "success", "95% interval", "world failures")
+    for label, result in results.items():
+        low, high = result.interval()
+        summary.add_row(label, f"{result.success:.2f}", f"{low:.2f} to {high:.2f}", str(result.failures))
+    console.print(summary)
+    console.print(comparison.verdict)
+
+    written = Report(shown, rows, training.curve, comparison, time.monotonic() - began)
+    written.write(report)
+    console.print(f"Report: {report.resolve()} (after {written.seconds:.0f} s)")
+    return written
+
+
+def _train(console: Console, steps: int, seed: int) -> Training:
+    from agentworld_gym.wrappers import make_sb3_env, train_ppo
+
+    env = make_sb3_env(TERMINAL, num_envs=NUM_ENVS, seed=seed, world="grounded", levels=LEVELS)
+    with _bar(console, "{task.fields[said]}") as bar:
+        task = bar.add_task("training", total=steps, said="")
+
+        def progress(point: Point) -> None:
+            said = f"success {point.success:.2f}  return {point.reward:.2f}"
+            bar.update(task, completed=min(point.steps, steps), said=said)
+
+        training = train_ppo(env, steps, seed=seed, on_progress=progress)
+    env.close()
+    if training.interrupted:
+        console.print("Training was stopped by hand; the rest uses what was learned until then.")
+    return training
+
+
+def _bar(console: Console, *more: str) -> Progress:
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    return Progress(*columns, *(TextColumn(text) for text in more), console=console)

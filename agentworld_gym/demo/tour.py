@@ -1,0 +1,96 @@
+"""What a world model is sent, and how the small one answers beside the grounded terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import gymnasium as gym
+
+from agentworld_gym.actions import ActionParser
+from agentworld_gym.contracts import Message
+from agentworld_gym.env import AgentWorldEnv
+from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.spec import load_spec
+from agentworld_gym.worlds import WorldOptions
+
+TERMINAL = "AgentWorld/Terminal-v0"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The messages of one step in one domain."""
+
+    env_id: str
+    title: str
+    action: str
+    messages: tuple[Message, ...]
+
+    @property
+    def characters(self) -> int:
+        """How long they are together."""
+        return sum(len(message["content"]) for message in self.messages)
+
+
+def messages_of_all_domains() -> Iterator[Shown]:
+    """For every domain, what a world model would get for the first action of the expert of its hand-written task.
+
+    >>> [shown.env_id for shown in messages_of_all_domains()][:2]
+    ['AgentWorld/MCP-v0', 'AgentWorld/Search-v0']
+    """
+    for env_id, domain in ENV_IDS.items():
+        spec = load_spec(domain)
+        task = spec.handwritten_tasks()[0]
+        world = WorldOptions(spec).language(ScriptedGenerator(lambda request: ""))
+        [session] = world.begin([task], [0])
+        action = ActionParser(spec).parse(task.expert[0], task.tools)
+        assert not hasattr(session, "kind")
+        yield Shown(env_id, spec.title, action.raw, tuple(world.messages(session, action)))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """One action in two worlds."""
+
+    task_id: str
+    action: str
+    grounded: str
+    dreamed: str
+
+    @property
+    def equal(self) -> bool:
+        """Whether the dream is exact."""
+        return self.grounded == self.dreamed
+
+
+def side_by_side(seeds: Iterable[int], worlds: tuple[str, str] = ("grounded", "tiny")) -> list[SideBySide]:
+    """Play the expert of some unseen tasks in two worlds at once, each reading its own history."""
+    rows: list[SideBySide] = []
+    envs = [terminal(world) for world in worlds]
+    try:
+        for seed in seeds:
+            for env in envs:
+                env.reset(seed=seed)
+            for action in envs[0].task.expert[:-1]:
+                grounded, dreamed = [_observed(env, action) for env in envs]
+                rows.append(SideBySide(envs[0].task.id, action, grounded, dreamed))
+    finally:
+        for env in envs:
+            env.close()
+    return rows
+
+
+def _observed(env: AgentWorldEnv, action: str) -> str:
+    observation, _, _, _, info = env.step(action)
+    return f"[{info['failure']['message']}]" if "failure" in info else observation
+
+
+def terminal(world: str) -> AgentWorldEnv:
+    """A terminal with tasks that no training sees."""
+    env = gym.make(TERMINAL, world=world, split="test", levels=LEVELS).unwrapped
+    assert isinstance(env, AgentWorldEnv)
+    return env
+
+
+LEVELS: Sequence[int] = (1, 2)

@@ -1,0 +1,122 @@
+"""PPO in the grounded terminal, all families, levels 1 and 2, against its twin that sees a constant observation.
+
+    python benchmarks/ppo.py                       # three seeds, about ten minutes of one core each
+    python benchmarks/ppo.py --steps 20000 --seeds 0 --no-twin
+
+Both are the same MaskablePPO on the same tasks for the same number of steps, masks included; the twin's vectors are all
+zero, menu and instruction included. Each agent plays one episode on each of the unseen test seeds. The twin draws its
+choices, because its best choice would be the same one for ever. Intervals are 95 % bootstrap intervals over runs and
+episodes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from agentworld_gym.wrappers.encoder import TextEncoder
+from agentworld_gym.wrappers.evaluate import bootstrap_interval, evaluate_policy
+from agentworld_gym.wrappers.ppo import Point, Training, train_ppo
+from agentworld_gym.wrappers.sb3 import make_sb3_env
+
+TERMINAL = "AgentWorld/Terminal-v0"
+console = Console()
+
+
+def train(seed: int, steps: int, encoder: TextEncoder, label: str) -> Training:
+    """One training run with a progress bar."""
+    env = make_sb3_env(
+        TERMINAL, num_envs=32, seed=1000 * seed, encoder=encoder, world="grounded", levels=[1, 2], max_steps=12
+    )
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[success]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task(label, total=steps, success="")
+
+        def show(point: Point) -> None:
+            progress.update(bar, completed=point.steps, success=f"success {point.success:.2f}")
+
+        training = train_ppo(env, steps, seed=seed, on_progress=show)
+    env.close()
+    return training
+
+
+def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, Any]:
+    """Train one agent and play the test seeds."""
+    encoder = TextEncoder(blind=blind)
+    label = f"seed {seed}, {'constant observation' if blind else 'PPO'}"
+    training = train(seed, arguments.steps, encoder, label)
+    result = evaluate_policy(
+        training.model,
+        TERMINAL,
+        range(arguments.episodes),
+        world="grounded",
+        levels=[1, 2],
+        encoder=encoder,
+        deterministic=not blind,
+    )
+    if arguments.save and not blind:
+        training.model.save(arguments.save / f"ppo-{seed}")
+    return {
+        "seed": seed,
+        "steps": training.model.num_timesteps,
+        "train_seconds": round(training.seconds, 1),
+        "success": result.success,
+        "interval": result.interval(),
+        "by_family": result.by_family(),
+        "successes": result.successes,
+        "failures": result.failures,
+        "curve": [asdict(point) for point in training.curve],
+    }
+
+
+def table(report: dict[str, list[dict[str, Any]]]) -> Table:
+    """Success of each run and of all together."""
+    rows = Table("agent", "seed", "steps", "seconds", "success", "95 % interval")
+    for agent, runs in report.items():
+        for run in runs:
+            interval = "{:.3f} to {:.3f}".format(*run["interval"])
+            cells = (agent, run["seed"], run["steps"], run["train_seconds"], f"{run['success']:.3f}", interval)
+            rows.add_row(*map(str, cells))
+        low, high = bootstrap_interval([run["successes"] for run in runs])
+        mean = sum(run["success"] for run in runs) / len(runs)
+        rows.add_row(agent, "all", "", "", f"{mean:.3f}", f"{low:.3f} to {high:.3f}")
+    return rows
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, default=120_000, help="training steps of each run")
+    parser.add_argument("--episodes", type=int, default=200, help="unseen test seeds")
+    parser.add_argument("--no-twin", action="store_true", help="leave the constant observation out")
+    parser.add_argument("--out", type=Path, help="write everything measured to this JSON file")
+    parser.add_argument("--save", type=Path, help="keep the agents in this folder")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    report: dict[str, list[dict[str, Any]]] = {"PPO": []}
+    if not arguments.no_twin:
+        report["constant observation"] = []
+    for seed in arguments.seeds:
+        for agent, runs in report.items():
+            runs.append(measure(seed, arguments, blind=agent != "PPO"))
+            if arguments.out:
+                arguments.out.write_text(json.dumps(report, indent=1))
+    console.print(table(report))
+
+
+if __name__ == "__main__":
+    main()

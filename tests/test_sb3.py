@@ -1,0 +1,372 @@
+"""Stable-Baselines3: a menu to choose from, vectors to look at, many episodes in one wave."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agentworld_gym  # noqa: F401
+from agentworld_gym.contracts import Failure, FailureKind
+from agentworld_gym.errors import SpecError
+from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.task import split_of
+from agentworld_gym.wrappers.encoder import TextEncoder
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_checker import check_env
+
+from agentworld_gym.wrappers.evaluate import bootstrap_interval, evaluate_policy
+from agentworld_gym.wrappers.policy import MenuNetwork, MenuPolicy
+from agentworld_gym.wrappers.ppo import train_ppo
+from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv, MenuEnv, make_sb3_env
+
+TERMINAL = "AgentWorld/Terminal-v0"
+torch.set_num_threads(1)
+
+
+def choose(env: AgentWorldVecEnv, actions: Sequence[str]) -> np.ndarray:
+    """The choices that mean these action texts."""
+    tasks = env.get_attr("task")
+    return np.array([task.menu.index(action) for task, action in zip(tasks, actions, strict=True)])
+
+
+class Experts:
+    """An agent that knows the answer: it follows each task's expert."""
+
+    def __init__(self, env: AgentWorldVecEnv) -> None:
+        self.env, self.done = env, [0] * env.num_envs
+
+    def step(self) -> tuple[Any, ...]:
+        tasks = self.env.get_attr("task")
+        actions = [task.expert[turn] for task, turn in zip(tasks, self.done, strict=True)]
+        observations, rewards, dones, infos = self.env.step(choose(self.env, actions))
+        self.done = [0 if over else turn + 1 for turn, over in zip(self.done, dones, strict=True)]
+        return observations, rewards, dones, infos
+
+
+# The encoder
+
+
+WORDS = st.text(st.characters(codec=None), max_size=60)
+
+
+@settings(deadline=None, max_examples=60)
+@given(WORDS, st.lists(WORDS, min_size=1, max_size=5, unique=True), st.lists(WORDS, max_size=4))
+def test_any_text_gives_a_finite_vector_that_is_the_same_again(instruction, menu, outputs):
+    encoder = TextEncoder(max_menu=5)
+    vectors = []
+    for _ in range(2):
+        memory = encoder.begin(instruction, menu)
+        for turn, output in enumerate(outputs):
+            encoder.update(memory, turn % len(menu), output)
+        vectors.append(encoder.encode(memory))
+    assert vectors[0].dtype == np.float32 and np.isfinite(vectors[0]).all()
+    assert np.array_equal(*vectors)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.permutations(["cp a.txt b.txt", "mv a.txt b.txt", "cat notes", "finish"]))
+def test_a_shuffled_menu_shuffles_the_entries_and_nothing_else(menu):
+    encoder = TextEncoder(max_menu=4)
+
+    def parts(order: Sequence[str]) -> tuple[np.ndarray, dict[str, bytes]]:
+        memory = encoder.begin("Copy a.txt to b.txt, as notes say.", order)
+        encoder.update(memory, order.index("cat notes"), "keep a.txt")
+        vector = encoder.encode(memory)
+        entries = vector[encoder.context_size :].reshape(4, encoder.entry_size)
+        return vector[: encoder.context_size], {text: row.tobytes() for text, row in zip(order, entries, strict=True)}
+
+    context, entries = parts(menu)
+    usual_context, usual_entries = parts(sorted(menu))
+    assert np.allclose(context, usual_context) and entries == usual_entries
+
+
+def test_encodings_are_the_same_in_another_process():
+    code = (
+        "from agentworld_gym.wrappers.encoder import TextEncoder as T; import zlib\n"
+        "e = T(max_menu=3); m = e.begin('Copy a.txt', ['cp a.txt b', 'ls', 'finish']); e.update(m, 1, 'a.txt c')\n"
+        "print(zlib.crc32(e.encode(m).tobytes()))"
+    )
+    runs = {
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
+        for env in ({"PYTHONHASHSEED": "1", "PYTHONPATH": str(Path.cwd())}, {"PYTHONPATH": str(Path.cwd())})
+    }
+    assert len(runs) == 1
+
+
+def test_what_was_read_before_marks_the_entries_that_use_it():
+    encoder = TextEncoder(max_menu=3)
+    memory = encoder.begin("Copy the file that list names.", ["cp a.txt b", "cp c.txt b", "cat list"])
+    before = encoder.encode(memory).copy()
+    encoder.update(memory, 2, "c.txt")
+    encoder.update(memory, 2, "")
+    change = np.abs(encoder.encode(memory) - before)[encoder.context_size :].reshape(3, -1).sum(1)
+    assert change[1] > change[0]
+
+
+def test_a_blind_encoder_shows_nothing_whatever_happens():
+    encoder = TextEncoder(max_menu=2, blind=True)
+    memory = encoder.begin("Do it.", ["ls", "finish"], "text")
+    encoder.update(memory, 0, "more text")
+    assert not encoder.encode(memory).any()
+
+
+@pytest.mark.parametrize("menu", [[], ["a", "b", "c"]])
+def test_a_menu_that_does_not_fit_is_refused(menu):
+    with pytest.raises(SpecError, match="menu: got"):
+        TextEncoder(max_menu=2).begin("Do it.", menu)
+
+
+# One environment
+
+
+@pytest.mark.parametrize("env_id", sorted(ENV_IDS))
+def test_stable_baselines_accepts_every_domain(env_id):
+    env = MenuEnv(gym.make(env_id, world="scripted"))
+    check_env(env)
+    env.close()
+
+
+def test_stable_baselines_accepts_the_grounded_terminal():
+    env = MenuEnv(gym.make(TERMINAL, world="grounded", levels=[1, 2]))
+    check_env(env)
+    env.close()
+
+
+def test_the_expert_choices_solve_a_grounded_task():
+    env = MenuEnv(gym.make(TERMINAL, world="grounded"))
+    env.reset(seed=3)
+    task = env.unwrapped.task
+    for action in task.expert:
+        *_, reward, terminated, truncated, info = env.step(task.menu.index(action))
+    assert terminated and not truncated and info["success"] and reward > 0
+    env.close()
+
+
+def test_masks_rule_out_what_the_menu_does_not_have():
+    env = MenuEnv(gym.make(TERMINAL, world="scripted"))
+    with pytest.raises(gym.error.ResetNeeded):
+        env.action_masks()
+    env.reset(seed=1)
+    assert env.action_masks().sum() == len(env.unwrapped.task.menu)
+    assert env.action_masks()[: len(env.unwrapped.task.menu)].all()
+    env.close()
+
+
+# Many
+
+
+@pytest.fixture
+def terminal():
+    env = make_sb3_env(TERMINAL, num_envs=3, seed=0, world="grounded")
+    yield env
+    env.close()
+
+
+def test_an_episode_that_ends_is_followed_by_the_next_in_the_same_step(terminal):
+    terminal.reset()
+    experts = Experts(terminal)
+    first = terminal.get_attr("task")
+    for _ in range(12):
+        observations, rewards, dones, infos = experts.step()
+        if dones[0]:
+            break
+    info = infos[0]
+    assert info["is_success"] and not info["TimeLimit.truncated"]
+    assert info["episode"]["l"] == len(first[0].expert)
+    assert info["episode"]["r"] == pytest.approx(1.0, abs=0.3)
+    assert info["terminal_observation"].shape == observations[0].shape
+    assert not np.array_equal(info["terminal_observation"], observations[0])
+    assert terminal.get_attr("task")[0].id == terminal.reset_infos[0]["task_id"] != first[0].id
+    assert rewards.dtype == np.float32 and dones.dtype == bool
+
+
+def test_running_into_the_step_limit_is_a_time_limit():
+    env = make_sb3_env(TERMINAL, num_envs=2, seed=0, world="scripted", max_steps=2)
+    env.reset()
+    waiting = [next(a for a in task.menu if a != "finish") for task in env.get_attr("task")]
+    choices = choose(env, waiting)
+    *_, dones, _ = env.step(choices)
+    assert not dones.any()
+    *_, dones, infos = env.step(choices)
+    assert dones.all() and all(info["TimeLimit.truncated"] for info in infos)
+    env.close()
+
+
+def test_equal_seeds_give_equal_episodes_and_other_seeds_others():
+    def ids(seed: int) -> list[str]:
+        env = make_sb3_env(TERMINAL, num_envs=4, world="scripted")
+        env.seed(seed)
+        env.reset()
+        found = [task.id for task in env.get_attr("task")]
+        env.step(choose(env, ["finish"] * 4))
+        found += [task.id for task in env.get_attr("task")]
+        env.close()
+        return found
+
+    assert ids(0) == ids(0) != ids(100)
+
+
+def test_training_draws_from_the_training_split_only():
+    env = make_sb3_env(TERMINAL, num_envs=8, seed=0, world="scripted")
+    env.reset()
+    seeds = []
+    for _ in range(5):
+        seeds += [task.seed for task in env.get_attr("task")]
+        env.step(choose(env, ["finish"] * 8))
+    assert {split_of(seed) for seed in seeds} == {"train"}
+    env.close()
+
+
+def test_options_reach_the_next_reset_only(terminal):
+    terminal.set_options({"family": "archive", "level": 2})
+    terminal.reset()
+    assert {(task.family, task.level) for task in terminal.get_attr("task")} == {("archive", 2)}
+    for _ in range(3):
+        terminal.reset()
+    assert {task.level for task in terminal.get_attr("task")} == {1}
+
+
+def test_masks_of_all_members_reach_maskable_ppo(terminal):
+    terminal.reset()
+    assert is_masking_supported(terminal)
+    assert get_action_masks(terminal).sum(1).tolist() == [len(task.menu) for task in terminal.get_attr("task")]
+    with pytest.raises(AttributeError, match="no attribute"):
+        terminal.get_attr("no_such_thing")
+    with pytest.raises(AttributeError, match="no method"):
+        terminal.env_method("no_such_thing")
+
+
+def test_a_world_that_fails_is_a_time_limit_without_reward(terminal):
+    observations = terminal.reset()
+    world = terminal.runner.world
+    step = world.step
+
+    def failing(sessions: Any, actions: Any) -> Any:
+        answers = step(sessions, actions)
+        return [Failure(FailureKind.TIMEOUT, "too slow"), *answers[1:]]
+
+    world.step = failing
+    before = observations.copy()
+    _, rewards, dones, infos = terminal.step(choose(terminal, [task.expert[0] for task in terminal.get_attr("task")]))
+    world.step = step
+    assert dones.tolist() == [True, False, False] and rewards[0] == 0.0
+    assert infos[0]["TimeLimit.truncated"] and infos[0]["failure"]["kind"] == "timeout"
+    assert "is_success" not in infos[0]
+    assert np.array_equal(infos[0]["terminal_observation"], before[0])
+
+
+def test_closing_twice_is_fine():
+    env = make_sb3_env(TERMINAL, num_envs=1, world="scripted")
+    env.close()
+    env.close()
+
+
+# Policies
+
+
+def test_the_menu_network_scores_entries_alike_wherever_they_stand():
+    encoder = TextEncoder(max_menu=6)
+    network = MenuNetwork(6, encoder.context_size, encoder.entry_size, 16)
+    torch.nn.init.normal_(network.score.weight)
+    vectors = torch.randn(2, encoder.size)
+    entries = vectors[:, encoder.context_size :].reshape(2, 6, -1)
+    entries[:, :, 0] = 1.0
+    order = torch.randperm(6)
+    moved = torch.cat([vectors[:, : encoder.context_size], entries[:, order].reshape(2, -1)], 1)
+    scores, value = network(vectors)
+    moved_scores, moved_value = network(moved)
+    assert torch.allclose(scores[:, order], moved_scores, atol=1e-5)
+    assert torch.allclose(value, moved_value, atol=1e-5)
+
+
+@pytest.mark.parametrize("policy", [MenuPolicy, "MlpPolicy"])
+def test_training_gives_a_curve_and_a_model_that_survives_saving(policy, tmp_path):
+    env = make_sb3_env(TERMINAL, num_envs=4, seed=0, world="scripted", max_steps=4)
+    seen = []
+    training = train_ppo(env, 64, policy=policy, n_steps=8, batch_size=16, on_progress=seen.append)
+    assert [point.steps for point in training.curve] == [32, 64] == [point.steps for point in seen]
+    assert not training.interrupted
+    training.model.save(tmp_path / "agent")
+    loaded = MaskablePPO.load(tmp_path / "agent", device="cpu")
+    vectors, masks = env.reset(), env.action_masks()
+    expected, _ = training.model.predict(vectors, deterministic=True, action_masks=masks)
+    found, _ = loaded.predict(vectors, deterministic=True, action_masks=masks)
+    assert np.array_equal(expected, found)
+    env.close()
+
+
+def test_ctrl_c_keeps_the_model_so_far():
+    env = make_sb3_env(TERMINAL, num_envs=2, seed=0, world="scripted")
+
+    def interrupt(point: Any) -> None:
+        if point.steps >= 64:
+            raise KeyboardInterrupt
+
+    training = train_ppo(env, 10_000, n_steps=16, batch_size=16, on_progress=interrupt)
+    assert training.interrupted and training.model.num_timesteps == 64
+    env.close()
+
+
+def test_ppo_learns_a_grounded_family_that_chance_does_not_solve():
+    options: dict[str, Any] = {"world": "grounded", "families": ["find_file"], "levels": [1]}
+    env = make_sb3_env(TERMINAL, num_envs=8, seed=0, max_steps=12, **options)
+    untrained = train_ppo(env, 0).model
+    trained = train_ppo(env, 8000).model
+    env.close()
+    before = evaluate_policy(untrained, TERMINAL, range(30), deterministic=False, **options)
+    after = evaluate_policy(trained, TERMINAL, range(30), **options)
+    assert before.success < 0.3 and after.success > before.success + 0.3
+    assert {episode.family for episode in after.episodes} == {"find_file"}
+
+
+# Evaluation
+
+
+class Random:
+    """An agent that draws from the masks."""
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(0)
+
+    def predict(self, observation: Any, *, deterministic: bool = False, action_masks: Any = None) -> tuple[Any, None]:
+        return np.array([self.rng.choice(np.flatnonzero(row)) for row in action_masks]), None
+
+
+def test_evaluation_covers_every_seed_once_in_order_whatever_the_wave():
+    results = [
+        evaluate_policy(Random(), TERMINAL, range(24), world="scripted", levels=[1, 2], wave=wave, max_steps=6)
+        for wave in (5, 100)
+    ]
+    for result in results:
+        assert [episode.seed for episode in result.episodes] == list(range(24))
+        assert {episode.level for episode in result.episodes} == {1, 2}
+        assert 0.0 <= result.interval()[0] <= result.success <= result.interval()[1] <= 1.0
+        assert result.failures == 0 and set(result.by_family()) == {e.family for e in result.episodes}
+    assert [e.family for e in results[0].episodes] == [e.family for e in results[1].episodes]
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=40), min_size=1, max_size=4))
+def test_an_interval_holds_the_mean_of_equal_runs_and_stays_within_bounds(runs):
+    low, high = bootstrap_interval(runs, samples=500)
+    assert 0.0 <= low <= high <= 1.0
+    if len(runs) == 1:
+        assert low - 1e-9 <= np.mean(runs[0]) <= high + 1e-9
+
+
+def test_no_runs_have_no_interval():
+    assert all(np.isnan(bootstrap_interval([])))
