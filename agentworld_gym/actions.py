@@ -38,6 +38,7 @@ class ActionParser:
         self._readers = [READERS[syntax][0] for syntax in spec.action.syntax]
         self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
+        self._keystrokes = "keystroke_batch" in spec.action.syntax
         self._own_tools = Toolset(spec.action.tools, spec.path)
         self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}
 
@@ -71,6 +72,13 @@ class ActionParser:
     def raw(self, action: Action) -> str:
         """The text as the agent wrote it, cut at the limit."""
         return _cut(action.raw, self._limit)
+
+    def typed(self, action: Action) -> str:
+        """A batch of keystrokes as the text it types, without the last Enter; any other action as it was written."""
+        if not self._keystrokes or action.error is not None or not action.parsed:
+            return self.raw(action)
+        text = "".join(key["keystrokes"] for key in action.parsed).removesuffix("\n")
+        return _cut(text, self._limit)
 
     def _parse(self, text: str, known: Toolset, agent: str | None) -> Action:
         if len(text) > self._limit:

@@ -192,14 +192,13 @@ class Prompts:
 
     def _block(self, action: Action, other: str) -> dict[str, str]:
         """The action, with a fence that neither it nor the other text can close."""
-        raw = self._actions.raw(action)
+        raw = self._actions.raw(action) if self.profile == "full" else self._actions.typed(action)
         text = self._actions.shown(action) if self.profile == "full" else raw
-        runs = _TICKS.findall(text) + _TICKS.findall(other)
         return {
             "action": escape(text),
             "raw": escape(raw),
             "fence": self.spec.action.fence if text != raw or action.error is None else "text",
-            "ticks": "`" * max([3, *(len(run) + 1 for run in runs)]),
+            "ticks": ticks(text + "\n" + other),
         }
 
     def _closing(self) -> str:
@@ -259,6 +258,15 @@ class Prompts:
             raise SpecError(name, "rendering", str(error), "data that the template can show") from error
 
 
+def ticks(text: str) -> str:
+    """A fence that the text cannot close.
+
+    >>> ticks("plain"), ticks("a ```` b")
+    ('```', '`````')
+    """
+    return "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
+
+
 def _environment(loader: BaseLoader) -> SandboxedEnvironment:
     environment = SandboxedEnvironment(
         loader=loader,
@@ -270,6 +278,7 @@ def _environment(loader: BaseLoader) -> SandboxedEnvironment:
     )
     # The stock filter writes JSON for HTML, with \u003c for <.
     environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, indent=indent, ensure_ascii=False)
+    environment.filters["ticks"] = ticks
     return environment
 
 

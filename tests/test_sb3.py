@@ -322,7 +322,7 @@ def test_ctrl_c_keeps_the_model_so_far():
 
 
 def test_ppo_learns_a_grounded_family_that_chance_does_not_solve():
-    options: dict[str, Any] = {"world": "grounded", "families": ["find_file"], "levels": [1]}
+    options: dict[str, Any] = {"world": "grounded", "families": ["copy_move"], "levels": [1]}
     env = make_sb3_env(TERMINAL, num_envs=8, seed=0, max_steps=12, **options)
     untrained = train_ppo(env, 0).model
     trained = train_ppo(env, 8000).model
@@ -330,7 +330,7 @@ def test_ppo_learns_a_grounded_family_that_chance_does_not_solve():
     before = evaluate_policy(untrained, TERMINAL, range(30), deterministic=False, **options)
     after = evaluate_policy(trained, TERMINAL, range(30), **options)
     assert before.success < 0.3 and after.success > before.success + 0.3
-    assert {episode.family for episode in after.episodes} == {"find_file"}
+    assert {episode.family for episode in after.episodes} == {"copy_move"}
 
 
 # Evaluation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import agentworld_gym
+from agentworld_gym.worlds.opening import tiny_model
 
 TEMPLATE = """\
 {%- for message in messages %}<|im_start|>{{ message.role }}
@@ -29,9 +29,8 @@ TEXT = [
 
 
 def bundled_model() -> Path | None:
-    """The small world model that the package ships, where it is there."""
-    folder = Path(agentworld_gym.__file__).parent / "models" / "tiny"
-    return folder if (folder / "config.json").is_file() else None
+    """The small terminal world model that the package ships, where it is there."""
+    return tiny_model("terminal")
 
 
 def write_tiny_model(folder: Path, *, context: int = 1024, hidden: int = 64, layers: int = 2) -> Path:

@@ -19,7 +19,7 @@ def demo(
     ] = None,
     episodes: Annotated[
         int, typer.Option("--episodes", min=1, help="Unseen tasks the agent is tested on, in each world.")
-    ] = 200,
+    ] = 120,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the training.")] = 0,
 ) -> None:
     """Show every domain, step two worlds side by side, train an agent, evaluate it, write a report."""

@@ -12,13 +12,18 @@ from agentworld_gym.prompt import Prompts
 from agentworld_gym.task import Task
 
 
+def score_names(criteria: Mapping[str, str] | Sequence[str]) -> list[str]:
+    """What the scores of a verdict are called: the names of the criteria, or "1", "2" and so on for questions."""
+    return list(criteria) if isinstance(criteria, Mapping) else [str(n) for n in range(1, len(criteria) + 1)]
+
+
 def verdict_schema(criteria: Mapping[str, str] | Sequence[str]) -> dict[str, Any]:
     """The JSON Schema of a verdict: one score from 1 to 5 a criterion; questions are named "1", "2" and so on.
 
     >>> list(verdict_schema(["Is it polite?"])["properties"]["scores"]["properties"])
     ['1']
     """
-    names = list(criteria) if isinstance(criteria, Mapping) else [str(n) for n in range(1, len(criteria) + 1)]
+    names = score_names(criteria)
     scores = {name: {"type": "integer", "minimum": 1, "maximum": 5} for name in names}
     return {
         "type": "object",
@@ -81,7 +86,7 @@ class RubricJudge:
                     results[index] = answer
                     continue
                 spent[index] += answer.usage
-                verdict = self._read(answer)
+                verdict = self._read(answer, cases[index])
                 if verdict is None:
                     again.append(index)
                 else:
@@ -95,8 +100,8 @@ class RubricJudge:
         schema = verdict_schema(case.criteria) if getattr(self.generator, "supports_schema", False) else None
         return ChatRequest(messages, replace(self.sampling, seed=seed), schema)
 
-    def _read(self, answer: Completion) -> float | None:
-        judgement = parse_judgement(answer.text)
+    def _read(self, answer: Completion, case: Case) -> float | None:
+        judgement = parse_judgement(answer.text, score_names(case.criteria))
         return None if judgement is None else judgement.score
 
 

@@ -19,7 +19,7 @@ from agentworld_gym.spec import DomainSpec
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld, merged
 from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
-from agentworld_gym.worlds.scripted import ScriptedWorld
+from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
 KINDS = f"grounded, tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, or a registered name"
@@ -106,7 +106,7 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     if handle == "grounded":
         return _grounded(options.spec)
     if handle == "scripted":
-        return ScriptedWorld()
+        return _scripted(options)
     if handle == "tiny":
         return _tiny(options)
     if kind in {"http", "https", "vllm", "transformers"} and rest:
@@ -142,6 +142,11 @@ def _grounded(spec: DomainSpec) -> World[Any]:
         "bashkit": Part(installed("bashkit"), True),
     }
     return GroundedWorld(engine, Fingerprint(parts))
+
+
+def _scripted(options: WorldOptions) -> World[Any]:
+    first = options.templates().first_observation
+    return ScriptedWorld(lambda task, actions: echo(task, actions) if actions else first(task))
 
 
 def _tiny(options: WorldOptions) -> World[Any]:

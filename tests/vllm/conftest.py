@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tiny_model import bundled_model, write_tiny_model
 
 

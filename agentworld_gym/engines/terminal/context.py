@@ -51,5 +51,10 @@ class Context:
         random = Random(0)
         random.setstate(self.random.getstate())
         return replace(
-            self, clock=copy(self.clock), random=random, history=self.history.copy(), modes=self.modes.copy(), files=None
+            self,
+            clock=copy(self.clock),
+            random=random,
+            history=self.history.copy(),
+            modes=self.modes.copy(),
+            files=None,
         )

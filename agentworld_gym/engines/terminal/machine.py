@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.engines.terminal.screen import shown
-from agentworld_gym.engines.terminal.shell import EngineError, Shell
-from agentworld_gym.engines.terminal.state import TerminalState
+from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.keyboard import Entered, Line, keys_of
+from agentworld_gym.engines.terminal.screen import shown
+from agentworld_gym.engines.terminal.shell import Shell
+from agentworld_gym.engines.terminal.state import TerminalState
 
 LINE_SECONDS = 0.01
 MAX_WAIT = 3600.0
@@ -146,6 +147,7 @@ class TerminalMachine:
         self._status = outcome.status
         self._line.running = outcome.stuck
         printed.append(outcome.text + done)
+
 
 def _seconds(duration: Any) -> float:
     try:

@@ -70,7 +70,12 @@ def repaired(text: str, script: str = "", cwd: str = "/") -> str:
     if "bash: line" in text:
         text = _HINT.sub(r"\1", _LINE.sub("bash: ", text))
         if "resource limit exceeded" in text:
-            text = re.sub(r"^bash: resource limit exceeded: .*$", "bash: fork: retry: Resource temporarily unavailable", text, flags=re.MULTILINE)
+            text = re.sub(
+                r"^bash: resource limit exceeded: .*$",
+                "bash: fork: retry: Resource temporarily unavailable",
+                text,
+                flags=re.MULTILINE,
+            )
             text = "".join(text.splitlines(keepends=True)[:4])
     base = cwd.rstrip("/") + "/"
     if f": {base}" in text and f" {base}" not in script and base not in ("/",):

@@ -13,6 +13,7 @@ from typing import Any
 
 from bashkit import Bash, BashError, ExecutionProfile
 
+from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
@@ -20,7 +21,7 @@ from agentworld_gym.engines.terminal.keyboard import Entered
 from agentworld_gym.engines.terminal.messages import told
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
 from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
-from agentworld_gym.errors import AgentWorldError, SpecError
+from agentworld_gym.errors import SpecError
 
 MAX_COMMANDS = 20_000
 MAX_LOOPS = 100_000
@@ -28,10 +29,6 @@ LAST_RESORT_SECONDS = 2.0
 _SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
-
-
-class EngineError(AgentWorldError):
-    """The engine gave up on a command; the machine cannot go on."""
 
 
 @dataclass(frozen=True, slots=True)

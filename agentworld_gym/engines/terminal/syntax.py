@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
 _OPERATOR = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|>&|>>|>\||[<>])(?![(])|&>>|&>|&&|\|\||;;&|;;|;&|\|&|[;&|()\n]")
-_PLAIN = re.compile(r"[^\s\\'\"$`<>|&;()]+")
+_PLAIN = re.compile(r"[^ \t\n\\'\"$`<>|&;()]+")
 _REDIRECT = re.compile(r"(?:\d*[<>]|&>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _DOUBLE = re.compile(r"[^\\\"$`]+")

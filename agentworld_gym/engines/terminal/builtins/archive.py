@@ -93,13 +93,15 @@ class _Tar:
     def go(self) -> None:
         modes = [option for option, _ in self.found if option in ("c", "x", "t", "r", "u")]
         if not modes:
-            raise _Fatal(
-                f"tar: You must specify one of the '-Acdtrux', '--delete' or '--test-label' options\n{_TRY}"
-            )
+            raise _Fatal(f"tar: You must specify one of the '-Acdtrux', '--delete' or '--test-label' options\n{_TRY}")
         if len(set(modes)) > 1:
-            raise _Fatal(f"tar: You may not specify more than one '-Acdtrux', '--delete' or  '--test-label' option\n{_TRY}")
+            raise _Fatal(
+                f"tar: You may not specify more than one '-Acdtrux', '--delete' or  '--test-label' option\n{_TRY}"
+            )
         if "f" not in self.chosen or self.chosen["f"] == "-":
-            raise _Fatal(f"tar: Refusing to read or write archive contents on a terminal (missing -f option?)\n{_FATAL}")
+            raise _Fatal(
+                f"tar: Refusing to read or write archive contents on a terminal (missing -f option?)\n{_FATAL}"
+            )
         if "C" in self.chosen and not self.tree.is_directory(self.base):
             raise _Fatal(f"tar: {self.chosen['C']}: Cannot open: {self.tree.why_missing(self.base)}\n{_FATAL}")
         self.archive = self.tree.path(self.chosen["f"])
@@ -191,8 +193,13 @@ class _Tar:
         seen: set[str] = set()
         for member in archive:
             name = member.name.rstrip("/")
-            hits = [w for w in wanted if name == w or name.startswith(w + "/") or
-                    ("wildcards" in self.chosen and fnmatch.fnmatchcase(name, w))]
+            hits = [
+                w
+                for w in wanted
+                if name == w
+                or name.startswith(w + "/")
+                or ("wildcards" in self.chosen and fnmatch.fnmatchcase(name, w))
+            ]
             seen.update(hits)
             if (hits or not wanted) and not any(_matches(name, p) for o, p in self.found if o == "exclude"):
                 yield member

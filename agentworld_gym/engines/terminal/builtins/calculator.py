@@ -77,7 +77,9 @@ class _Bc:
                     self.tokens, self.position = _tokens(statement), 0
                     self.block()
                 except _Wrong as wrong:
-                    self.errors.append(f"{wrong}\n" if str(wrong).startswith("Runtime") else f"(standard_in) {number}: {wrong}\n")
+                    self.errors.append(
+                        f"{wrong}\n" if str(wrong).startswith("Runtime") else f"(standard_in) {number}: {wrong}\n"
+                    )
                 except (InvalidOperation, OverflowError, RecursionError):
                     self.errors.append("Runtime error (func=(main), adr=0): Out of range\n")
         except _Quit:

@@ -78,9 +78,9 @@ class _Reading:
             if zone[0] in "+-":
                 digits = zone[1:].replace(":", "")
                 offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-                self.moment = self.moment.replace(
-                    tzinfo=timezone(offset if zone[0] == "+" else -offset)
-                ).astimezone(UTC)
+                self.moment = self.moment.replace(tzinfo=timezone(offset if zone[0] == "+" else -offset)).astimezone(
+                    UTC
+                )
         elif match["amount"]:
             return self._amount(text, int(match["amount"].replace(" ", "")), match["unit"].lower(), end)
         elif match["word"]:

@@ -41,7 +41,11 @@ def diff(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     except Usage as usage:
         return BuiltinResult("", str(usage).replace("Try 'diff", "diff: Try 'diff"), 2)
     if len(operands) != 2:
-        what = f"missing operand after '{(operands or ['diff'])[-1]}'" if len(operands) < 2 else f"extra operand '{operands[2]}'"
+        what = (
+            f"missing operand after '{(operands or ['diff'])[-1]}'"
+            if len(operands) < 2
+            else f"extra operand '{operands[2]}'"
+        )
         return BuiltinResult("", f"diff: {what}\ndiff: Try 'diff --help' for more information.\n", 2)
     run = _Diff(context, call, dict(found))
     run.compare(operands[0], operands[1])

@@ -11,9 +11,30 @@ from bashkit import BuiltinContext, BuiltinResult
 from agentworld_gym.engines.terminal.builtins.common import MISSING, Tree, Usage, options
 from agentworld_gym.engines.terminal.context import Context
 
-ABSENT = ("make", "nano", "openssl", "ssh", "sudo", "tree", "vi", "vim", "watch", "http", "wget", "curl", "zip", "unzip")
+ABSENT = (
+    "make",
+    "nano",
+    "openssl",
+    "ssh",
+    "sudo",
+    "tree",
+    "vi",
+    "vim",
+    "watch",
+    "http",
+    "wget",
+    "curl",
+    "zip",
+    "unzip",
+)
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_UNAME = {"s": "Linux", "r": "6.1.0-18-amd64", "v": "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1", "m": "x86_64", "o": "GNU/Linux"}
+_UNAME = {
+    "s": "Linux",
+    "r": "6.1.0-18-amd64",
+    "v": "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1",
+    "m": "x86_64",
+    "o": "GNU/Linux",
+}
 
 
 def identity(context: Context, call: BuiltinContext) -> str | BuiltinResult:

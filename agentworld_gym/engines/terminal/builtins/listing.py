@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins.common import (
-    MISSING,
     Metadata,
     Tree,
     Usage,
@@ -178,7 +177,9 @@ def _sorted(tree: Tree, style: _Style, items: list[_Item]) -> list[_Item]:
     elif style.order == "X":
         items.sort(key=lambda item: item.name.lstrip(".").partition(".")[2] and item.name.rpartition(".")[2])
     elif style.order == "v":
-        items.sort(key=lambda item: [(p.isdigit(), int(p) if p.isdigit() else p) for p in re.findall(r"\d+|\D+", item.name)])
+        items.sort(
+            key=lambda item: [(p.isdigit(), int(p) if p.isdigit() else p) for p in re.findall(r"\d+|\D+", item.name)]
+        )
     if "r" in style.flags:
         items.reverse()
     if "dirs" in style.flags:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins.common import (
-    MISSING,
     KINDS,
+    MISSING,
     Metadata,
     Tree,
     Usage,

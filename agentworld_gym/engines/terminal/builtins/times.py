@@ -63,7 +63,9 @@ def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     chosen = dict(found)
     now = datetime.fromtimestamp(context.clock.now, UTC)
     if "s" in chosen:
-        return BuiltinResult(now.strftime("%a %b %e %H:%M:%S UTC %Y\n"), "date: cannot set date: Operation not permitted\n", 1)
+        return BuiltinResult(
+            now.strftime("%a %b %e %H:%M:%S UTC %Y\n"), "date: cannot set date: Operation not permitted\n", 1
+        )
     if "d" in chosen:
         moment = parsed(chosen["d"], context.clock.now)
         if moment is None:

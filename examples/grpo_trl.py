@@ -1,0 +1,185 @@
+"""GRPO in the terminal with TRL: a language model learns from whole batches of episodes.
+
+    python examples/grpo_trl.py                                        # a tiny model made on the spot, on a CPU
+    python examples/grpo_trl.py --model Qwen/Qwen3-0.6B --steps 200    # a real one, on a GPU
+
+The tiny model has a tokenizer of its own and is first shown some expert episodes, so that it writes commands at all.
+Everything runs in one file, top to bottom. Needs `pip install agentworld-gym[train]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import time
+from typing import Any
+
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from trl import GRPOConfig, GRPOTrainer
+
+from agentworld_gym.escaping import escape
+from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward, observation_tokens
+
+CHATML = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+Tokens = tuple[list[int], list[int]]
+
+
+def expert_episodes(rollout: EnvironmentRollout, seeds: range) -> list[list[tuple[str, str]]]:
+    """What experts did and saw: for every episode (action, observation after it); the first action is empty."""
+    runner, found = rollout.runner, []
+    for episode, observation, _ in runner.start(list(seeds), {}):
+        turns = [("", observation)]
+        for action in episode.task.expert:
+            turns.append((action, runner.advance([episode], [action])[0].observation))
+        episode.session.close()
+        found.append(turns)
+    return found
+
+
+def tiny_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
+    """A byte-level BPE of 800 entries with the ChatML tokens."""
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    core.train_from_iterator(
+        texts,
+        trainers.BpeTrainer(vocab_size=800, special_tokens=special, initial_alphabet=alphabet, show_progress=False),
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core, pad_token="<|endoftext|>", eos_token="<|im_end|>", chat_template=CHATML
+    )
+
+
+def tiny_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
+    """A Qwen3 with random weights."""
+    return Qwen3ForCausalLM(
+        Qwen3Config(
+            vocab_size=len(tokenizer),
+            hidden_size=96,
+            intermediate_size=192,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            head_dim=24,
+            max_position_embeddings=2048,
+            tie_word_embeddings=True,
+            pad_token_id=tokenizer.pad_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+        )
+    )
+
+
+def expert_tokens(tokenizer: Any, system: str, turns: list[tuple[str, str]]) -> Tokens:
+    """One expert episode as tokens, with labels on what the expert wrote."""
+    chat = [{"role": "system", "content": system}, {"role": "user", "content": escape(turns[0][1])}]
+    tokens = list(tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"])
+    labels = [-100] * len(tokens)
+    for action, observation in turns[1:]:
+        written = [*tokenizer(escape(action))["input_ids"], tokenizer.eos_token_id]
+        shown = observation_tokens(tokenizer, escape(observation), {})[1:]
+        tokens += written + shown
+        labels += written + [-100] * len(shown)
+    return tokens, labels
+
+
+def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], steps: int) -> float:
+    """Plain next-token training on what experts wrote; the last loss."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    chance = random.Random(0)
+    loss = torch.zeros(())
+    for _ in range(steps):
+        batch = chance.sample(episodes, 8)
+        longest = max(len(tokens) for tokens, _ in batch)
+        inputs = torch.tensor([t + [tokenizer.pad_token_id] * (longest - len(t)) for t, _ in batch])
+        labels = torch.tensor([lab + [-100] * (longest - len(lab)) for _, lab in batch])
+        lengths = torch.tensor([len(tokens) for tokens, _ in batch])
+        attention = (torch.arange(longest) < lengths.unsqueeze(1)).long()
+        loss = model(input_ids=inputs, attention_mask=attention, labels=labels).loss
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    return loss.item()
+
+
+def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
+    """Train; the log of every step."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", help="a name or folder for transformers; without it a tiny model is made")
+    parser.add_argument("--world", default="grounded", help="who plays the terminal")
+    parser.add_argument("--families", nargs="+", default=["copy_move"])
+    parser.add_argument("--steps", type=int, default=4, help="GRPO steps")
+    parser.add_argument("--warm-up", type=int, default=120, help="steps on expert episodes (tiny model only)")
+    parser.add_argument("--group", type=int, default=4, help="episodes of each task")
+    parser.add_argument("--tasks", type=int, default=2, help="tasks of each step")
+    parser.add_argument("--output", default="runs/grpo", help="where a real model's checkpoints go")
+    options = parser.parse_args(arguments)
+    torch.manual_seed(0)
+
+    # The system message is short, because a tiny model pays for every token of it.
+    system = "You use a Linux shell. Write one command line, or finish."
+    tiny = options.model is None
+    rollout = EnvironmentRollout(
+        "AgentWorld/Terminal-v0",
+        world=options.world,
+        families=options.families,
+        max_turns=8,
+        max_tokens=1024 if tiny else 8192,
+        system=system if tiny else None,
+    )
+    if tiny:
+        torch.set_num_threads(1)
+        episodes = expert_episodes(rollout, range(200))
+        tokenizer: Any = tiny_tokenizer([system, *(text for turns in episodes for pair in turns for text in pair)])
+        model: Any = tiny_model(tokenizer)
+        began = time.perf_counter()
+        shown = [expert_tokens(tokenizer, system, turns) for turns in episodes]
+        loss = warm_up(model, tokenizer, shown, options.warm_up)
+        print(f"warm-up: {options.warm_up} steps in {time.perf_counter() - began:.0f} s, loss {loss:.2f}")
+    else:
+        tokenizer = AutoTokenizer.from_pretrained(options.model)
+        model = AutoModelForCausalLM.from_pretrained(options.model, dtype="auto")
+
+    config = GRPOConfig(
+        output_dir=options.output,
+        max_steps=options.steps,
+        per_device_train_batch_size=options.group * options.tasks,
+        num_generations=options.group,
+        max_completion_length=24 if tiny else 256,  # of one action, not of the episode
+        learning_rate=1e-3 if tiny else 1e-6,
+        logging_steps=1,
+        report_to="none",
+        save_strategy="no" if tiny else "steps",
+        use_cpu=tiny,
+        bf16=not tiny,
+        disable_tqdm=False,
+        # TRL 1.x scales by groups; the episodes' own lengths must not weigh.
+        loss_type="dapo",
+    )
+    trainer = GRPOTrainer(
+        model=model,
+        processing_class=tokenizer,
+        args=config,
+        train_dataset=rollout.dataset(range(max(64, options.tasks * options.steps))),
+        reward_funcs=environment_reward,
+        rollout_func=rollout,
+    )
+    trainer.train()
+    rollout.close()
+    log = [entry for entry in trainer.state.log_history if "reward" in entry]
+    for entry in log:
+        print(f"step {entry['step']}: reward {entry['reward']:.3f}, loss {entry['loss']:.4f}")
+    return log
+
+
+if __name__ == "__main__":
+    main()
