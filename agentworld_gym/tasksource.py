@@ -13,6 +13,7 @@ from agentworld_gym.tasks import families, generate
 
 SPLITS = ("train", "validation", "test")
 LEVELS = (1, 2, 3)
+RESET_OPTIONS = ("task", "family", "level", "controls")
 
 
 class TaskSource:
@@ -68,9 +69,9 @@ class TaskSource:
         Raises:
             SpecError: an unknown option, or a value that does not fit.
         """
-        unknown = set(options) - {"task", "family", "level", "controls", "reset_mask"}
-        if unknown:
-            raise SpecError("options", sorted(unknown)[0], options[sorted(unknown)[0]], "task, family, level, controls")
+        for name, value in options.items():
+            if name not in RESET_OPTIONS:
+                raise SpecError("options", name, value, f"one of {', '.join(RESET_OPTIONS)}")
         task = self._pick(seed, options)
         controls = {**self.controls, **checked_controls(self.spec, options.get("controls") or {})}
         if controls:

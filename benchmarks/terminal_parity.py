@@ -155,7 +155,7 @@ def _interactive(command: str, home: Path) -> str:
     try:
         os.write(terminal, b"PS1= PS2=; printf '%s\\n' @@begin\n")
         _until(terminal, b"@@begin\r\n")
-        os.write(terminal, command.encode() + f"\necho \"{MARK}$?\"\n".encode())
+        os.write(terminal, command.encode() + f'\necho "{MARK}$?"\n'.encode())
         return _until(terminal, MARK.encode() + rb"\d+\r\n").decode("utf-8", "replace")
     finally:
         os.kill(child, signal.SIGKILL)

@@ -1,6 +1,6 @@
 """Measures the terminal engine on one core: steps, steps with a probe each, and the memory of live sessions.
 
-    python benchmarks/terminal_speed.py
+python benchmarks/terminal_speed.py
 """
 
 from __future__ import annotations

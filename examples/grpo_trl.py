@@ -106,7 +106,7 @@ def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], ste
         attention = (torch.arange(longest) < lengths.unsqueeze(1)).long()
         loss = model(input_ids=inputs, attention_mask=attention, labels=labels).loss
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
     return loss.item()
 

@@ -57,6 +57,23 @@ class Experts:
         return observations, rewards, dones, infos
 
 
+# Imports
+
+
+def test_without_the_extra_the_error_says_what_to_install():
+    code = "import sys; sys.modules['stable_baselines3'] = None; from agentworld_gym.wrappers import make_sb3_env"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install agentworld-gym[sb3]" in run.stderr.splitlines()[-1]
+
+
+def test_the_package_itself_and_its_encoder_need_no_extra():
+    code = (
+        "import sys; import agentworld_gym.wrappers as w; w.TextEncoder()\n"
+        "assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 # The encoder
 
 

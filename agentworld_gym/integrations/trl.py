@@ -95,7 +95,7 @@ class EnvironmentRollout:
             )
         return Dataset.from_dict({"prompt": rows})
 
-    def __call__(self, prompts: Sequence[Chat], trainer: Any) -> dict[str, Any]:
+    def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         """Play one episode for each prompt; what TRL wants of a `rollout_func`."""
         tokenizer = trainer.processing_class
         template = dict(getattr(trainer, "chat_template_kwargs", None) or {})

@@ -1,0 +1,49 @@
+"""Agents of Stable-Baselines3 in these environments: menus, vectors, a `VecEnv`, training and evaluation.
+
+Each name is imported when it is first used, so that this package itself needs no extra.
+
+>>> from agentworld_gym.wrappers import TextEncoder
+>>> TextEncoder(max_menu=8).max_menu
+8
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentworld_gym.wrappers.encoder import TextEncoder
+    from agentworld_gym.wrappers.evaluate import Result, bootstrap_interval, evaluate_policy
+    from agentworld_gym.wrappers.policy import MenuPolicy
+    from agentworld_gym.wrappers.ppo import Point, Training, train_ppo
+    from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv, MenuEnv, make_sb3_env
+
+__all__ = [
+    "AgentWorldVecEnv",
+    "MenuEnv",
+    "MenuPolicy",
+    "Point",
+    "Result",
+    "TextEncoder",
+    "Training",
+    "bootstrap_interval",
+    "evaluate_policy",
+    "make_sb3_env",
+    "train_ppo",
+]
+
+_MODULES = {
+    "encoder": ("TextEncoder",),
+    "evaluate": ("Result", "bootstrap_interval", "evaluate_policy"),
+    "policy": ("MenuPolicy",),
+    "ppo": ("Point", "Training", "train_ppo"),
+    "sb3": ("AgentWorldVecEnv", "MenuEnv", "make_sb3_env"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

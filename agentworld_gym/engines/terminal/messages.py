@@ -15,11 +15,13 @@ _HELPFUL = (
 )
 _USAGE = re.compile(
     rf"^(basename|cat|comm|cut|dirname|du|expr|head|ln|mkdir|nl|paste|readlink|realpath|rmdir|seq|sort|tac|tail|tee"
-    rf"|touch|tr|truncate|uniq|wc|xargs|md5sum|sha1sum|sha256sum|base64|fold|split|join|env|printf): (?:{_HELPFUL})\n(?!Try)",
+    rf"|touch|tr|truncate|uniq|wc|xargs|md5sum|sha1sum|sha256sum|base64|fold|split|join|env|printf): "
+    rf"(?:{_HELPFUL})\n(?!Try)",
     re.MULTILINE,
 )
 _CLAP = re.compile(
-    r"error: unexpected argument '(-[^']*)' found\n(?:\n  tip: .*\n)?\nUsage: (\w+) .*\n\nFor more information, try '--help'\.\n"
+    r"error: unexpected argument '(-[^']*)' found\n(?:\n  tip: .*\n)?\n"
+    r"Usage: (\w+) .*\n\nFor more information, try '--help'\.\n"
 )
 _CANNOT_OPEN = re.compile(r"^(head|tail): ((?!cannot )[^\n]*?): No such file or directory$", re.MULTILINE)
 _CANNOT_READ = re.compile(r"^sort: ((?!cannot )[^\n]*?): No such file or directory$", re.MULTILINE)
@@ -45,7 +47,11 @@ def told(chunks: Sequence[tuple[str, str]], error: str, script: str, cwd: str) -
             if "execution timeout" in err or "execution timed out" in err or "request closed" in err:
                 return "", None
             err = repaired(err, script, cwd)
-            parts.append(err + out if err.startswith(_ERROR_FIRST) else out + err)
+            if err.startswith("wc: "):
+                head, total = (out[: out.rfind("\n", 0, -1) + 1], out[out.rfind("\n", 0, -1) + 1 :])
+                parts.extend((head, err, total))
+            else:
+                parts.append(err + out if err.startswith(_ERROR_FIRST) else out + err)
         else:
             parts.append(out)
     if error:
@@ -118,6 +124,8 @@ def _timed(match: re.Match[str]) -> str:
 def _given_up(error: str, script: str) -> str:
     if "function depth" in error:
         return "bash: maximum function nesting level exceeded (16)\n"
+    if "io error" in error:
+        return repaired(f"bash: {error.removeprefix('execution error: ')}\n")
     if "parse error" in error or "syntax error" in error:
         first = script.strip().partition("\n")[0][:200]
         return f"bash: syntax error near `{first}'\n"

@@ -36,6 +36,6 @@ def _emulated(text: str) -> str:
     stream = pyte.Stream(screen)
     try:
         stream.feed(tail.replace("\x00", "").replace("\n", "\r\n"))
+        return "\n".join(line.rstrip() for line in screen.display)
     except Exception:  # pyte trips over some malformed sequences; such a screen shows the text without them
         return _CONTROL.sub("", tail)
-    return "\n".join(line.rstrip() for line in screen.display)

@@ -5,26 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
-_OPERATOR = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|>&|>>|>\||[<>])(?![(])|&>>|&>|&&|\|\||;;&|;;|;&|\|&|[;&|()\n]")
-_PLAIN = re.compile(r"[^ \t\n\\'\"$`<>|&;()]+")
+from agentworld_gym.engines.terminal.lexer import (
+    BLANK,
+    MAX_DEPTH,
+    Incomplete,
+    Lexer,
+    Token,
+    TooDeep,
+    Unexpected,
+    unquoted,
+)
+
+__all__ = ["Incomplete", "Simple", "TooDeep", "Unexpected", "parse"]
+
 _REDIRECT = re.compile(r"(?:\d*[<>]|&>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
-_DOUBLE = re.compile(r"[^\\\"$`]+")
 _CLOSERS = frozenset(("then", "else", "elif", "fi", "do", "done", "esac", "}", "in"))
-_MAX_DEPTH = 60
-
-
-class Incomplete(Exception):
-    """The text ends where bash would go on reading; it shows the continuation prompt."""
-
-
-class Unexpected(Exception):
-    """A syntax error; the argument is the token bash names."""
-
-
-class TooDeep(Exception):
-    """Nested deeper than is worth following."""
 
 
 @dataclass(slots=True)
@@ -39,14 +35,6 @@ class Simple:
     hidden: bool = False
     reads: bool = False
     background: bool = False
-
-
-@dataclass(slots=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-    end: int
 
 
 def parse(text: str) -> list[Simple]:
@@ -65,177 +53,10 @@ def parse(text: str) -> list[Simple]:
     return parser.commands
 
 
-class _Parser:
+class _Parser(Lexer):
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.position = 0
-        self.depth = 0
+        super().__init__(text)
         self.commands: list[Simple] = []
-        self.heredocs: list[tuple[str, bool]] = []
-        self.token = self._next()
-
-    # --- tokens
-
-    def _next(self) -> _Token:
-        text = self.text
-        start = _BLANK.match(text, self.position).end()  # type: ignore[union-attr]
-        if start >= len(text):
-            if self.heredocs or text.endswith("\\\n", self.position, start):
-                raise Incomplete
-            return _Token("end", "newline", start, start)
-        match = _OPERATOR.match(text, start)
-        if match:
-            self.position = match.end()
-            if match.group() == "\n":
-                self._read_heredocs()
-            return _Token("operator", match.group(), start, match.end())
-        self.position = self._word_end(start)
-        return _Token("word", text[start : self.position], start, self.position)
-
-    def _advance(self) -> _Token:
-        token, self.token = self.token, self._next()
-        return token
-
-    def _read_heredocs(self) -> None:
-        for delimiter, strip in self.heredocs:
-            while True:
-                end = self.text.find("\n", self.position)
-                line = self.text[self.position :] if end < 0 else self.text[self.position : end]
-                last = self.position >= len(self.text)
-                self.position = len(self.text) if end < 0 else end + 1
-                if not last and (line.lstrip("\t") if strip else line) == delimiter:
-                    break
-                if end < 0:
-                    raise Incomplete
-        self.heredocs = []
-
-    def _word_end(self, at: int) -> int:
-        text, size = self.text, len(self.text)
-        while at < size:
-            plain = _PLAIN.match(text, at)
-            if plain:
-                at = plain.end()
-                continue
-            char = text[at]
-            if char == "\\":
-                if at + 1 >= size or text[at + 1 :] == "\n":
-                    raise Incomplete
-                at += 2
-            elif char == "'":
-                at = self._find("'", at + 1)
-            elif char == '"':
-                at = self._double(at + 1)
-            elif char == "`":
-                at = self._backquoted(at + 1)
-            elif char == "$":
-                at = self._dollar(at)
-            elif char in "<>" and text.startswith("(", at + 1):
-                at = self._balanced(at + 2, ")")
-            elif char == "(" and text[at - 1] in "=@?*+!" and at > 0:
-                at = self._balanced(at + 1, ")")
-            else:
-                break
-        return at
-
-    def _find(self, quote: str, at: int) -> int:
-        end = self.text.find(quote, at)
-        if end < 0:
-            raise Incomplete
-        return end + 1
-
-    def _ansi(self, at: int) -> int:
-        while True:
-            if at >= len(self.text):
-                raise Incomplete
-            if self.text[at] == "\\":
-                at += 2
-            elif self.text[at] == "'":
-                return at + 1
-            else:
-                at += 1
-
-    def _double(self, at: int) -> int:
-        text = self.text
-        while True:
-            plain = _DOUBLE.match(text, at)
-            if plain:
-                at = plain.end()
-            if at >= len(text):
-                raise Incomplete
-            char = text[at]
-            if char == '"':
-                return at + 1
-            if char == "\\":
-                at += 2
-            elif char == "`":
-                at = self._backquoted(at + 1)
-            else:
-                at = self._dollar(at, quoted=True)
-
-    def _backquoted(self, at: int) -> int:
-        while True:
-            if at >= len(self.text):
-                raise Incomplete
-            if self.text[at] == "\\":
-                at += 2
-            elif self.text[at] == "`":
-                return at + 1
-            else:
-                at += 1
-
-    def _dollar(self, at: int, quoted: bool = False) -> int:
-        following = self.text[at + 1 : at + 2]
-        if following == "(":
-            return self._balanced(at + 2, ")")
-        if following == "{":
-            return self._balanced(at + 2, "}")
-        if following == "'" and not quoted:
-            return self._ansi(at + 2)
-        return at + 1
-
-    def _balanced(self, at: int, closer: str) -> int:
-        """The end of `$(…)`, `${…}` or the like; nested quotes and substitutions are skipped."""
-        self.depth += 1
-        if self.depth > _MAX_DEPTH:
-            raise TooDeep
-        text, opener = self.text, "(" if closer == ")" else "{"
-        level = 1
-        while level:
-            if at >= len(text):
-                raise Incomplete
-            char = text[at]
-            if char == closer:
-                level -= 1
-            elif char == opener and closer == ")":
-                level += 1
-            elif char == "\\":
-                at += 1
-            elif char == "'":
-                if closer == ")" or not self._inside_double(at):
-                    at = self._find("'", at + 1)
-                    continue
-            elif char == '"':
-                at = self._double(at + 1)
-                continue
-            elif char == "`":
-                at = self._backquoted(at + 1)
-                continue
-            elif char == "$":
-                at = self._dollar(at)
-                continue
-            elif char == "#" and closer == ")" and text[at - 1] in " \t\n":
-                end = text.find("\n", at)
-                if end < 0:
-                    raise Incomplete
-                at = end
-            at += 1
-        self.depth -= 1
-        return at
-
-    def _inside_double(self, at: int) -> bool:
-        return self.text.find("'", at + 1) < 0
-
-    # --- grammar
 
     def script(self) -> None:
         self._list(frozenset())
@@ -244,7 +65,7 @@ class _Parser:
 
     def _nested(self, closers: frozenset[str]) -> None:
         self.depth += 1
-        if self.depth > _MAX_DEPTH:
+        if self.depth > MAX_DEPTH:
             raise TooDeep
         before = len(self.commands)
         self._list(closers)
@@ -356,14 +177,14 @@ class _Parser:
             raise Unexpected(_shown(self.token))
         self._advance()
 
-    def _peek_heredoc(self) -> _Token:
+    def _peek_heredoc(self) -> Token:
         """Step over a redirection operator; a here-document is noted before the line's end is read."""
         operator = self.token
         if not operator.text.lstrip("0123456789").startswith("<<") or operator.text.endswith("<<<"):
             return self._advance()
-        start = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
+        start = BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
         end = self._word_end(start)
-        self.heredocs.append((_unquoted(self.text[start:end]), operator.text.endswith("-")))
+        self.heredocs.append((unquoted(self.text[start:end]), operator.text.endswith("-")))
         return self._advance()
 
     def _simple(self) -> None:
@@ -522,9 +343,5 @@ _COMPOUND = {
 }
 
 
-def _shown(token: _Token) -> str:
+def _shown(token: Token) -> str:
     return "newline" if token.kind == "end" or token.text == "\n" else token.text
-
-
-def _unquoted(word: str) -> str:
-    return re.sub(r"\\(.)|['\"]", lambda match: match.group(1) or "", word)

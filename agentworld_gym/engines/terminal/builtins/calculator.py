@@ -9,13 +9,15 @@ from decimal import ROUND_DOWN, Decimal, InvalidOperation, getcontext, localcont
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins.common import Tree
+from agentworld_gym.engines.terminal.builtins.series import LIBRARY
 from agentworld_gym.engines.terminal.context import Context
 
 MAX_DIGITS = 2_000
 MAX_STEPS = 20_000
 _TOKEN = re.compile(
     r"(?P<number>\d+\.?\d*|\.\d+)|(?P<name>[a-z][a-z0-9_]*)|(?P<string>\"[^\"]*\")"
-    r"|(?P<operator>\+\+|--|==|<=|>=|!=|&&|\|\||[-+*/%^]=|[-+*/%^()=<>!;{},\n])|(?P<blank>[ \t]+|\\\n|#[^\n]*|/\*.*?\*/)",
+    r"|(?P<operator>\+\+|--|==|<=|>=|!=|&&|\|\||[-+*/%^]=|[-+*/%^()=<>!;{},\n])"
+    r"|(?P<blank>[ \t]+|\\\n|#[^\n]*|/\*.*?\*/)",
     re.DOTALL,
 )
 _COMPARE: dict[str, Callable[[Decimal, Decimal], bool]] = {
@@ -341,46 +343,11 @@ class _Bc:
             return Decimal(len(argument.as_tuple().digits))
         if name == "scale":
             return Decimal(_places(argument))
-        if self.library and name in _LIBRARY:
+        if self.library and name in LIBRARY:
             with localcontext() as arithmetic:
                 arithmetic.prec = self.scale + 30
-                return _cut(_LIBRARY[name](argument), self.scale)
+                return _cut(LIBRARY[name](argument), self.scale)
         raise _Wrong(f"Runtime error (func=(main), adr=5): Function {name} not defined.")
-
-
-def _sine(x: Decimal) -> Decimal:
-    term = total = x
-    for n in range(1, 200):
-        term *= -x * x / ((2 * n) * (2 * n + 1))
-        total += term
-    return total
-
-
-def _cosine(x: Decimal) -> Decimal:
-    term = total = Decimal(1)
-    for n in range(1, 200):
-        term *= -x * x / ((2 * n - 1) * (2 * n))
-        total += term
-    return total
-
-
-def _arctangent(x: Decimal) -> Decimal:
-    if abs(x) > Decimal("0.2"):
-        return 2 * _arctangent(x / (1 + (1 + x * x).sqrt()))
-    power = total = x
-    for n in range(1, 100):
-        power *= -x * x
-        total += power / (2 * n + 1)
-    return total
-
-
-_LIBRARY: dict[str, Callable[[Decimal], Decimal]] = {
-    "s": _sine,
-    "c": _cosine,
-    "a": _arctangent,
-    "l": lambda x: x.ln(),
-    "e": lambda x: x.exp(),
-}
 
 
 def _statements(program: str) -> Iterator[str]:

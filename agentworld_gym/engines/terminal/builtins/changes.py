@@ -189,8 +189,8 @@ def _chmod(
 def changed_mode(text: str, mode: int, directory: bool, umask: bool = True) -> int | None:
     """A mode after a change written as `chmod` takes it, or None if it is no such thing.
 
-    >>> f"{changed_mode('u+x,g-r', 0o644, False):o}", f"{changed_mode('a=r', 0o755, False):o}", changed_mode("9", 0, False)
-    ('704', '444', None)
+    >>> f"{changed_mode('u+x,g-r', 0o644, False):o}", f"{changed_mode('a=r', 0o755, False):o}"
+    ('704', '444')
     """
     if re.fullmatch(r"[0-7]{1,4}", text):
         return int(text, 8)

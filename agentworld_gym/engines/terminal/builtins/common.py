@@ -40,7 +40,7 @@ def hint(name: str, message: str, status: int = 1) -> Usage:
 def options(
     name: str, argv: list[str], short: str, long: Mapping[str, str] = {}, status: int = 1
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """Options and operands as GNU getopt finds them; `long` maps a long name to its short one, with `=` for an argument.
+    """Options and operands as GNU getopt finds them; `long` maps long names to short ones, `name=` takes an argument.
 
     >>> options("ls", ["x", "-la", "--all", "-w", "9"], "law:", {"all": "a"})
     ([('l', ''), ('a', ''), ('a', ''), ('w', '9')], ['x'])
@@ -119,7 +119,7 @@ class Tree:
         if entry is None or entry["file_type"] != "symlink":
             return entry
         try:
-            return self.files.stat(path)
+            return dict(self.files.stat(path))
         except (RuntimeError, OSError):
             return None
 
@@ -188,7 +188,8 @@ def blocks(metadata: Metadata) -> int:
     """Kibibytes on a disk with blocks of four."""
     if metadata["file_type"] == "directory":
         return 4
-    return 0 if metadata["file_type"] == "symlink" else -(-int(metadata["size"]) // 4096) * 4
+    size: int = 0 if metadata["file_type"] == "symlink" else int(metadata["size"])
+    return -(-size // 4096) * 4
 
 
 def inode(path: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -207,7 +208,7 @@ def absent(context: Context, call: BuiltinContext) -> BuiltinResult:
     return BuiltinResult("", f"bash: {call.name}: command not found\n", 127)
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[[Context, BuiltinContext], str | BuiltinResult]] = {
     "df": df,
     **dict.fromkeys(ABSENT, absent),
     "groups": groups,

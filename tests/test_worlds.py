@@ -1,0 +1,157 @@
+"""Worlds below the environments: waves, forks, fingerprints, and how a handle becomes a world."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from worlds import DOMAIN_IDS, language_world, predicted
+
+from agentworld_gym import ENV_IDS, Failure, FailureKind, ScriptedWorld, SpecError, WorldNotConfigured, load_spec
+from agentworld_gym.actions import ActionParser
+from agentworld_gym.contracts import Completion, Usage, World
+from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.worlds import RecordingWorld, WorldOptions, open_world, register_world
+from agentworld_gym.worlds.language import step_seed
+
+CLOSING = "<predicted_observation></predicted_observation>"
+
+
+def begun(world, domain="terminal", seed=7):
+    spec = load_spec(domain)
+    [session] = world.begin([spec.handwritten_tasks()[0]], [seed])
+    return session, ActionParser(spec)
+
+
+@pytest.mark.parametrize("env_id", DOMAIN_IDS)
+def test_histories_only_grow(env_id):
+    domain = ENV_IDS[env_id]
+    world = language_world(lambda request: predicted("something new"), domain)
+    session, parser = begun(world, domain)
+    before = None
+    for text in load_spec(domain).action.examples[:4]:
+        action = parser.parse(text, session.task.tools)
+        messages = world.messages(session, action)
+        if before is not None:
+            assert messages[: len(before) - 1] == before[:-1]
+            request = before[-1]["content"]
+            kept = messages[len(before) - 1]["content"]
+            assert request.startswith(kept)
+            assert CLOSING in request[len(kept) :]
+        before = messages
+        world.step([session], [action])
+
+
+def test_the_same_session_twice_in_a_wave_is_stepped_in_order():
+    world = language_world(lambda request: predicted(f"{len(request.messages)}"))
+    session, parser = begun(world)
+    answers = world.step([session, session], [parser.parse("ls"), parser.parse("pwd")])
+    assert [answer.text for answer in answers] == ["2", "4"]
+
+
+def test_after_a_failure_a_session_is_unchanged():
+    answers = iter([Failure(FailureKind.SERVER, "500", retryable=True), predicted("fine")])
+    world = language_world(lambda request: next(answers))
+    session, parser = begun(world)
+    before = session.fork()
+    assert isinstance(world.step([session], [parser.parse("ls")])[0], Failure)
+    assert session == before
+    assert world.step([session], [parser.parse("ls")])[0].text == "fine"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (Completion("<predicted_observation>half", finish_reason="length"), "length"),
+        (Completion("x" * 16_001), "length"),
+        (Completion(""), "empty"),
+        (Completion("<think>hm</think>"), "empty"),
+    ],
+)
+def test_what_is_no_proper_observation_is_a_failure(answer, kind):
+    world = language_world(lambda request: answer)
+    session, parser = begun(world)
+    assert world.step([session], [parser.parse("ls")])[0].kind == kind
+
+
+def test_a_full_context_is_a_failure_without_another_call():
+    calls = []
+
+    def answer(request):
+        calls.append(request)
+        return Completion(predicted("much"), usage=Usage(32_000, 1_000))
+
+    world = language_world(answer)
+    session, parser = begun(world)
+    world.step([session], [parser.parse("ls")])
+    assert world.step([session], [parser.parse("ls")])[0].kind == "overflow"
+    assert len(calls) == 1
+
+
+def test_a_lenient_answer_without_tags_is_an_observation():
+    world = language_world(lambda request: "ls\na.txt\ndev@box:~$")
+    session, parser = begun(world)
+    assert world.step([session], [parser.parse("ls")])[0].text == "ls\na.txt\ndev@box:~$"
+
+
+def test_requests_are_seeded_by_session_and_turn():
+    seeds = []
+    world = language_world(lambda request: seeds.append(request.sampling.seed) or predicted("x"))
+    for seed in (7, 7, 8):
+        session, parser = begun(world, seed=seed)
+        world.step([session], [parser.parse("ls")])
+        world.step([session], [parser.parse("ls")])
+    assert seeds[:2] == seeds[2:4]
+    assert len({*seeds}) == 4
+
+
+def test_a_generator_that_cannot_seed_gets_no_seed():
+    seeds = []
+    generator = ScriptedGenerator(lambda request: seeds.append(request.sampling.seed) or predicted("x"))
+    generator.supports_seed = False
+    world = WorldOptions(load_spec("terminal")).language(generator)
+    session, parser = begun(world)
+    world.step([session], [parser.parse("ls")])
+    assert seeds == [None]
+
+
+@given(st.integers(0, 2**63), st.integers(0, 10_000))
+def test_request_seeds_fit_every_backend(seed, turn):
+    assert 0 <= step_seed(seed, turn) < 2**31
+
+
+@pytest.mark.parametrize(
+    "change", [{"profile": "compact"}, {"sampling": {"temperature": 0.1}}, {"system_prompt": "Be."}]
+)
+def test_a_fingerprint_covers_whatever_changes_the_requests(change):
+    plain = language_world(str).fingerprint
+    assert language_world(str, **change).fingerprint.digest != plain.digest
+    assert language_world(str).fingerprint == plain
+
+
+def test_a_ready_system_prompt_is_used_as_it_is():
+    world = language_world(str, system_prompt="You are a shell. {{ not a template }}")
+    session, _ = begun(world)
+    assert session.system == "You are a shell. {{ not a template }}"
+
+
+def test_every_kind_of_world_keeps_the_contract(tmp_path):
+    options = WorldOptions(load_spec("terminal"))
+    worlds = [ScriptedWorld(), open_world("grounded", options), language_world(str)]
+    worlds.append(RecordingWorld(ScriptedWorld(), tmp_path / "r.jsonl"))
+    worlds.append(open_world(f"recorded:{tmp_path}/r.jsonl", options))
+    for world in worlds:
+        assert isinstance(world, World)
+        world.close()
+
+
+@pytest.mark.parametrize("handle", ["", "nothing", "vllm:", "http:", "recorded:", "record:x", "record:+grounded"])
+def test_a_handle_that_names_no_world_says_what_does(handle):
+    with pytest.raises(WorldNotConfigured, match="grounded, tiny, vllm:MODEL"):
+        open_world(handle, WorldOptions(load_spec("terminal")))
+
+
+@pytest.mark.parametrize("name", ["grounded", "auto", "vllm:mine", "", "two words"])
+def test_a_name_that_could_mean_another_world_is_refused(name):
+    with pytest.raises(SpecError, match="register_world"):
+        register_world(name, lambda options: ScriptedWorld())
