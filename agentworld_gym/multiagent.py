@@ -21,8 +21,8 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
     """Agents that share one session, one task and one reward.
 
     In every round each agent acts once, in the order of `possible_agents`, and sees what its own action showed; what
-    the others did is visible in the state they share. The first `finish` ends the episode for all. A failure of the world
-    truncates it for all.
+    the others did is visible in the state they share. The first `finish` ends the episode for all. A failure of the
+    world truncates it for all.
 
     Args:
         num_agents: how many.

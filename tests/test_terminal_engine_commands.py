@@ -27,7 +27,7 @@ FILES = {
         ("cut -d, -f1,3 data/a.csv | tail -n +2", "ann,Rome\nbob,Oslo"),
         ("awk -F, 'NR>1 {s+=$2} END {print s}' data/a.csv", "56"),
         ("sed -n '2,3p' notes.txt", "beta\ngamma delta"),
-        ("wc notes.txt other.txt", "  3   4  23 notes.txt\n  4   5  27 other.txt\n  7   9  50 total"),
+        ("wc notes.txt other.txt", " 3  4 23 notes.txt\n 4  5 27 other.txt\n 7  9 50 total"),
         ("wc -l nofile", "wc: nofile: No such file or directory"),
         ("diff notes.txt other.txt", "2c2\n< beta\n---\n> BETA\n3a4\n> end"),
         ("diff -q notes.txt other.txt", "Files notes.txt and other.txt differ"),

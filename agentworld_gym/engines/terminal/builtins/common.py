@@ -171,12 +171,13 @@ class Tree:
         if metadata["file_type"] != "directory":
             return 1
         entries = self.listing(path) or {}
-        return 2 + sum(e["file_type"] == "directory" for e in entries.values())
+        return 2 + len([entry for entry in entries.values() if entry["file_type"] == "directory"])
 
 
 def mode_bits(metadata: Metadata) -> int:
     """Permission bits; a symbolic link has all of them."""
-    return 0o777 if metadata["file_type"] == "symlink" else int(metadata["mode"]) & 0o7777
+    bits: int = 0o777 if metadata["file_type"] == "symlink" else int(metadata["mode"]) & 0o7777
+    return bits
 
 
 def mode_text(metadata: Metadata) -> str:
