@@ -91,6 +91,8 @@ class TestErrors:
             (["rollout", "web", "--world", "qwen"], 2, "names no world"),
             (["rollout", "web", "--world", "recorded:nothing.jsonl"], 1, "nothing.jsonl"),
             (["rollout", "terminal", "--level", "7"], 2, "--level"),
+            (["rollout", "web", "--world", "http://x/v1#m", "--sampling", "heat=1"], 2, "heat"),
+            (["rollout", "web", "--sampling", "heat"], 2, "KEY=VALUE"),
             (["play"], 2, "ENV"),
             (["trace", "show", "nothing"], 1, "no trace there"),
             (["trace", "grep", "(", "nothing"], 2, "regular expression"),

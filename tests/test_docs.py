@@ -67,20 +67,21 @@ def test_every_command_has_help_and_an_example(name: str) -> None:
     assert all(parameter.help for parameter in ALL[name].params if parameter.name != "context")
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks of the README; a line `<!-- not run: why -->` before one takes it out."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = re.findall(rf"(<!-- not run:.*-->\n+)?^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.is_file()]
+
+
+def blocks(page: Path) -> list[str]:
+    """The Python of a page; a line `<!-- not run: why -->` before a block takes it out."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"(<!-- not run:.*-->\n+)?^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [code for skipped, code in found if not skipped]
 
 
-@pytest.mark.skipif(not (ROOT / "README.md").is_file(), reason="an sdist without its README")
-def test_python_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
-    found = blocks("python")
-    assert found, "the README shows no Python"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_python_of_the_pages_runs_as_pasted(page: Path, tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for code in found:
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300
-        )
-        assert done.returncode == 0, f"{code}\n{done.stderr}"
+    code = "\n".join(blocks(page))
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, f"{code}\n{done.stderr}"

@@ -30,6 +30,10 @@ LevelOption = Annotated[
     list[int] | None, typer.Option("--level", min=1, max=3, help="Only this level; may be given several times.")
 ]
 SplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, validation or test.")]
+SamplingOption = Annotated[
+    list[str] | None,
+    typer.Option("--sampling", metavar="KEY=VALUE", help="How the world model samples, such as temperature=0."),
+]
 TracesOption = Annotated[
     Path | None, typer.Option("--out", file_okay=False, help="Record world and agent traces in this folder.")
 ]
@@ -99,7 +103,13 @@ def spec_source(name: str) -> str:
 
 
 def env_options(
-    name: str, world: str, families: list[str] | None, levels: list[int] | None, split: str, traces: Path | None
+    name: str,
+    world: str,
+    families: list[str] | None,
+    levels: list[int] | None,
+    split: str,
+    sampling: list[str] | None,
+    traces: Path | None,
 ) -> dict[str, Any]:
     """The options of `agentworld_gym.config.EnvOptions`; what was not asked for keeps its default."""
     options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
@@ -107,9 +117,31 @@ def env_options(
         options["families"] = families
     if levels:
         options["levels"] = levels
+    if sampling:
+        options["sampling"] = dict(map(pair, sampling))
     if traces is not None:
         options["traces"] = str(traces)
     return options
+
+
+def pair(text: str) -> tuple[str, Any]:
+    """A key and its value, which is JSON where it can be.
+
+    >>> pair("temperature=0.5"), pair("thinking=false"), pair("stop=END")
+    (('temperature', 0.5), ('thinking', False), ('stop', 'END'))
+
+    Raises:
+        SpecError: there is no `=`.
+    """
+    import json
+
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise SpecError("command line", "--sampling", text, "KEY=VALUE")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
 
 
 @contextmanager

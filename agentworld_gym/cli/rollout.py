@@ -15,12 +15,14 @@ from agentworld_gym.cli.common import (
     EnvironmentName,
     FamilyOption,
     LevelOption,
+    SamplingOption,
     SeedOption,
     SplitOption,
     TracesOption,
     WorldOption,
     env_options,
     examples,
+    printable,
     progress,
     stderr,
     stdout,
@@ -64,6 +66,7 @@ def rollout(
     level: LevelOption = None,
     split: SplitOption = "train",
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")] = 16,
+    sampling: SamplingOption = None,
     out: TracesOption = None,
 ) -> None:
     """Run episodes with a fixed policy and print how often they succeed.
@@ -72,7 +75,7 @@ def rollout(
     """
     from agentworld_gym.config import EnvOptions
 
-    runner = EnvOptions(**env_options(env, world, family, level, split, out)).runner()
+    runner = EnvOptions(**env_options(env, world, family, level, split, sampling, out)).runner()
     outcomes: list[Outcome] = []
     stopped = False
     try:
@@ -89,7 +92,8 @@ def rollout(
         raise KeyboardInterrupt
     failures = [outcome.failure for outcome in outcomes if outcome.failure]
     if failures:
-        stderr().print(f"the world failed in {len(failures)} episodes, first: {failures[0]}", style="red", markup=False)
+        message = printable(f"the world failed in {len(failures)} episodes, first: {failures[0]}")
+        stderr().print(message, style="red", markup=False, soft_wrap=True)
         raise typer.Exit(FAILED)
 
 

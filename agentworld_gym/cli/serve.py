@@ -129,7 +129,8 @@ def serve(
     program = server_program()
     console = stdout()
     console.print(shlex.join(command), style="dim", markup=False, highlight=False, soft_wrap=True)
-    console.print(f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1")', markup=False)
+    usage = f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1")'
+    console.print(usage, markup=False, highlight=False, soft_wrap=True)
     sys.stdout.flush()
     # The server takes this process's place, so that signals reach it and its exit code is ours.
     os.execve(program[0], [*program, *command[2:]], {**cpu_settings(), **os.environ})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
+from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -43,9 +44,9 @@ def run(report: Path, steps: int | None = None, seed: int = 0, episodes: int = T
     console.rule("1. What a world model is sent for one step")
     shown = list(messages_of_all_domains())
     for one in shown:
-        last = one.messages[-1]["content"].strip().splitlines()[-1]
-        console.print(f"[bold]{one.env_id}[/]: {len(one.messages)} messages, {one.characters:,} characters")
-        console.print(f"  ends with: {escape(last[:100])}", style="dim")
+        console.print(f"[bold]{one.env_id}[/] ({one.title}): {one.characters:,} characters, whole in the report")
+        for message in one.messages:
+            console.print(Panel(escape(beginning(message["content"])), title=message["role"], title_align="left"))
 
     console.rule("2. The small world model beside the grounded terminal")
     rows = side_by_side(SHOWN_SEEDS)
@@ -83,6 +84,18 @@ def run(report: Path, steps: int | None = None, seed: int = 0, episodes: int = T
     written.write(report)
     console.print(f"Report: {report.resolve()} (after {written.seconds:.0f} s)")
     return written
+
+
+def beginning(text: str, lines: int = 8) -> str:
+    """The first lines of a text, and how many more there are.
+
+    >>> print(beginning("a\\nb\\nc", lines=2))
+    a
+    b
+    … 1 more line
+    """
+    kept, more = text.splitlines()[:lines], len(text.splitlines()) - lines
+    return "\n".join([*kept, f"… {more} more line{'s' if more > 1 else ''}"] if more > 0 else kept)
 
 
 def _train(console: Console, steps: int, seed: int) -> Training:

@@ -144,6 +144,9 @@ class TerminalMachine:
         except EngineError:
             self.close()
             raise
+        except (RuntimeError, ValueError, OSError) as error:
+            self.close()
+            raise EngineError(f"the sandbox gave up: {error}") from error
         self._status = outcome.status
         self._line.running = outcome.stuck
         printed.append(outcome.text + done)

@@ -25,7 +25,7 @@ from agentworld_gym.errors import SpecError
 
 MAX_COMMANDS = 20_000
 MAX_LOOPS = 100_000
-LAST_RESORT_SECONDS = 2.0
+LAST_RESORT_SECONDS = 20.0
 _SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")

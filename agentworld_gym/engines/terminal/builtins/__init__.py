@@ -41,4 +41,13 @@ COMMANDS: dict[str, Command] = {
 
 def builtins(context: Context) -> dict[str, Callable[[BuiltinContext], str | BuiltinResult]]:
     """Every command of ours, bound to a shell's context."""
-    return {name: partial(command, context) for name, command in COMMANDS.items()}
+    return {name: partial(_run, command, context) for name, command in COMMANDS.items()}
+
+
+def _run(command: Command, context: Context, call: BuiltinContext) -> str | BuiltinResult:
+    """Run a command; what the sandbox refuses (its own folders, say) is the command's error."""
+    try:
+        return command(context, call)
+    except (RuntimeError, OSError) as error:
+        why = str(error).removeprefix("io error: ")
+        return BuiltinResult("", f"{call.name}: {why[:1].upper()}{why[1:]}\n", 1)
