@@ -95,8 +95,9 @@ class EnvOptions:
     def _judge(self, options: WorldOptions, world: World[Any]) -> RubricJudge | None:
         sampling = options.spec.sampling.sampling()
         if self.judge == "same":
-            language = isinstance(world, LanguageWorld)
-            return RubricJudge(world.prompts, world.generator, sampling) if language else None
+            if isinstance(world, LanguageWorld):
+                return RubricJudge(world.prompts, world.generator, sampling)
+            return None
         if self.judge == "none":
             return None
         return RubricJudge(options.templates(), open_generator(self.judge), sampling)

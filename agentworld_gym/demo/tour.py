@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import gymnasium as gym
 
 from agentworld_gym.actions import ActionParser
-from agentworld_gym.contracts import Message
+from agentworld_gym.contracts import Failure, Message
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.registration import ENV_IDS
@@ -45,8 +45,8 @@ def messages_of_all_domains() -> Iterator[Shown]:
         world = WorldOptions(spec).language(ScriptedGenerator(lambda request: ""))
         [session] = world.begin([task], [0])
         action = ActionParser(spec).parse(task.expert[0], task.tools)
-        assert not hasattr(session, "kind")
-        yield Shown(env_id, spec.title, action.raw, tuple(world.messages(session, action)))  # type: ignore[arg-type]
+        assert not isinstance(session, Failure)
+        yield Shown(env_id, spec.title, action.raw, tuple(world.messages(session, action)))
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ except ImportError as error:
     raise ImportError("this needs TRL: pip install agentworld-gym[train]") from error
 
 SEED = "task_seed"
+WAVE = 256
 Chat = list[dict[str, Any]]
 
 
@@ -85,14 +86,15 @@ class EnvironmentRollout:
     def dataset(self, seeds: Sequence[int]) -> Dataset:
         """One row a seed: a chat that holds the instruction and what the world shows first."""
         rows = []
-        for seed, (episode, observation, _) in zip(seeds, self.runner.start(list(seeds), {}), strict=True):
-            episode.session.close()
-            rows.append(
-                [
-                    {"role": "system", "content": self.system, SEED: None},
-                    {"role": "user", "content": escape(observation), SEED: int(seed)},
-                ]
-            )
+        for batch in (seeds[start : start + WAVE] for start in range(0, len(seeds), WAVE)):
+            for seed, (episode, observation, _) in zip(batch, self.runner.start(list(batch), {}), strict=True):
+                episode.session.close()
+                rows.append(
+                    [
+                        {"role": "system", "content": self.system, SEED: None},
+                        {"role": "user", "content": escape(observation), SEED: int(seed)},
+                    ]
+                )
         return Dataset.from_dict({"prompt": rows})
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
