@@ -33,6 +33,7 @@ class EnvOptions:
         prompts: another folder of prompt templates.
         system_prompt: a ready system prompt, used as it is.
         sampling: fields of the spec's sampling to replace, such as `{"temperature": 0.0}`.
+        generator: options of the generator's class, such as `{"deadline_s": 60}` or `{"max_model_len": 8192}`.
         judge: who scores rubrics: `same` (the world's generator), `none`, or a generator's handle.
         families, levels, split: which generated tasks; None takes all families of the spec.
         task: always this task, by id or path.
@@ -48,6 +49,7 @@ class EnvOptions:
     prompts: str | None = None
     system_prompt: str | None = None
     sampling: Mapping[str, Any] | None = None
+    generator: Mapping[str, Any] | None = None
     judge: str = "same"
     families: Sequence[str] | None = None
     levels: Sequence[int] = (1,)
@@ -80,7 +82,9 @@ class EnvOptions:
             controls=self.controls,
         )
         folder = None if self.prompts is None else Path(self.prompts)
-        options = WorldOptions(spec, self.profile, folder, self.system_prompt, self.sampling)
+        if folder is not None and not folder.is_dir():
+            raise SpecError("options", "prompts", self.prompts, "a folder of prompt templates")
+        options = WorldOptions(spec, self.profile, folder, self.system_prompt, self.sampling, self.generator)
         world = open_world(self.world, options)
         try:
             if self.expect_fingerprint is not None:

@@ -177,10 +177,24 @@ class Generator(Protocol):
     """Turns chat messages into completions.
 
     `submit` yields `(index, answer)` as answers come, each index once; a failed member is a `Failure` and never an
-    exception. `describe()` gives the parts of the fingerprint this generator answers for, as name → (value, verified).
+    exception. `supports_seed` and `supports_schema` say whether it honours a request's seed and JSON schema,
+    `deterministic` whether equal requests get equal answers, whatever else is in the batch.
     """
 
-    supports_seed: bool
+    @property
+    def supports_seed(self) -> bool:
+        """Whether a request's seed is honoured."""
+        ...
+
+    @property
+    def supports_schema(self) -> bool:
+        """Whether a request's JSON schema is enforced."""
+        ...
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether equal requests get equal answers."""
+        ...
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Answers as they come, each with the index of its request."""

@@ -18,9 +18,29 @@ from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
 
 MAX_SEED = 2**31
+MAX_INSTRUCTION_CHARS = 16384
 
 
-class AgentWorldEnv(gym.Env[str, str]):
+class WorldSpec:
+    """The `spec` of an environment, `nondeterministic` according to its world."""
+
+    runner: EpisodeRunner
+    _spec: EnvSpec | None = None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How to make this environment again."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        sampled = not self.runner.world.deterministic
+        if spec is not None and spec.nondeterministic != sampled:
+            spec = replace(spec, nondeterministic=sampled)
+        self._spec = spec
+
+
+class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
     """An agent in one of the domains: text in, text out.
 
     The first observation is the task's instruction, a blank line, and what the world shows. The action `finish` (or
@@ -59,19 +79,6 @@ class AgentWorldEnv(gym.Env[str, str]):
         self._episode: Episode | None = None
         self._closed = False
         self._shared = [1]
-
-    @property
-    def spec(self) -> EnvSpec | None:
-        """How to make this environment again; `nondeterministic` according to its world."""
-        return self._spec
-
-    @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:
-        if spec is not None and spec.nondeterministic == self.world.deterministic:
-            spec = replace(spec, nondeterministic=not self.world.deterministic)
-        self._spec = spec
-
-    _spec: EnvSpec | None = None
 
     @property
     def world(self) -> World[Any]:
@@ -127,6 +134,8 @@ class AgentWorldEnv(gym.Env[str, str]):
         """One action; `finish` or `finish: ANSWER` ends the episode."""
         if not isinstance(action, str):
             raise SpecError("step", "action", action, "a string")
+        if self.episode.over:
+            raise gym.error.ResetNeeded("the episode has ended; call reset()")
         [result] = self.runner.advance([self.episode], [action])
         self._render_human()
         return result.observation, result.reward, result.terminated, result.truncated, dict(result.info)
@@ -145,6 +154,15 @@ class AgentWorldEnv(gym.Env[str, str]):
             twin._np_random.bit_generator.state = self._np_random.bit_generator.state
         self._shared[0] += 1
         return twin
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process makes it again from its options; an episode under way does not travel."""
+        return remade, (self.render_mode, asdict(self.options))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AgentWorldEnv:
+        """A fork in the middle of an episode, else another environment with the same options."""
+        running = self._episode is not None and not self._closed
+        return self.fork() if running else remade(self.render_mode, asdict(self.options))
 
     def render(self) -> str | None:
         """The episode so far as text (`ansi`); `human` writes it as it happens."""
@@ -195,9 +213,6 @@ def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:
     return actions, observations
 
 
-MAX_INSTRUCTION_CHARS = 16384
-
-
 def transcript(episode: Episode) -> str:
     """An episode as a person reads it."""
     lines = [episode.observations[0]]
@@ -206,6 +221,6 @@ def transcript(episode: Episode) -> str:
     return "\n".join(lines)
 
 
-def options_of(env: AgentWorldEnv) -> dict[str, Any]:
-    """The options an environment was made with, as JSON-able data."""
-    return asdict(env.options)
+def remade(render_mode: str | None, options: dict[str, Any]) -> AgentWorldEnv:
+    """An environment made again from its options."""
+    return AgentWorldEnv(render_mode, **options)

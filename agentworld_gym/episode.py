@@ -25,7 +25,8 @@ class Info(TypedDict, total=False):
 
     `success` is there once the task's checks were tested (always on `finish`), and never when the world or a judge
     failed. `tokens` counts the step, `check_tokens` what its probes and judge cost. `failure` says what the world did
-    wrong: the step is truncated, its reward is 0.0, and it may be retried when `retryable`.
+    wrong: the step is truncated and its reward is 0.0. Where `retryable`, the session is as before the step, which may
+    be tried again; a failed probe or judge is not, because the action itself was carried out.
     """
 
     task_id: str
@@ -54,6 +55,7 @@ class Episode:
     observations: list[str] = field(default_factory=list)
     confirming: bool = False
     paid: float = 0.0
+    over: bool = False
 
     @property
     def observation(self) -> str:
@@ -131,9 +133,12 @@ class EpisodeRunner:
         tasks = [self.source.pick(seed, options) for seed in seeds]
         for task in tasks:
             self._judgeable(task)
-        started, rows, agent_rows = [], [], []
+        started: list[tuple[Episode, str, Info]] = []
+        rows, agent_rows = [], []
         for task, seed, session in zip(tasks, seeds, self.world.begin(tasks, seeds), strict=True):
             if isinstance(session, Failure):
+                for begun, _, _ in started:
+                    begun.session.close()
                 kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
                 raise kind(f"the world cannot begin task {task.id}: {session.message}")
             episode = Episode(self._name(), task, seed, session)
@@ -153,8 +158,14 @@ class EpisodeRunner:
         return started
 
     def fork(self, episode: Episode) -> Episode:
-        """An exact copy of an episode under a name of its own."""
-        return episode.fork(f"{self._name()}<{episode.id}@{episode.steps}")
+        """An exact copy of an episode under a name of its own; the logs say where it comes from."""
+        twin = episode.fork(self._name())
+        if self.traces:
+            row = {"episode": twin.id, "turn": 0, "task_id": twin.task.id, "seed": twin.seed}
+            row |= {"parent": episode.id, "parent_turn": episode.steps}
+            agent = {"observation": twin.observation, "family": twin.task.family, "level": twin.task.level}
+            self.traces.write([{**row, "system": twin.session.system}], [{**row, **agent}])
+        return twin
 
     def advance(self, episodes: Sequence[Episode], actions: Sequence[str]) -> list[Transition]:
         """One step of each episode: parse, ask the world, test what is due, pay."""
@@ -258,7 +269,7 @@ class EpisodeRunner:
         for (index, number), answer in zip(probes, answers, strict=True):
             ending = endings[index]
             if isinstance(answer, Failure):
-                ending.failure = replace(answer, message=f"a probe failed: {answer.message}")
+                ending.failure = replace(answer, message=f"a probe failed: {answer.message}", retryable=False)
                 continue
             ending.usage += answer.usage
             expect = episodes[index].task.success[number].expect
@@ -283,7 +294,7 @@ class EpisodeRunner:
         for (index, number), verdict in zip(cases, self.judge.judge(asked), strict=True):
             ending = endings[index]
             if isinstance(verdict, Failure):
-                ending.failure = replace(verdict, message=f"the judge failed: {verdict.message}")
+                ending.failure = replace(verdict, message=f"the judge failed: {verdict.message}", retryable=False)
                 continue
             ending.usage += verdict.usage
             if number is None:
@@ -307,6 +318,7 @@ class EpisodeRunner:
             info["action_error"] = action.error
         if ending is not None and ending.usage != Usage():
             info["check_tokens"] = ending.usage.as_dict()
+        episode.over = moment in ("finish", "end")
         if failure is not None:
             info["failure"] = failure.as_dict()
             return Transition(episode.observation, 0.0, False, True, info)
@@ -326,6 +338,7 @@ class EpisodeRunner:
         info["reward_parts"] = parts
         terminated = moment == "finish" or (solved and moment == "step")
         truncated = moment == "end" and not terminated
+        episode.over = terminated or truncated
         return Transition(episode.observation, sum(parts.values()), terminated, truncated, info)
 
     def _log(

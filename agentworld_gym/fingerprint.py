@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 
 from agentworld_gym.errors import FingerprintMismatch
 
@@ -68,6 +69,14 @@ class Fingerprint:
                 differing.append(f"{name}: expected {their_value}, got {mine_value}")
         if differing:
             raise FingerprintMismatch("this is another world: " + "; ".join(differing))
+
+
+def installed(name: str) -> str:
+    """The version of an installed distribution, or `unknown`."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def digest_of(value: object) -> str:

@@ -215,14 +215,21 @@ def data_folder(name: str) -> Path:
     raise SpecError(packaged, name, None, "the data folder of the package; reinstall agentworld-gym")
 
 
-@lru_cache(maxsize=64)
 def load_spec(source: str) -> DomainSpec:
-    """The spec of a domain by its name, or of a YAML file by its path.
+    """The spec of a domain by its name (read once), or of a YAML file by its path (read each time).
 
     Raises:
         SpecError: names the file, the key, its value and what was expected.
     """
-    path = data_folder("domain_specs") / f"{source}.yaml" if source in DOMAINS else Path(source)
+    return _shipped(source) if source in DOMAINS else _read(Path(source))
+
+
+@lru_cache(maxsize=len(DOMAINS))
+def _shipped(domain: str) -> DomainSpec:
+    return _read(data_folder("domain_specs") / f"{domain}.yaml")
+
+
+def _read(path: Path) -> DomainSpec:
     data = read_yaml(path)
     if not isinstance(data, Mapping):
         raise SpecError(path, "the whole document", type(data).__name__, "a mapping")

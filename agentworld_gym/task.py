@@ -26,7 +26,8 @@ class Strict(BaseModel):
 class Expect(Strict):
     """A test of one text; every condition given must hold.
 
-    `equals` ignores white space at both ends. `matches` is a regular expression that is searched for.
+    `equals` ignores white space at both ends. `matches` is a regular expression that is searched for, line by line: `^`
+    and `$` match at every line.
 
     >>> Expect(equals="3").holds(" 3\\n"), Expect(matches=r"^\\d+$").holds("x1")
     (True, False)

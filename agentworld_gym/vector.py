@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from agentworld_gym.contracts import World
-from agentworld_gym.env import MAX_SEED, env_options, text_spaces, transcript
+from agentworld_gym.env import MAX_SEED, WorldSpec, env_options, text_spaces, transcript
 from agentworld_gym.episode import Episode
 from agentworld_gym.errors import ClosedError, SpecError
 from agentworld_gym.task import Task
@@ -20,7 +22,7 @@ from agentworld_gym.task import Task
 Flags = NDArray[np.bool_]
 
 
-class AgentWorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
+class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], Any]):
     """`num_envs` episodes in one world; every step asks the world once, for all of them together.
 
     Args:
@@ -92,10 +94,14 @@ class AgentWorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
         """
         if self.closed:
             raise ClosedError("this environment is closed; make another one")
+        seed = int(seed) if isinstance(seed, Integral) else seed
+        if isinstance(seed, Sequence) and None not in seed:
+            entropy = [int(s) for s in seed if s is not None]
+            self._np_random, _ = seeding.np_random(int(np.random.SeedSequence(entropy).generate_state(1)[0]))
         super().reset(seed=seed if isinstance(seed, int) else None)
         chosen = dict(options or {})
         mask = chosen.pop("reset_mask", None)
-        members = list(range(self.num_envs)) if mask is None else np.flatnonzero(mask).tolist()
+        members = list(range(self.num_envs)) if mask is None else self._masked(mask)
         if len(self.episodes) < self.num_envs and len(members) < self.num_envs:
             raise gym.error.ResetNeeded("the first reset must be of all members")
         started = self._begin(members, self._seeds(seed, members), chosen)
@@ -112,6 +118,9 @@ class AgentWorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
             raise gym.error.ResetNeeded("call reset() before step()")
         if len(actions) != self.num_envs:
             raise SpecError("step", "actions", len(actions), f"{self.num_envs} strings")
+        for member, action in enumerate(actions):
+            if not isinstance(action, str):
+                raise SpecError("step", f"actions.{member}", action, "a string")
         rewards = np.zeros(self.num_envs, dtype=np.float64)
         terminated, truncated = np.zeros(self.num_envs, dtype=bool), np.zeros(self.num_envs, dtype=bool)
         infos: dict[str, Any] = {}
@@ -151,6 +160,13 @@ class AgentWorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
             self._over[member] = False
             infos[member] = dict(info)
         return infos
+
+    def _masked(self, mask: Any) -> list[int]:
+        if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != (self.num_envs,) or not mask.any():
+            expected = f"a bool array of shape ({self.num_envs},) with at least one True"
+            raise SpecError("reset", "reset_mask", mask, expected)
+        found: list[int] = np.flatnonzero(mask).tolist()
+        return found
 
     def _seeds(self, seed: int | Sequence[int | None] | None, members: Sequence[int]) -> list[int]:
         if isinstance(seed, int):

@@ -5,8 +5,9 @@
 Terminal environments step in a world that vLLM plays in this process (MODEL_DIR, or the bundled small world model).
 After each wave the same engine answers the very same prompts again, through the generator and through a bare
 `LLM.chat`, in turns and several times, with its prefix cache brought back each time to what the wave found: emptied,
-then filled by the wave before. What the environments add is their step less its wave. The exit status tells whether the throughput is at least
-0.95 of the bare one, and whether at least 0.85 of the last turn's prompts came from the cache.
+then filled by the wave before. What the environments add is their step less its wave. The exit
+status tells whether the throughput is at least 0.95 of the bare one, and whether at least 0.85 of the last turn's
+prompts came from the cache.
 """
 
 from __future__ import annotations

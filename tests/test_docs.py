@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import os
 import re
 import subprocess
@@ -77,7 +79,25 @@ def blocks(page: Path) -> list[str]:
     return [code for skipped, code in found if not skipped]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
+TRAINING = {"stable_baselines3", "trl"}
+"""Pages whose code trains for minutes, or downloads a model; what it uses is tested elsewhere."""
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem in TRAINING], ids=lambda page: page.stem)
+def test_python_that_trains_names_what_there_is(page: Path) -> None:
+    tree = ast.parse("\n".join(blocks(page)))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    own = [node for node in imports if str(node.module).startswith("agentworld_gym")]
+    assert own
+    for node in own:
+        module = importlib.import_module(str(node.module))
+        assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+
+
+RUNNING = [page for page in PAGES if blocks(page) and page.stem not in TRAINING]
+
+
+@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
 def test_python_of_the_pages_runs_as_pasted(page: Path, tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import gymnasium as gym
 import pytest
 from gymnasium.envs.registration import EnvSpec
@@ -78,7 +81,7 @@ def test_the_right_answer_and_state_are_a_success():
 
 
 def test_probes_leave_the_episode_untouched():
-    task = {**TASK, "success": [{"probe": "rm -f a.txt; ls | wc -l", "expect": {"equals": "0"}, "when": "step"}]}
+    task = {**TASK, "success": [{"probe": "rm -f a.txt; ls | wc -l", "expect": {"equals": "7"}, "when": "step"}]}
     env = make(world="grounded")
     env.reset(seed=1, options={"task": task})
     env.step("echo hello > a.txt")
@@ -218,6 +221,8 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
         ({"controls": {"gremlins": 0.5}}, "controls"),
         ({"sampling": {"warmth": 1}}, "sampling"),
         ({"profile": "tiny"}, "profile"),
+        ({"prompts": "/no/such/folder"}, "prompts"),
+        ({"sampling": {"temperature": "hot"}}, "temperature"),
         ({"render_mode": "rgb_array"}, "render_mode"),
     ],
 )
@@ -237,6 +242,23 @@ def test_using_it_in_the_wrong_order_says_so():
     env.close()
     with pytest.raises(ClosedError):
         env.step("ls")
+
+
+def test_an_episode_that_has_ended_takes_no_more_steps():
+    env = make(world="scripted")
+    env.reset(seed=1)
+    env.step("finish")
+    with pytest.raises(gym.error.ResetNeeded, match="has ended"):
+        env.step("ls")
+
+
+def test_a_copy_in_the_middle_of_an_episode_is_a_fork_and_another_process_gets_a_fresh_one():
+    env = make(world="grounded")
+    env.reset(seed=1, options={"task": TASK})
+    env.step("touch a.txt")
+    assert copy.deepcopy(env).step("ls")[0] == env.step("ls")[0]
+    fresh = pickle.loads(pickle.dumps(env))
+    assert fresh.reset(seed=3) == env.reset(seed=3)
 
 
 def test_rendering_shows_the_episode_so_far(capsys):

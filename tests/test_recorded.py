@@ -8,7 +8,7 @@ import gymnasium as gym
 import pytest
 from worlds import dream, make, predicted
 
-from agentworld_gym import RecordingError
+from agentworld_gym import RecordingError, TraceError
 from agentworld_gym.traces.jsonl import read_jsonl
 
 ACTIONS = ("ls", "pwd", "cat nothing", "finish")
@@ -82,6 +82,25 @@ def test_a_file_that_is_none_or_of_another_world_is_refused(tmp_path):
     play(f"record:{tmp_path}/r.jsonl+grounded")
     with pytest.raises(RecordingError, match="record to another file"):
         make(world=f"record:{tmp_path}/r.jsonl+scripted")
+
+
+def test_a_recording_that_holds_nothing_yet_can_be_opened_again_and_again(tmp_path):
+    for _ in range(3):
+        make(world=f"record:{tmp_path}/r.jsonl+grounded").close()
+    assert play(f"record:{tmp_path}/r.jsonl+grounded") == play(f"recorded:{tmp_path}/r.jsonl")
+
+
+def test_a_recording_has_one_writer_at_a_time(tmp_path):
+    env = make(world=f"record:{tmp_path}/r.jsonl+grounded")
+    with pytest.raises(TraceError, match="another writer"):
+        make(world=f"record:{tmp_path}/r.jsonl+grounded")
+    env.close()
+
+
+def test_what_is_no_valid_unicode_is_replayed_as_it_was(tmp_path):
+    dream("surrogate", lambda request: predicted("a <U+D800> b"))
+    recorded = play(f"record:{tmp_path}/r.jsonl+surrogate", actions=("ls",))
+    assert play(f"recorded:{tmp_path}/r.jsonl", actions=("ls",)) == recorded
 
 
 def test_a_torn_last_line_is_cut_and_the_recording_goes_on(tmp_path):

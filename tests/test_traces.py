@@ -41,6 +41,17 @@ def test_both_headers_hold_the_fingerprint(tmp_path):
         assert read_header(path)["fingerprint"] == env.world.fingerprint.as_dict()
 
 
+def test_a_fork_is_an_episode_that_says_where_it_comes_from(tmp_path):
+    env = make(world="grounded", traces=str(tmp_path))
+    env.reset(seed=3)
+    env.step("ls")
+    twin = env.fork()
+    twin.step("pwd")
+    first, second = read_trace(tmp_path)
+    assert (second.start["parent"], second.start["parent_turn"]) == (first.id, 1)
+    assert [step.action for step in second.steps] == ["pwd"]
+
+
 def test_failures_are_logged_and_a_retry_takes_their_place(tmp_path):
     from agentworld_gym import Failure, FailureKind
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from worlds import dream, make, predicted
 
-from agentworld_gym import Failure, FailureKind, SpecError
+from agentworld_gym import Failure, FailureKind, SpecError, register_world
+from agentworld_gym.generators import ScriptedGenerator
 
 ENV_ID = "AgentWorld/Terminal-v0"
 
@@ -114,6 +115,30 @@ def test_the_step_limit_can_be_given_in_gymnasiums_words():
     assert envs.step(["ls", "ls"])[3].all()
 
 
+def test_a_list_of_seeds_fixes_later_episodes_too():
+    def second_tasks():
+        envs = vector(2, autoreset_mode="SameStep")
+        envs.reset(seed=[1, 2])
+        envs.step(["finish", "finish"])
+        return [task.id for task in envs.unwrapped.tasks]
+
+    assert second_tasks() == second_tasks()
+
+
+def test_a_mask_that_is_none_names_itself():
+    envs = vector(autoreset_mode="Disabled")
+    envs.reset(seed=1)
+    for mask in ([0, 2], np.array([0, 2]), np.zeros(3, dtype=bool)):
+        with pytest.raises(SpecError, match="reset_mask"):
+            envs.reset(options={"reset_mask": mask})
+
+
+def test_the_spec_says_whether_the_world_is_deterministic():
+    register_world("sampled", lambda options: options.language(ScriptedGenerator(str, deterministic=False)))
+    assert vector().spec.nondeterministic is False
+    assert vector(world="sampled").spec.nondeterministic is True
+
+
 def test_wrong_use_names_itself():
     envs = vector()
     with pytest.raises(gym.error.ResetNeeded):
@@ -121,6 +146,8 @@ def test_wrong_use_names_itself():
     envs.reset(seed=1)
     with pytest.raises(SpecError, match="3 strings"):
         envs.step(["ls"])
+    with pytest.raises(SpecError, match=r"actions\.1"):
+        envs.step(["ls", 3, "ls"])
     with pytest.raises(SpecError, match="num_envs"):
         vector(0)
     with pytest.raises(SpecError, match="autoreset_mode"):

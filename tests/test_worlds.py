@@ -55,7 +55,7 @@ def test_after_a_failure_a_session_is_unchanged():
     session, parser = begun(world)
     before = session.fork()
     assert isinstance(world.step([session], [parser.parse("ls")])[0], Failure)
-    assert session == before
+    assert (session.history, session.turn, session.observation) == (before.history, before.turn, before.observation)
     assert world.step([session], [parser.parse("ls")])[0].text == "fine"
 
 
@@ -79,7 +79,7 @@ def test_a_full_context_is_a_failure_without_another_call():
 
     def answer(request):
         calls.append(request)
-        return Completion(predicted("much"), usage=Usage(32_000, 1_000))
+        return Completion(predicted("much"), usage=Usage(32_768, 1_000))
 
     world = language_world(answer)
     session, parser = begun(world)
@@ -103,6 +103,36 @@ def test_requests_are_seeded_by_session_and_turn():
         world.step([session], [parser.parse("ls")])
     assert seeds[:2] == seeds[2:4]
     assert len({*seeds}) == 4
+
+
+def test_a_retry_draws_another_seed():
+    seeds = []
+    world = language_world(lambda request: seeds.append(request.sampling.seed) or "")
+    session, parser = begun(world)
+    for _ in range(3):
+        assert world.step([session], [parser.parse("ls")])[0].retryable
+    assert len({*seeds}) == 3
+
+
+def test_an_interrupted_wave_leaves_every_session_as_it_was():
+    def answer(request):
+        if "second" in request.messages[-1]["content"]:
+            raise KeyboardInterrupt
+        return predicted("fine")
+
+    world = language_world(answer)
+    (first, parser), (second, _) = begun(world), begun(world)
+    with pytest.raises(KeyboardInterrupt):
+        world.step([first, second], [parser.parse("first"), parser.parse("second")])
+    assert (first.turn, second.turn) == (0, 0)
+
+
+def test_a_defect_of_an_engine_costs_one_member_of_the_wave(monkeypatch):
+    world = open_world("grounded", WorldOptions(load_spec("terminal")))
+    (first, parser), (second, _) = begun(world), begun(world)
+    monkeypatch.setattr(type(first.machine), "act", lambda machine, keys: 1 / 0 if machine is first.machine else "fine")
+    broken, fine = world.step([first, second], [parser.parse("ls"), parser.parse("ls")])
+    assert (broken.kind, fine.text) == ("engine", "fine")
 
 
 def test_a_generator_that_cannot_seed_gets_no_seed():

@@ -111,12 +111,9 @@ class Lease:
     def __init__(self, generator: Generator, give_back: Callable[[], None]) -> None:
         self.generator = generator
         self.supports_seed = generator.supports_seed
+        self.supports_schema = generator.supports_schema
+        self.deterministic = generator.deterministic
         self._give_back: Callable[[], None] | None = give_back
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether equal requests get equal answers, whatever else is in the batch."""
-        return bool(getattr(self.generator, "deterministic", False))
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Forward to the generator."""

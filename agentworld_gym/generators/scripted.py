@@ -24,6 +24,7 @@ class ScriptedGenerator:
     """
 
     supports_seed = True
+    supports_schema = False
 
     def __init__(
         self,

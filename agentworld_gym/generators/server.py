@@ -50,6 +50,7 @@ class ServerGenerator:
         extra_body: further fields of each request; None takes a field out.
     """
 
+    supports_schema = True
     deterministic = False
 
     def __init__(

@@ -41,6 +41,7 @@ class TransformersGenerator:
     """
 
     supports_seed = True
+    supports_schema = False
     deterministic = False
 
     def __init__(

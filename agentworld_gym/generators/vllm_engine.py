@@ -33,6 +33,7 @@ class VLLMGenerator:
         engine_kwargs: passed to `vllm.LLM` (`max_model_len`, `tensor_parallel_size`, `dtype`, …).
     """
 
+    supports_schema = True
     deterministic = False
 
     def __init__(self, model: str, *, seeds: bool | None = None, **engine_kwargs: Any) -> None:

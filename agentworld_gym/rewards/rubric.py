@@ -97,7 +97,7 @@ class RubricJudge:
     def _request(self, case: Case, attempt: int) -> ChatRequest:
         messages = self.prompts.judge(case.task, case.turns, case.criteria, case.answer)
         seed = attempt if self.generator.supports_seed else None
-        schema = verdict_schema(case.criteria) if getattr(self.generator, "supports_schema", False) else None
+        schema = verdict_schema(case.criteria) if self.generator.supports_schema else None
         return ChatRequest(messages, replace(self.sampling, seed=seed), schema)
 
     def _read(self, answer: Completion, case: Case) -> float | None:

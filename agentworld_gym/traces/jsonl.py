@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,10 +28,16 @@ class JsonlWriter:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._fd: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            _lock(self._fd, path)
             self._size = _whole_lines(self._fd)
             os.ftruncate(self._fd, self._size)
         except OSError as error:
             raise _trace_error(path, error) from error
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was written yet, by this writer or one before."""
+        return self._size == 0
 
     def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Append all rows, or none."""
@@ -79,6 +86,15 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
                 yield row
     except OSError as error:
         raise _trace_error(path, error) from error
+
+
+def _lock(fd: int, path: Path) -> None:
+    """One writer a file: two would cut each other's rows."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(fd)
+        raise TraceError(f"{path}: another writer has this file open; write to another one") from error
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -107,7 +107,7 @@ def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
     worlds: dict[tuple[str, int], dict[str, Any]] = {}
     if world_file.is_file():
         for row in read_jsonl(world_file):
-            if "episode" in row and not row.get("fork"):
+            if "episode" in row:
                 worlds[row["episode"], row["turn"]] = row
     starts: dict[str, dict[str, Any]] = {}
     steps: dict[str, list[TraceStep]] = {}

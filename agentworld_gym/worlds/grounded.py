@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from agentworld_gym.engines import Engine, EngineError, Machine
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.task import Task
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -72,6 +75,9 @@ class GroundedWorld:
             text = session.machine.act(action.parsed)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
+        except Exception as error:  # a defect of the engine costs one member, not its wave
+            logger.exception("the engine failed on %r", action.raw[:200])
+            return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")
         session.observation = text
         return Observation(text)
 

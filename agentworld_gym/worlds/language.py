@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from agentworld_gym.contracts import (
     Action,
@@ -17,7 +16,7 @@ from agentworld_gym.contracts import (
     Observation,
     Sampling,
 )
-from agentworld_gym.fingerprint import Fingerprint, Part, digest_of
+from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.spec import DomainSpec
@@ -27,7 +26,10 @@ from agentworld_gym.worlds.waves import rounds
 
 @dataclass
 class LanguageSession:
-    """The append-only history of one episode. `tokens` is what the last prompt and completion took together."""
+    """The append-only history of one episode.
+
+    `tokens` is what the last prompt took. `failures` counts the failed steps, so that a retry draws another seed.
+    """
 
     task: Task
     seed: int
@@ -35,6 +37,7 @@ class LanguageSession:
     history: list[Message]
     turn: int = 0
     tokens: int = 0
+    failures: int = 0
 
     @property
     def system(self) -> str:
@@ -43,7 +46,7 @@ class LanguageSession:
 
     def fork(self) -> LanguageSession:
         """An exact copy: equal actions on both give equal requests."""
-        return LanguageSession(self.task, self.seed, self.observation, list(self.history), self.turn, self.tokens)
+        return replace(self, history=list(self.history))
 
     def close(self) -> None:
         """Nothing is held: the history is plain data."""
@@ -69,6 +72,7 @@ class LanguageWorld:
     def __post_init__(self) -> None:
         parts = {
             "world": Part("language", True),
+            "agentworld-gym": Part(installed("agentworld-gym"), True),
             "spec": Part(self.spec.digest(), True),
             "prompts": Part(self.prompts.digest, True),
             "sampling": Part(digest_of(self.sampling.as_dict()), True),
@@ -79,7 +83,7 @@ class LanguageWorld:
     @property
     def deterministic(self) -> bool:
         """Only where the generator says so: samples vary with the composition of a batch even under a seed."""
-        return bool(getattr(self.generator, "deterministic", False))
+        return self.generator.deterministic
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[LanguageSession | Failure]:
         """One session a task; the first observation comes from the task, not from the model."""
@@ -93,16 +97,15 @@ class LanguageWorld:
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """One completion an action that can be parsed, all of a wave submitted together."""
-        results: list[Observation | Failure | None] = [None] * len(sessions)
+        results: list[Observation | Failure] = [UNANSWERED] * len(sessions)
         for indices in rounds(sessions):
-            turns: dict[int, str] = {}
+            turns = {index: self._turn(sessions[index], actions[index]) for index in indices}
             requests: list[ChatRequest] = []
             asked: list[int] = []
             for index in indices:
-                session, action = sessions[index], actions[index]
-                turns[index] = self._turn(session, action)
-                if action.error is not None:
-                    results[index] = self._append(session, turns[index], Observation(action.error, prompt=turns[index]))
+                session, error = sessions[index], actions[index].error
+                if error is not None:
+                    results[index] = Observation(error, prompt=turns[index])
                 elif session.tokens >= self.spec.limits.context_tokens:
                     limit = self.spec.limits.context_tokens
                     results[index] = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
@@ -110,13 +113,16 @@ class LanguageWorld:
                     requests.append(self._request(session, turns[index]))
                     asked.append(index)
             for position, answer in self.generator.submit(requests) if requests else ():
-                index = asked[position]
-                observed = self._read(answer, turns[index], requests[position].sampling.seed)
-                results[index] = (
-                    observed if isinstance(observed, Failure) else self._append(sessions[index], turns[index], observed)
-                )
-        missing = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
-        return [missing if result is None else result for result in results]
+                index, seed = asked[position], requests[position].sampling.seed
+                results[index] = self._read(answer, turns[index], seed)
+            # Histories grow only once the wave is whole, so that an interrupted one leaves every session as it was.
+            for index in indices:
+                observed = results[index]
+                if isinstance(observed, Failure):
+                    sessions[index].failures += 1
+                else:
+                    self._append(sessions[index], turns[index], observed)
+        return results
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Append an answer that is known already (from a recording) as if the generator had given it."""
@@ -132,17 +138,16 @@ class LanguageWorld:
         return self.prompts.turn(session.task, session.turn + 1, action, state)
 
     def _request(self, session: LanguageSession, turn: str) -> ChatRequest:
-        seed = step_seed(session.seed, session.turn) if self.generator.supports_seed else None
+        seed = step_seed(session.seed, session.turn, session.failures) if self.generator.supports_seed else None
         last = Message(role="user", content=turn + self.prompts.closing)
         return ChatRequest([*session.history, last], self.sampling.seeded(seed))
 
-    def _append(self, session: LanguageSession, turn: str, observed: Observation) -> Observation:
+    def _append(self, session: LanguageSession, turn: str, observed: Observation) -> None:
         session.history.append(Message(role="user", content=turn))
         session.history.append(Message(role="assistant", content=self.prompts.observation(observed.text)))
         session.observation = observed.text
         session.turn += 1
-        session.tokens = observed.usage.prompt_tokens + observed.usage.completion_tokens or session.tokens
-        return observed
+        session.tokens = observed.usage.prompt_tokens or session.tokens
 
     def _read(self, answer: Completion | Failure, turn: str, seed: int | None) -> Observation | Failure:
         if isinstance(answer, Failure):
@@ -163,17 +168,17 @@ class LanguageWorld:
         self.generator.close()
 
 
-def step_seed(seed: int, turn: int) -> int:
-    """The request seed of one turn: 31 bits, spread so that neighbours share nothing.
+MASK = 2**64 - 1
+UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
+
+
+def step_seed(seed: int, turn: int, failures: int = 0) -> int:
+    """The request seed of one turn, after some failed tries: 31 bits, spread so that neighbours share nothing.
 
     >>> step_seed(7, 0) != step_seed(7, 1) != step_seed(8, 0)
     True
     """
-    mixed = (seed * 0x9E3779B97F4A7C15 + turn * 0xBF58476D1CE4E5B9 + 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+    place = turn + (failures << 32)
+    mixed = (seed * 0x9E3779B97F4A7C15 + place * 0xBF58476D1CE4E5B9 + 0x94D049BB133111EB) & MASK
     mixed ^= mixed >> 31
-    return (mixed * 0xD6E8FEB86659FD93 & 0xFFFFFFFFFFFFFFFF) >> 33
-
-
-def merged(sampling: Sampling, changes: Mapping[str, Any]) -> Sampling:
-    """A sampling with some fields replaced."""
-    return Sampling(**{**sampling.as_dict(), "stop": sampling.stop, **changes})
+    return (mixed * 0xD6E8FEB86659FD93 & MASK) >> 33

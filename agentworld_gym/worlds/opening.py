@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Generator, World
+from agentworld_gym.contracts import Generator, Sampling, World
 from agentworld_gym.engines import Engine
 from agentworld_gym.errors import SpecError, WorldNotConfigured
-from agentworld_gym.fingerprint import Fingerprint, Part
+from agentworld_gym.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.spec import DomainSpec
+from agentworld_gym.spec import DomainSpec, SamplingSpec
+from agentworld_gym.task import validated
 from agentworld_gym.worlds.grounded import GroundedWorld
-from agentworld_gym.worlds.language import LanguageWorld, merged
+from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
@@ -29,7 +29,8 @@ KINDS = f"grounded, tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, 
 class WorldOptions:
     """What a world needs beside its name: the domain, its prompts, and how to sample.
 
-    `sampling` replaces fields of the spec's sampling; `profile` None takes the world's own (compact for `tiny`).
+    `sampling` replaces fields of the spec's sampling; `profile` None takes the world's own (compact for `tiny`);
+    `generator` goes to the generator's class (a server's `deadline_s`, vLLM's `max_model_len`).
     """
 
     spec: DomainSpec
@@ -37,6 +38,15 @@ class WorldOptions:
     prompts: Path | None = None
     system_prompt: str | None = None
     sampling: Mapping[str, Any] | None = None
+    generator: Mapping[str, Any] | None = None
+
+    def open_generator(self, handle: str) -> Generator:
+        """The generator that a handle names, with the user's options.
+
+        Raises:
+            GeneratorError: it cannot be made.
+        """
+        return open_generator(handle, **(self.generator or {}))
 
     def templates(self, profile: Profile = "full") -> Prompts:
         """The prompt templates in use."""
@@ -48,12 +58,16 @@ class WorldOptions:
         Raises:
             SpecError: a sampling field that does not exist.
         """
-        changes = {**sampling, **(self.sampling or {})}
-        try:
-            chosen = merged(self.spec.sampling.sampling(), changes)
-        except TypeError as error:
-            raise SpecError("options", "sampling", dict(changes), "fields of Sampling") from error
-        return LanguageWorld(self.spec, self.templates(profile), generator, chosen)
+        return LanguageWorld(self.spec, self.templates(profile), generator, self.chosen_sampling(**sampling))
+
+    def chosen_sampling(self, **defaults: Any) -> Sampling:
+        """The spec's sampling with what the world prefers, and over both what the user asked for.
+
+        Raises:
+            SpecError: a field that does not exist, or a value that does not fit.
+        """
+        fields = {**self.spec.sampling.model_dump(), **defaults, **(self.sampling or {})}
+        return validated(SamplingSpec, fields, "options.sampling").sampling()
 
 
 WorldFactory = Callable[[WorldOptions], World[Any]]
@@ -110,7 +124,7 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     if handle == "tiny":
         return _tiny(options)
     if kind in {"http", "https", "vllm", "transformers"} and rest:
-        return options.language(open_generator(handle))
+        return options.language(options.open_generator(handle))
     if kind == "recorded" and rest:
         return RecordedWorld(Path(rest))
     if kind == "record" and rest:
@@ -154,7 +168,7 @@ def _tiny(options: WorldOptions) -> World[Any]:
     if folder is None:
         raise WorldNotConfigured(f"no small world model of {options.spec.env_id} is bundled; pass world={MODELS}")
     return options.language(
-        open_generator(f"transformers:{folder}"), "compact", temperature=0.0, thinking=False, max_tokens=512
+        options.open_generator(f"transformers:{folder}"), "compact", temperature=0.0, thinking=False, max_tokens=512
     )
 
 
@@ -162,11 +176,3 @@ def tiny_model(domain: str) -> Path | None:
     """The folder of the bundled small world model of a domain, if there is one."""
     folder = Path(__file__).resolve().parent.parent / "models" / f"tiny-{domain}"
     return folder if (folder / "config.json").is_file() else None
-
-
-def installed(name: str) -> str:
-    """The version of an installed distribution, or `unknown`."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "unknown"

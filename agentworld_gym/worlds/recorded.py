@@ -13,6 +13,7 @@ from typing import Any
 
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Session, Usage, World
 from agentworld_gym.errors import RecordingError
+from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.fingerprint import Fingerprint, digest_of
 from agentworld_gym.task import Task
 from agentworld_gym.traces.jsonl import JsonlWriter, read_jsonl
@@ -67,15 +68,16 @@ class RecordingWorld:
         self.fingerprint = inner.fingerprint
         self.deterministic = inner.deterministic
         self._rows: dict[str, dict[str, Any]] = {}
-        if path.exists() and path.stat().st_size:
+        self._file = JsonlWriter(path)
+        if not self._file.empty:
             recorded, self._rows = read_recording(path)
             if recorded.digest != self.fingerprint.digest:
+                self._file.close()
                 raise RecordingError(
                     f"{path} records world {recorded.digest}, this world is {self.fingerprint.digest}; "
                     "record to another file"
                 )
-        self._file = JsonlWriter(path)
-        if not self._rows:
+        else:
             self._file.write([{"format": FORMAT, "fingerprint": self.fingerprint.as_dict()}])
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[RecordedSession | Failure]:
@@ -89,7 +91,7 @@ class RecordingWorld:
             key = start_key(self.fingerprint.digest, task, seed)
             session = RecordedSession(key, inner.observation, inner.system, inner)
             sessions.append(session)
-            row = {"key": key, "task": task.id, "seed": seed, "text": inner.observation, "system": inner.system}
+            row = {"key": key, "task": task.id, "seed": seed, "text": escape(inner.observation), "system": inner.system}
             rows += self._keep(row)
         self._file.write(rows)
         return sessions
@@ -186,7 +188,7 @@ class RecordedWorld:
         key = start_key(self.fingerprint.digest, task, seed)
         row = self._rows.get(key)
         if row is not None:
-            return RecordedSession(key, row["text"], row.get("system", ""))
+            return RecordedSession(key, unescape(row["text"]), row.get("system", ""))
         return Failure(FailureKind.RECORDING, f"{self.path}: {self._what_differs(task, seed)}")
 
     def _what_differs(self, task: Task, seed: int) -> str:
@@ -235,6 +237,8 @@ def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
         raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r})")
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
+        if "key" not in row:
+            raise RecordingError(f"{path}: a row without a key: {str(row)[:80]}")
         found.setdefault(row["key"], row)
     return Fingerprint.from_dict(header["fingerprint"]), found
 
@@ -247,7 +251,7 @@ def _inner(session: RecordedSession) -> Session:
 
 def _packed(observed: Observation) -> dict[str, Any]:
     return {
-        "text": observed.text,
+        "text": escape(observed.text),
         "usage": [observed.usage.prompt_tokens, observed.usage.completion_tokens, observed.usage.cached_tokens],
         "prompt": observed.prompt,
         "completion": observed.completion,
@@ -258,4 +262,4 @@ def _packed(observed: Observation) -> dict[str, Any]:
 
 def _unpacked(row: dict[str, Any]) -> Observation:
     usage = Usage(*row["usage"])
-    return Observation(row["text"], usage, row["prompt"], row["completion"], row["reasoning"], row["seed"])
+    return Observation(unescape(row["text"]), usage, row["prompt"], row["completion"], row["reasoning"], row["seed"])
