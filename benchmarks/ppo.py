@@ -1,6 +1,6 @@
 """PPO in the grounded terminal, all families, levels 1 and 2, against its twin that sees a constant observation.
 
-    python benchmarks/ppo.py                       # three seeds, about ten minutes of one core each
+    python benchmarks/ppo.py                       # three seeds, each with its twin
     python benchmarks/ppo.py --steps 20000 --seeds 0 --no-twin
 
 Both are the same MaskablePPO on the same tasks for the same number of steps, masks included; the twin's vectors are all

@@ -1,6 +1,6 @@
 """PPO in the grounded terminal: an agent that learns to read files before it writes them.
 
-    python examples/ppo_terminal.py                                   # one family, about a minute
+    python examples/ppo_terminal.py                                   # one family
     python examples/ppo_terminal.py --steps 120000 --levels 1 2 --families all
     python examples/ppo_terminal.py --world http://localhost:8000/v1  # train inside a language world model
 

@@ -114,6 +114,7 @@ def serve(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command and stop.")] = False,
 ) -> None:
     """Serve a world model with vLLM. Options after `--` go to `vllm serve` as they are."""
+    options = ""
     if model == "tiny":
         from agentworld_gym.worlds.opening import tiny_model
 
@@ -121,6 +122,7 @@ def serve(
         if bundled is None:
             raise GeneratorError("this installation has no bundled model; train one with `agentworld train`")
         model, name = str(bundled), name or "tiny"
+        options = ', profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 512}'
     command = server_command(model, host, port, name, max_model_len, context.args)
     shown = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host
     if dry_run:
@@ -129,7 +131,7 @@ def serve(
     program = server_program()
     console = stdout()
     console.print(shlex.join(command), style="dim", markup=False, highlight=False, soft_wrap=True)
-    usage = f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1")'
+    usage = f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1"{options})'
     console.print(usage, markup=False, highlight=False, soft_wrap=True)
     sys.stdout.flush()
     # The server takes this process's place, so that signals reach it and its exit code is ours.

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 STEPS = 120_000
 TEST_EPISODES = 120
 SHOWN_SEEDS = (0, 7, 14)
-NUM_ENVS = 16
+NUM_ENVS = 32
+MAX_STEPS = 12
 
 
 def run(report: Path, steps: int | None = None, seed: int = 0, episodes: int = TEST_EPISODES) -> Report:
@@ -101,7 +102,7 @@ def beginning(text: str, lines: int = 8) -> str:
 def _train(console: Console, steps: int, seed: int) -> Training:
     from agentworld_gym.wrappers import make_sb3_env, train_ppo
 
-    env = make_sb3_env(TERMINAL, num_envs=NUM_ENVS, seed=seed, world="grounded", levels=LEVELS)
+    env = make_sb3_env(TERMINAL, num_envs=NUM_ENVS, seed=seed, world="grounded", levels=LEVELS, max_steps=MAX_STEPS)
     with _bar(console, "{task.fields[said]}") as bar:
         task = bar.add_task("training", total=steps, said="")
 
