@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
 # Before anything imports torch: several test processes share the cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and no verdict that depends on how busy the machine is.
 settings.register_profile("deterministic", derandomize=True, deadline=None)
