@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -85,16 +86,18 @@ class EnvOptions:
         if folder is not None and not folder.is_dir():
             raise SpecError("options", "prompts", self.prompts, "a folder of prompt templates")
         options = WorldOptions(spec, self.profile, folder, self.system_prompt, self.sampling, self.generator)
-        world = open_world(self.world, options)
-        try:
+        with ExitStack() as opened:
+            world = open_world(self.world, options)
+            opened.callback(world.close)
             if self.expect_fingerprint is not None:
                 world.fingerprint.expect(self.expect_fingerprint)
             judge = self._judge(options, world.inner if isinstance(world, RecordingWorld) else world)
+            if judge is not None:
+                opened.callback(judge.generator.close)
             traces = None if self.traces is None else TraceLogs(Path(self.traces), spec.env_id, world.fingerprint)
-        except BaseException:
-            world.close()
-            raise
-        return EpisodeRunner(spec, world, source, judge=judge, max_steps=self.max_steps, traces=traces)
+            runner = EpisodeRunner(spec, world, source, judge=judge, max_steps=self.max_steps, traces=traces)
+            opened.pop_all()
+        return runner
 
     def _judge(self, options: WorldOptions, world: World[Any]) -> RubricJudge | None:
         sampling = options.spec.sampling.sampling()
