@@ -159,7 +159,8 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"]) or "the whole document"
-        raise SpecError(file, key, first.get("input"), expectation(first)) from error
+        value = None if first["type"] == "missing" else first.get("input")
+        raise SpecError(file, key, value, expectation(first)) from error
 
 
 def expectation(error: Mapping[str, Any]) -> str:

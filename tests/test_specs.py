@@ -400,7 +400,7 @@ BREAKAGES: list[tuple[str, Any, str, str, str]] = [
     ("title", None, "title", "None", "string"),
     ("prompts", "", "prompts", "''", "at least 1 character"),
     ("colour", "red", "colour", "'red'", "no such key"),
-    ("action", {"syntax": ["command_line"]}, "action.examples", "command_line", "this key to be there"),
+    ("action", {"syntax": ["command_line"]}, "action.examples", "None", "this key to be there"),
     ("action.syntax", ["telepathy"], "action.syntax.0", "'telepathy'", "'command_line'"),
     ("action.syntax", [], "action.syntax", "[]", "at least 1 item"),
     ("action.fence", "yaml", "action.fence", "'yaml'", "'json'"),
@@ -413,7 +413,7 @@ BREAKAGES: list[tuple[str, Any, str, str, str]] = [
     ("sampling.temperature", "hot", "sampling.temperature", "'hot'", "a valid number"),
     ("sampling.top_p", 2, "sampling.top_p", "2", "less than or equal to 1"),
     ("reward.checks", -1, "reward.checks", "-1", "greater than or equal to 0"),
-    ("controls", {"fog": {}}, "controls.fog.sentence", "{}", "this key to be there"),
+    ("controls", {"fog": {}}, "controls.fog.sentence", "None", "this key to be there"),
     ("tasks.files", "tasks/*.yaml", "tasks.files", "'tasks/*.yaml'", "tuple"),
 ]
 
