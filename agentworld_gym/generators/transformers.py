@@ -64,12 +64,18 @@ class TransformersGenerator:
         kind = "auto" if dtype is None else getattr(torch, dtype, None)
         if kind is None or batch_size < 1:
             raise GeneratorError(f"dtype={dtype!r}, batch_size={batch_size}: expected a torch dtype and at least 1")
+        logs: Any = transformers.utils.logging
+        shown = logs.is_progress_bar_enabled()
+        logs.disable_progress_bar()
         try:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(self.path, local_files_only=True)
             load: Any = transformers.AutoModelForCausalLM.from_pretrained
             self._model = load(self.path, dtype=kind, local_files_only=True).eval().to(device)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise GeneratorError(f"{self.path} cannot be loaded: {error}") from error
+        finally:
+            if shown:
+                logs.enable_progress_bar()
         if not self._tokenizer.chat_template:
             raise GeneratorError(f"{self.path} has no chat template (chat_template.jinja)")
         self._device, self._batch_size = device, batch_size
