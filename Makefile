@@ -51,7 +51,7 @@ test-all: $(VENV)/.vllm ## Run every test, the slow ones and vLLM's too
 	@$(PYTEST) -n $(JOBS) -m "not vllm" $(ARGS)
 	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests $(ARGS)
 
-bench: $(VENV)/.dev ## Run the benchmarks (those of vLLM need `make test-vllm` first)
+bench: $(VENV)/.vllm ## Run the benchmarks, vLLM on the CPU included (hours)
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; OMP_NUM_THREADS=1 $(BIN)/python $$script $(ARGS); done
 
 clean: ## Remove the virtual environment, caches and builds

@@ -159,5 +159,5 @@ def test_batches_resume_exactly(calls: list[bool], more: int) -> None:
 
 
 def test_limits_that_no_session_fits_are_refused() -> None:
-    with pytest.raises(ValueError, match="no session has at most 3 tokens"):
+    with pytest.raises(ValueError, match="a session of at most 3 tokens"):
         batches(longest=3)

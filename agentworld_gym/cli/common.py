@@ -16,6 +16,9 @@ from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+SMALL = 'profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 512}'
+"""What `gym.make` needs beside the world for a small model that our recipe trained."""
+
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 EnvironmentName = Annotated[
@@ -30,6 +33,9 @@ LevelOption = Annotated[
     list[int] | None, typer.Option("--level", min=1, max=3, help="Only this level; may be given several times.")
 ]
 SplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, validation or test.")]
+ProfileOption = Annotated[
+    str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
+]
 SamplingOption = Annotated[
     list[str] | None,
     typer.Option("--sampling", metavar="KEY=VALUE", help="How the world model samples, such as temperature=0."),
@@ -49,6 +55,10 @@ class Commands(TyperGroup):
         except AgentWorldError as error:
             complain(error)
             raise typer.Exit(USAGE if isinstance(error, SpecError | WorldNotConfigured) else FAILED) from error
+        except (OSError, ImportError) as error:
+            hint = "; install it with pip install 'agentworld-gym[all]'" if isinstance(error, ImportError) else ""
+            complain(AgentWorldError(f"{error}{hint}"))
+            raise typer.Exit(FAILED) from error
         except KeyboardInterrupt as error:
             stderr().print("Stopped.", style="yellow")
             raise typer.Exit(INTERRUPTED) from error
@@ -108,6 +118,7 @@ def env_options(
     families: list[str] | None,
     levels: list[int] | None,
     split: str,
+    profile: str | None,
     sampling: list[str] | None,
     traces: Path | None,
 ) -> dict[str, Any]:
@@ -117,6 +128,8 @@ def env_options(
         options["families"] = families
     if levels:
         options["levels"] = levels
+    if profile is not None:
+        options["profile"] = profile
     if sampling:
         options["sampling"] = dict(map(pair, sampling))
     if traces is not None:

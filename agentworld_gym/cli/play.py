@@ -13,6 +13,7 @@ from agentworld_gym.cli.common import (
     EnvironmentName,
     FamilyOption,
     LevelOption,
+    ProfileOption,
     SamplingOption,
     SeedOption,
     SplitOption,
@@ -45,13 +46,14 @@ def play(
     level: LevelOption = None,
     split: SplitOption = "train",
     task: Annotated[str | None, typer.Option("--task", help="This task: an id, or a YAML file.")] = None,
+    profile: ProfileOption = None,
     sampling: SamplingOption = None,
     out: TracesOption = None,
 ) -> None:
     """Play one episode yourself. `:help` lists what else can be typed."""
     from agentworld_gym.env import AgentWorldEnv
 
-    made = AgentWorldEnv(**env_options(env, world, family, level, split, sampling, out), task=task)
+    made = AgentWorldEnv(**env_options(env, world, family, level, split, profile, sampling, out), task=task)
     try:
         Game(made, seed).run()
     finally:

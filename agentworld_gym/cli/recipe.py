@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import INTERRUPTED, EnvironmentName, examples, progress, spec_source, stdout
+from agentworld_gym.cli.common import INTERRUPTED, SMALL, EnvironmentName, examples, progress, spec_source, stdout
 from agentworld_gym.errors import GeneratorError, SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.config import RecipeConfig
     from agentworld_gym.recipe.train import Progress, Trainer
 
+VALIDATION_SESSIONS = 100
 TOKENIZER_SESSIONS = 4000
 """A vocabulary needs no more sessions than these."""
 
@@ -91,7 +92,8 @@ def train(
         stdout().print(f"{out}: stopped at step {trainer.steps}; the same command goes on from there", markup=False)
         raise typer.Exit(INTERRUPTED)
     folder = export(out, out / "model")
-    stdout().print(f'{out}: {trainer.steps} steps; world="transformers:{folder}"', markup=False, highlight=False)
+    usage = f'{out}: {trainer.steps} steps; gym.make("AgentWorld/Terminal-v0", world="transformers:{folder}", {SMALL})'
+    stdout().print(usage, markup=False, highlight=False, soft_wrap=True)
 
 
 def _recorded(settings: RecipeConfig, path: Path) -> Path:
@@ -116,18 +118,24 @@ def _recorded(settings: RecipeConfig, path: Path) -> Path:
 
 def _trainer(settings: RecipeConfig, sessions: Path, out: Path, report: Progress) -> Trainer:
     """A run over recorded sessions, with the tokenizer it began with or one made for them."""
-    from agentworld_gym.recipe.collect import read_sessions
+    from agentworld_gym.recipe.collect import Recorder, read_sessions
     from agentworld_gym.recipe.dataset import encode, render
+    from agentworld_gym.recipe.evaluate import quick
     from agentworld_gym.recipe.model import TOKENIZER
     from agentworld_gym.recipe.tokenizer import build_tokenizer, load_tokenizer
     from agentworld_gym.recipe.train import Trainer
+    from agentworld_gym.spec import load_spec
 
     if (out / TOKENIZER).is_file():
         tokenizer = load_tokenizer(out)
     else:
         texts = (render(session.messages()) for session in read_sessions(sessions, 0, TOKENIZER_SESSIONS))
         tokenizer = build_tokenizer(texts, settings.model.vocab_size)
-    return Trainer(settings, encode(read_sessions(sessions), tokenizer), tokenizer, out, progress=report)
+    spec = load_spec(settings.domain)
+    recorder = Recorder(spec, settings.collect, settings.train.seed, "validation")
+    unseen = [recorder.session(index) for index in range(VALIDATION_SESSIONS)]
+    data = encode(read_sessions(sessions), tokenizer)
+    return Trainer(settings, data, tokenizer, out, quick(unseen, tokenizer, spec), report)
 
 
 def register(app: typer.Typer) -> None:

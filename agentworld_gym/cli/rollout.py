@@ -15,6 +15,7 @@ from agentworld_gym.cli.common import (
     EnvironmentName,
     FamilyOption,
     LevelOption,
+    ProfileOption,
     SamplingOption,
     SeedOption,
     SplitOption,
@@ -66,6 +67,7 @@ def rollout(
     level: LevelOption = None,
     split: SplitOption = "train",
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")] = 16,
+    profile: ProfileOption = None,
     sampling: SamplingOption = None,
     out: TracesOption = None,
 ) -> None:
@@ -75,7 +77,7 @@ def rollout(
     """
     from agentworld_gym.config import EnvOptions
 
-    runner = EnvOptions(**env_options(env, world, family, level, split, sampling, out)).runner()
+    runner = EnvOptions(**env_options(env, world, family, level, split, profile, sampling, out)).runner()
     outcomes: list[Outcome] = []
     stopped = False
     try:

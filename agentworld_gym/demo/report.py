@@ -53,6 +53,8 @@ class Comparison:
     def verdict(self) -> str:
         """What the two figures say together."""
         judged = self.agree + self.only_dream + self.only_grounded
+        if not judged:
+            return "One of the worlds failed in every episode: nothing can be compared."
         said = (
             f"Both worlds agree on {self.agree} of {judged} episodes; {self.only_dream} succeed only in the dream, "
             f"{self.only_grounded} only in the grounded terminal."

@@ -40,6 +40,8 @@ def run(report: Path, steps: int | None = None, seed: int = 0, episodes: int = T
     from agentworld_gym.wrappers import evaluate_policy
 
     console = Console()
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.touch()  # better now than after the training
     began = time.monotonic()
 
     console.rule("1. What a world model is sent for one step")

@@ -186,6 +186,7 @@ def collect(
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     config = config or CollectConfig()
+    _check(out, split)
     present = _repair(out)
     batches = [range(start, min(start + BATCH, episodes)) for start in range(present, episodes, BATCH)]
     source = str(spec.path) if spec.path.name else spec.id
@@ -239,6 +240,22 @@ def _recorder(setting: _Setting) -> Recorder:
 def _record_batch(setting: _Setting, batch: range) -> list[str]:
     recorder = _recorder(setting)
     return [recorder.session(index).to_json() for index in batch]
+
+
+def _check(path: Path, split: Split) -> None:
+    """A file that is there already must hold sessions of the same split."""
+    if not path.exists() or not path.stat().st_size:
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        line = file.readline()
+    try:
+        found = Recorded.from_json(line).split
+    except (ValueError, TypeError, KeyError) as error:
+        if line.startswith('{"index"') and not line.endswith("\n"):
+            return  # the first session, torn
+        raise SpecError(path, "line 1", line[:80], "a recorded session; record to another file") from error
+    if found != split:
+        raise SpecError(path, "split", found, f"{split}; record to another file")
 
 
 def _repair(path: Path) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.contracts import Message
+from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.collect import Recorded
 from agentworld_gym.recipe.tokenizer import END, PAD
 
@@ -109,7 +110,9 @@ class Batches:
         self._lengths = data.lengths
         for limit, name in ((self._longest, "longest"), (short, "short")):
             if not (self._lengths <= limit).any():
-                raise ValueError(f"no session has at most {limit} tokens ({name})")
+                raise SpecError(
+                    "recorded sessions", name, int(self._lengths.min()), f"a session of at most {limit} tokens"
+                )
         self._epoch, self._cursor, self._taken, self._pool_short = 0, 0, 0, False
         self._pool: list[NDArray[np.int64]] = []
         self._order = self._shuffled()

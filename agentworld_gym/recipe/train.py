@@ -63,7 +63,6 @@ class Trainer:
         self._evaluate, self._progress = evaluate, progress
         torch.set_num_threads(self.options.threads)
         folder.mkdir(parents=True, exist_ok=True)
-        tokenizer.save(str(folder / TOKENIZER))
         self.model = build_model(config.model, tokenizer, self.options.seed)
         self.batches = Batches(
             data,
@@ -74,6 +73,7 @@ class Trainer:
             context_weight=self.options.context_weight,
             pad=pad_id(tokenizer),
         )
+        tokenizer.save(str(folder / TOKENIZER))
         self.optimizers = _optimizers(self.model, self.options)
         self._rates = [group["lr"] for optimizer in self.optimizers for group in optimizer.param_groups]
         self._loss: Any = torch.compile(self._loss_of, dynamic=True) if self.options.compile else self._loss_of

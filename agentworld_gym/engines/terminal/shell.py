@@ -17,6 +17,7 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
+from agentworld_gym.engines.terminal.interrupts import deferred_interrupt
 from agentworld_gym.engines.terminal.keyboard import Entered
 from agentworld_gym.engines.terminal.messages import told
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
@@ -127,9 +128,10 @@ class Shell:
             prefix += f"(exit {status})\n"
         chunks: list[tuple[str, str]] = []
         try:
-            result = bash.execute_sync(
-                prefix + prepared(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
-            )
+            with deferred_interrupt():
+                result = bash.execute_sync(
+                    prefix + prepared(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
+                )
         except BashError as error:
             raise EngineError(f"the sandbox gave up: {error}") from error
         if shift:
