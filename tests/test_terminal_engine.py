@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import time
 from itertools import pairwise
 
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from agentworld_gym.engines import Engine, Machine
 from agentworld_gym.engines.terminal import EngineError, TerminalMachine
+from agentworld_gym.engines.terminal.interrupts import deferred_interrupt
 from agentworld_gym.errors import SpecError
 
 HOME = "/home/dev"
@@ -323,3 +327,21 @@ def test_time_never_goes_back() -> None:
     machine = started()
     stamps = [float(printed(machine, "date +%s.%N")) for _ in range(5)]
     assert all(a < b for a, b in pairwise(stamps))
+
+
+def test_ctrl_c_while_a_command_runs_is_kept_until_it_has_ended() -> None:
+    reached = []
+    with pytest.raises(KeyboardInterrupt), deferred_interrupt():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+        reached.append("the end")
+    assert reached == ["the end"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_thread_of_its_own_runs_commands_without_touching_signals() -> None:
+    shown = []
+    thread = threading.Thread(target=lambda: shown.append(TerminalMachine.start({}, 1).act([{"keystrokes": "pwd\n"}])))
+    thread.start()
+    thread.join()
+    assert shown == ["pwd\n/home/dev\ndev@box:~$"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins.common import MISSING, Metadata, Tree, Usage, hint, options
@@ -22,7 +24,7 @@ _COPY = {
 }
 
 
-class _Transfer:
+class _Transfer(ABC):
     """One run of `cp` or `mv`: where to, how, and what was said on the way."""
 
     def __init__(self, name: str, context: Context, call: BuiltinContext) -> None:
@@ -60,8 +62,9 @@ class _Transfer:
     def fail(self, message: str) -> None:
         self.errors.append(f"{self.name}: {message}\n")
 
+    @abstractmethod
     def one(self, source: str, target: str) -> None:
-        raise NotImplementedError
+        """Copy or move one entry."""
 
     def skipped(self, metadata: Metadata, existing: Metadata | None) -> bool:
         """Whether `-n` or `-u` leaves the target alone."""
