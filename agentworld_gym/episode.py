@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Observation, Session, Usage, World
 from agentworld_gym.errors import AgentWorldError, RecordingError
-from agentworld_gym.rewards.checks import due, holds, output_of, score
+from agentworld_gym.rewards.checks import due, output_of, passed, score
 from agentworld_gym.rewards.rubric import Case, RubricJudge
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
@@ -245,8 +245,8 @@ class EpisodeRunner:
                 elif check.rubric is not None:
                     cases.append((index, number))
                 else:
-                    passed = holds(check, episode.actions, episode.observations, actions[index].answer)
-                    ending.passed[number] = float(passed)
+                    answer = actions[index].answer
+                    ending.passed[number] = passed(check, episode.actions, episode.observations, answer)
             if over and self.spec.reward.rubric:
                 cases.append((index, None))
         if probes:
@@ -273,7 +273,8 @@ class EpisodeRunner:
                 continue
             ending.usage += answer.usage
             expect = episodes[index].task.success[number].expect
-            ending.passed[number] = float(expect is not None and expect.holds(output_of(answer.text, self._output)))
+            assert expect is not None
+            ending.passed[number] = expect.score(output_of(answer.text, self._output))
 
     def _judge(
         self,

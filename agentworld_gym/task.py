@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from agentworld_gym.errors import SpecError
+from agentworld_gym.scoring import close, item_f1, row_f1
 
 Split = Literal["train", "validation", "test"]
 When = Literal["finish", "end", "step"]
@@ -27,16 +28,23 @@ class Expect(Strict):
     """A test of one text; every condition given must hold.
 
     `equals` ignores white space at both ends. `matches` is a regular expression that is searched for, line by line: `^`
-    and `$` match at every line.
+    and `$` match at every line. `number` wants one number, within the absolute `tolerance`. `items` and `rows` want a
+    list and a table in any order, and give part of the score for a part of them (F1).
 
     >>> Expect(equals="3").holds(" 3\\n"), Expect(matches=r"^\\d+$").holds("x1")
     (True, False)
+    >>> Expect(number=42, tolerance=0.5).holds("about 42.3 km"), Expect(items=("a", "b")).score("b")
+    (True, 0.6666666666666666)
     """
 
     equals: str | None = None
     contains: str | None = None
     excludes: str | None = None
     matches: str | None = None
+    number: float | None = None
+    tolerance: float = Field(default=0.0, ge=0)
+    items: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
 
     @field_validator("matches")
     @classmethod
@@ -50,19 +58,29 @@ class Expect(Strict):
 
     @model_validator(mode="after")
     def _not_empty(self) -> Expect:
-        if not self.model_fields_set:
-            raise ValueError("at least one of equals, contains, excludes, matches")
+        if not self.model_fields_set - {"tolerance"}:
+            raise ValueError("at least one of equals, contains, excludes, matches, number, items, rows")
         return self
 
     def holds(self, text: str) -> bool:
-        """Whether the text passes every condition."""
+        """Whether the text passes every condition in full."""
+        return self.score(text) == 1.0
+
+    def score(self, text: str) -> float:
+        """How much of the test the text passes: 0 or 1, and between them for a part of `items` or `rows`."""
         if self.equals is not None and text.strip() != self.equals.strip():
-            return False
+            return 0.0
         if self.contains is not None and self.contains not in text:
-            return False
+            return 0.0
         if self.excludes is not None and self.excludes in text:
-            return False
-        return self.matches is None or re.search(self.matches, text, re.MULTILINE) is not None
+            return 0.0
+        if self.matches is not None and re.search(self.matches, text, re.MULTILINE) is None:
+            return 0.0
+        if self.number is not None and not close(text, self.number, self.tolerance):
+            return 0.0
+        parts = [item_f1(text, self.items)] if self.items else []
+        parts += [row_f1(text, self.rows)] if self.rows else []
+        return min(parts, default=1.0)
 
 
 class Check(Strict):
@@ -97,8 +115,9 @@ class Task(Strict):
     """An instruction, an initial state and a way to tell success.
 
     `state` is what the world starts from, in the words of the domain (files, tables, pages); `hidden` is known to the
-    world and never shown to the agent. `menu` lists actions for agents that choose instead of write; `expert` is one
-    action sequence that succeeds.
+    world and never shown to the agent. `controls` are perturbations by name with their strengths; their draws follow
+    `control_seed`, or the seed of the episode where that is None. `menu` lists actions for agents that choose instead
+    of write; `expert` is one action sequence that succeeds.
 
     >>> Task(id="t", domain="terminal", instruction="Make a file.", success=[{"answer": {"equals": "ok"}}]).level
     1
@@ -115,6 +134,7 @@ class Task(Strict):
     simulation: str | None = None
     success: tuple[Check, ...] = Field(min_length=1)
     controls: dict[str, float] = Field(default_factory=dict)
+    control_seed: int | None = None
     max_steps: int | None = Field(default=None, ge=1)
     split: Split = "train"
     family: str = "handwritten"

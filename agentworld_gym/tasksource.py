@@ -13,7 +13,7 @@ from agentworld_gym.tasks import families, generate
 
 SPLITS = ("train", "validation", "test")
 LEVELS = (1, 2, 3)
-RESET_OPTIONS = ("task", "family", "level", "controls")
+RESET_OPTIONS = ("task", "family", "level", "controls", "control_seed")
 
 
 class TaskSource:
@@ -64,7 +64,7 @@ class TaskSource:
             raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
 
     def pick(self, seed: int, options: Mapping[str, Any]) -> Task:
-        """The task of a seed; `options` may name another `task`, `family`, `level` or `controls` for this episode.
+        """The task of a seed; `options` may name another `task`, `family`, `level`, `controls` or `control_seed`.
 
         Raises:
             SpecError: an unknown option, or a value that does not fit.
@@ -74,8 +74,12 @@ class TaskSource:
                 raise SpecError("options", name, value, f"one of {', '.join(RESET_OPTIONS)}")
         task = self._pick(seed, options)
         controls = {**self.controls, **checked_controls(self.spec, options.get("controls") or {})}
-        if controls:
-            return task.model_copy(update={"controls": {**task.controls, **controls}})
+        control_seed = options.get("control_seed", task.control_seed)
+        if control_seed is not None and (isinstance(control_seed, bool) or not isinstance(control_seed, int)):
+            raise SpecError("options", "control_seed", control_seed, "an integer")
+        if controls or control_seed != task.control_seed:
+            changed = {"controls": {**task.controls, **controls}, "control_seed": control_seed}
+            return task.model_copy(update=changed)
         return task
 
     def _pick(self, seed: int, options: Mapping[str, Any]) -> Task:

@@ -9,7 +9,7 @@ from agentworld_gym import AgentWorldError, Failure, FailureKind, Task
 from agentworld_gym.contracts import Completion, Sampling, Usage
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.prompt import Prompts
-from agentworld_gym.rewards.checks import due, holds, score
+from agentworld_gym.rewards.checks import due, passed, score
 from agentworld_gym.rewards.rubric import Case, RubricJudge, Verdict, verdict_schema
 from agentworld_gym.spec import load_spec
 
@@ -45,9 +45,9 @@ def test_patterns_look_at_the_answer_or_anywhere_in_the_episode():
             {"observation": {"excludes": "error"}},
         ],
     )
-    passed = [holds(check, ["mkdir a", "ls"], ["error 1", "fine"], "42") for check in task.success]
-    assert passed == [True, True, True]
-    assert [holds(check, ["ls"], ["error 1"], None) for check in task.success] == [False, False, False]
+    given = [passed(check, ["mkdir a", "ls"], ["error 1", "fine"], "42") for check in task.success]
+    assert given == [True, True, True]
+    assert [passed(check, ["ls"], ["error 1"], None) for check in task.success] == [False, False, False]
 
 
 def test_a_score_is_the_weighted_share():

@@ -18,7 +18,7 @@ from agentworld_gym.contracts import ActionKind
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.rewards.checks import holds
+from agentworld_gym.rewards.checks import passed
 from agentworld_gym.spec import DOMAINS, DomainSpec, data_folder, load_spec
 from agentworld_gym.task import Check, Expect, Task, load_task
 
@@ -232,12 +232,12 @@ def test_neither_doing_nothing_nor_a_wrong_answer_succeeds(task: Task) -> None:
     parser = ActionParser(load_spec(task.domain))
     patterns = [check for check in task.success if check.probe is None and check.rubric is None]
     first = prompts_of(task.domain).first_observation(task)
-    assert not any(holds(check, [], [first], None) for check in patterns)
+    assert not any(passed(check, [], [first], None) for check in patterns)
     answers = [check for check in patterns if check.answer is not None]
     for text in set(task.menu) - set(task.expert):
         action = parser.parse(text, task.tools)
         if action.kind is ActionKind.FINISH:
-            assert not all(holds(check, [], [first], action.answer) for check in answers)
+            assert not all(passed(check, [], [first], action.answer) for check in answers)
 
 
 @every_domain

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from agentworld_gym.engines.controls import Controls
 from agentworld_gym.errors import AgentWorldError
+
+__all__ = ["Controls", "Engine", "EngineError", "Kind", "Machine", "Scalar", "Span"]
+
+Kind = Literal["deterministic", "pre-existing", "metadata"]
+"""What decides a piece of text: the rules and what was shown before; things that were there and never shown; the moment
+of the run (times, durations, random ids)."""
+
+Scalar = str | int | float | bool | None
+"""The value of one field of a machine's state."""
 
 
 class EngineError(AgentWorldError):
     """The engine gave up on a command; the machine cannot go on."""
 
 
+class Span(NamedTuple):
+    """A piece of an observation, `text[start:end]`, whose content is of one kind."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
 @runtime_checkable
 class Machine(Protocol):
     """One running episode of a grounded domain.
 
-    `observation` is what is shown since the last action. A fork is exact: equal actions on both give equal
-    observations. `close` may be called twice.
+    `observation` is what is shown since the last action; `spans` tell, in order and without overlap, which pieces of it
+    are not deterministic. A fork is exact: equal actions on both give equal observations. `close` may be called twice.
     """
 
     @property
@@ -25,8 +43,17 @@ class Machine(Protocol):
         """What is shown since the last action."""
         ...
 
-    def act(self, action: Sequence[Mapping[str, Any]], /) -> str:
-        """Execute one action and show what appeared."""
+    @property
+    def spans(self) -> Sequence[Span]:
+        """The pieces of the observation that are not deterministic."""
+        ...
+
+    def act(self, action: Any, /) -> str:
+        """Execute one action, as the domain's parser gives it, and show what appeared."""
+        ...
+
+    def state(self) -> Mapping[str, Scalar]:
+        """Everything that an action can change, as flat fields: a path such as `orders/12/status`, and its value."""
         ...
 
     def fork(self) -> Machine:
@@ -42,6 +69,22 @@ class Machine(Protocol):
 class Engine(Protocol):
     """Starts machines. A class with a `start` class method is one."""
 
-    def start(self, state: Mapping[str, Any], seed: int) -> Machine:
-        """A machine in that state."""
+    def start(
+        self,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = ...,
+        hidden: Mapping[str, Any] = ...,
+    ) -> Machine:
+        """A machine in that state.
+
+        Args:
+            state: the task's initial state, in the words of the domain.
+            seed: of everything that the state leaves open.
+            controls: the perturbations in force.
+            hidden: what the world knows and the agent is never shown.
+
+        Raises:
+            SpecError: the state is wrong; names the key, its value and what was expected.
+        """
         ...

@@ -19,26 +19,28 @@ def due(task: Task, moment: str) -> list[int]:
     return [index for index, check in enumerate(task.success) if check.when in DUE[moment]]
 
 
-def holds(check: Check, actions: Sequence[str], observations: Sequence[str], answer: str | None) -> bool:
-    """Whether a pattern check over the answer, the actions or the observations of an episode passes."""
+def passed(check: Check, actions: Sequence[str], observations: Sequence[str], answer: str | None) -> float:
+    """How much of a pattern check over the answer, the actions or the observations of an episode passes, 0 to 1."""
     if check.answer is not None:
-        return answer is not None and check.answer.holds(answer)
+        return 0.0 if answer is None else check.answer.score(answer)
     if check.action is not None:
-        return any(check.action.holds(text) for text in actions)
+        return max((check.action.score(text) for text in actions), default=0.0)
     if check.observation is not None:
-        return any(check.observation.holds(text) for text in observations)
+        return max((check.observation.score(text) for text in observations), default=0.0)
     raise ValueError("probes and rubrics are not pattern checks")
 
 
-def score(task: Task, passed: Mapping[int, float]) -> float:
-    """Weighted share of the checks passed, 0 to 1. `passed` maps a check's index to 0..1 (a judge may give part).
+def score(task: Task, reached: Mapping[int, float]) -> float:
+    """Weighted share of the checks passed, 0 to 1.
+
+    `reached` maps a check's index to 0..1 (a list, a table or a judge may give part).
 
     >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}, "weight": 3},
     ...                                                           {"answer": {"equals": "2"}}])
     >>> score(task, {0: 1.0, 1: 0.0})
     0.75
     """
-    gained = sum(task.success[index].weight * value for index, value in passed.items())
+    gained = sum(task.success[index].weight * value for index, value in reached.items())
     return gained / total_weight(task.success)
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from importlib import import_module
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.task import Task, split_of
 from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family
-from agentworld_gym.tasks.terminal import FAMILIES as TERMINAL
 
 __all__ = ["Draft", "Family", "families", "generate"]
+
+GENERATED = ("mcp", "search", "swe", "terminal")
+"""The domains with task families, each a module here that has `FAMILIES`."""
 
 ATTEMPTS = 20
 
@@ -21,7 +24,10 @@ def families(domain: str) -> Mapping[str, Family]:
     >>> sorted(families("terminal"))[:3], dict(families("web"))
     (['aggregate_csv', 'archive', 'change_config'], {})
     """
-    return TERMINAL if domain == "terminal" else {}
+    if domain not in GENERATED:
+        return {}
+    found: Mapping[str, Family] = import_module(f"agentworld_gym.tasks.{domain}").FAMILIES
+    return found
 
 
 def generate(domain: str, family: str, level: int, seed: int) -> Task:
@@ -47,12 +53,15 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
             break
     else:
         raise RuntimeError(f"family {family} of {domain} gave menus of {len(menu)} actions, at least {MENU_MIN} wanted")
-    expert = (*draft.expert, "finish")
+    expert = (*draft.expert, draft.finish)
     return Task(
         id=f"{family}-{level}-{seed}",
         domain=domain,
         instruction=draft.instruction,
         state=dict(draft.state),
+        hidden=dict(draft.hidden),
+        tools=draft.tools,
+        first_observation=draft.first_observation,
         success=draft.success,
         max_steps=2 * len(expert) + 2,
         split=split_of(seed),

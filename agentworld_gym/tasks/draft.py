@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from agentworld_gym.task import Check
@@ -18,8 +18,9 @@ MENU_MAX = {1: 10, 2: 12, 3: 14}
 class Draft:
     """A task without id, split and menu order.
 
-    `expert` leaves out the closing `finish`; `distractors` are wrong or useless actions for the menu, the most
-    tempting ones first, because a full menu drops the rest.
+    `expert` leaves out the closing `finish`, which carries the `answer` where there is one. `distractors` are wrong or
+    useless actions for the menu (wrong answers as `finish: …` among them), the most tempting ones first, because a full
+    menu drops the rest. `menu_max` replaces the size of the menu at this level.
     """
 
     instruction: str
@@ -27,10 +28,21 @@ class Draft:
     success: tuple[Check, ...]
     expert: tuple[str, ...]
     distractors: tuple[str, ...]
+    answer: str | None = None
+    hidden: Mapping[str, Any] = field(default_factory=dict)
+    tools: tuple[dict[str, Any], ...] = ()
+    first_observation: str | None = None
+    menu_max: int | None = None
+
+    @property
+    def finish(self) -> str:
+        """How the expert ends."""
+        return "finish" if self.answer is None else f"finish: {self.answer}"
 
     def menu(self, rng: random.Random, level: int) -> tuple[str, ...]:
         """All actions on offer, each once, in random order."""
-        entries = list(dict.fromkeys((*self.expert, "finish", *self.distractors)))[: MENU_MAX[level]]
+        size = self.menu_max or MENU_MAX[level]
+        entries = list(dict.fromkeys((*self.expert, self.finish, *self.distractors)))[:size]
         rng.shuffle(entries)
         return tuple(entries)
 

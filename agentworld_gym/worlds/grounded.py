@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
-from agentworld_gym.engines import Engine, EngineError, Machine
-from agentworld_gym.errors import SpecError
+from agentworld_gym.engines import Controls, Engine, EngineError, Machine
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.task import Task
 
@@ -36,7 +35,7 @@ class GroundedWorld:
     """Ground truth for one domain.
 
     Args:
-        engine: starts a machine from a task's `state` and a seed.
+        engine: starts a machine from a task's `state`, a seed, the task's controls and what is hidden.
         fingerprint: names the engine and its versions.
     """
 
@@ -50,15 +49,14 @@ class GroundedWorld:
         """One machine a task.
 
         Raises:
-            SpecError: a state the engine cannot start from, or controls, which engines do not act out.
+            SpecError: a state the engine cannot start from.
         """
         return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
 
     def _begin(self, task: Task, seed: int) -> GroundedSession | Failure:
-        if task.controls:
-            raise SpecError(f"task {task.id}", "controls", dict(task.controls), "none: only a language world has them")
+        controls = Controls(task.controls, seed if task.control_seed is None else task.control_seed)
         try:
-            machine = self.engine.start(task.state, seed)
+            machine = self.engine.start(task.state, seed, controls, task.hidden)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         return GroundedSession(machine, machine.observation)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import Generator, Sampling, World
-from agentworld_gym.engines import Engine
+from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.generators import open_generator
@@ -117,8 +117,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     kind, _, rest = handle.partition(":")
     if handle in REGISTRY.factories:
         return REGISTRY.factories[handle](options)
-    if handle == "grounded":
-        return _grounded(options.spec)
+    if kind == "grounded":
+        return _grounded(options.spec, rest)
     if handle == "scripted":
         return _scripted(options)
     if handle == "tiny":
@@ -134,27 +134,24 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     raise WorldNotConfigured(f"world={handle!r} names no world; pass {KINDS}")
 
 
-def has_grounded(domain: str) -> bool:
-    """Whether a domain has a grounded world."""
-    return domain in {"terminal"}
-
-
-def _grounded(spec: DomainSpec) -> World[Any]:
-    if not has_grounded(spec.id):
+def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
+    entry = ENGINES.get(spec.id)
+    if entry is None:
         raise WorldNotConfigured(
             f"{spec.env_id} has no grounded world; pass world={MODELS}, 'scripted' or 'recorded:PATH', "
             "or set AGENTWORLD_WORLD"
         )
-    from agentworld_gym.engines.terminal import TerminalMachine
-
-    engine: Engine = TerminalMachine
+    if variant and variant not in entry.variants:
+        known = ", ".join(f"grounded:{name}" for name in entry.variants if name) or "grounded alone"
+        raise WorldNotConfigured(f"world='grounded:{variant}' does not exist for {spec.env_id}; there is {known}")
+    engine = entry.load(variant or entry.variants[0])
     parts = {
         "world": Part("grounded", True),
-        "engine": Part(spec.id, True),
+        "engine": Part(":".join(filter(None, (spec.id, getattr(engine, "variant", variant)))), True),
         "spec": Part(spec.digest(), True),
         "agentworld-gym": Part(installed("agentworld-gym"), True),
-        "bashkit": Part(installed("bashkit"), True),
     }
+    parts |= {library: Part(installed(library), True) for library in entry.libraries}
     return GroundedWorld(engine, Fingerprint(parts))
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from agentworld_gym.engines import EngineError
+from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.terminal.keyboard import Entered, Line, keys_of
 from agentworld_gym.engines.terminal.screen import shown
 from agentworld_gym.engines.terminal.shell import Shell
 from agentworld_gym.engines.terminal.state import TerminalState
 
+NONE = Controls()
 LINE_SECONDS = 0.01
 MAX_WAIT = 3600.0
 CONFIRM = "Are you sure that the task is complete? Send [] again to confirm."
@@ -37,8 +39,14 @@ class TerminalMachine:
         self._observation = shown(self._prompt())
 
     @classmethod
-    def start(cls, state: Mapping[str, Any], seed: int) -> TerminalMachine:
-        """A fresh terminal.
+    def start(
+        cls,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = NONE,
+        hidden: Mapping[str, Any] = MappingProxyType({}),
+    ) -> TerminalMachine:
+        """A fresh terminal; nothing of `hidden` matters to it.
 
         Raises:
             SpecError: if the state is wrong; names the key, its value and what was expected.
@@ -49,6 +57,15 @@ class TerminalMachine:
     def observation(self) -> str:
         """What is shown since the last action; at the start the prompt."""
         return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The pieces of the observation that are not deterministic."""
+        return ()
+
+    def state(self) -> dict[str, Scalar]:
+        """The working directory, and every text file by its path."""
+        return {"cwd": self._open().cwd, **self.files()}
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.

@@ -1,0 +1,1 @@
+"""Tool servers over a database."""

@@ -1,0 +1,1 @@
+"""A fictional web, its search engine, its page reader and a memory."""

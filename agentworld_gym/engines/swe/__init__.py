@@ -1,0 +1,1 @@
+"""A source repository behind the tools of a coding assistant."""

@@ -1,0 +1,1 @@
+"""Python in a sandbox."""

@@ -1,0 +1,1 @@
+"""Recordings of other systems, read into this project's rows."""
