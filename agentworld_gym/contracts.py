@@ -230,6 +230,10 @@ class Session(Protocol):
         """An exact copy that goes its own way."""
         ...
 
+    def probe(self) -> Session:
+        """A copy to test success on: as `fork`, but where the world acts controls out, none of them strikes."""
+        ...
+
     def close(self) -> None:
         """Free what is held; more than once is fine."""
         ...

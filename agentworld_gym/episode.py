@@ -152,7 +152,7 @@ class EpisodeRunner:
             if self.traces:
                 row = {"episode": episode.id, "turn": 0, "task_id": task.id, "seed": seed}
                 rows.append({**row, "system": session.system, "observation": shown})
-                agent_rows.append({**row, "observation": text, "family": task.family, "level": task.level})
+                agent_rows.append({**row, "observation": text, **_named(task)})
         if self.traces:
             self.traces.write(rows, agent_rows)
         return started
@@ -163,8 +163,8 @@ class EpisodeRunner:
         if self.traces:
             row = {"episode": twin.id, "turn": 0, "task_id": twin.task.id, "seed": twin.seed}
             row |= {"parent": episode.id, "parent_turn": episode.steps}
-            agent = {"observation": twin.observation, "family": twin.task.family, "level": twin.task.level}
-            self.traces.write([{**row, "system": twin.session.system}], [{**row, **agent}])
+            agent = {**row, "observation": twin.observation, **_named(twin.task)}
+            self.traces.write([{**row, "system": twin.session.system}], [agent])
         return twin
 
     def advance(self, episodes: Sequence[Episode], actions: Sequence[str]) -> list[Transition]:
@@ -258,7 +258,7 @@ class EpisodeRunner:
     def _probe(
         self, episodes: Sequence[Episode], probes: Sequence[tuple[int, int]], endings: Mapping[int, _Ending]
     ) -> None:
-        forks = [episodes[index].session.fork() for index, _ in probes]
+        forks = [episodes[index].session.probe() for index, _ in probes]
         texts = [episodes[index].task.success[number].probe or "" for index, number in probes]
         parsed = [self.parser.parse(t, episodes[i].task.tools) for t, (i, _) in zip(texts, probes, strict=True)]
         try:
@@ -379,6 +379,16 @@ class EpisodeRunner:
                 }
             )
         self.traces.write(world, agent)
+
+
+def _named(task: Task) -> dict[str, Any]:
+    """What the agent log says of a task, so that it can be played again; one without a seed is told whole."""
+    named: dict[str, Any] = {"family": task.family, "level": task.level}
+    if task.controls:
+        named |= {"controls": task.controls, "control_seed": task.control_seed}
+    if task.seed is None:
+        named["task"] = task.model_dump(mode="json", exclude_defaults=True)
+    return named
 
 
 def no_tokens() -> dict[str, int]:

@@ -10,14 +10,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from agentworld_gym.cli.common import FAILED, Commands, examples, printable, stdout
-from agentworld_gym.errors import SpecError
+from agentworld_gym.cli.common import (
+    FAILED,
+    Commands,
+    ProfileOption,
+    SamplingOption,
+    WorldOption,
+    env_options,
+    examples,
+    printable,
+    stdout,
+)
+from agentworld_gym.errors import SpecError, TraceError
 
 if TYPE_CHECKING:
-    from agentworld_gym.traces import TraceEpisode, TraceStep
+    from agentworld_gym.traces import EpisodeDiff, TraceEpisode, TraceStep
+
+REPLAY_STEPS = 1_000_000
+"""More than any recording has: a replay ends where the recording does."""
 
 trace = typer.Typer(cls=Commands, no_args_is_help=True, help="Read the traces of a run.")
 
+DepartureOption = Annotated[int, typer.Option("--limit", min=0, help="Show at most so many departures.")]
 PathArgument = Annotated[Path, typer.Argument(help="A folder of traces, or one of a run's two files.")]
 
 
@@ -63,6 +77,88 @@ def grep(
                 _print_step(step)
     if not hits:
         raise typer.Exit(FAILED)
+
+
+@trace.command(epilog=examples("agentworld trace diff runs/grounded runs/dream", "agentworld trace diff a b --limit 3"))
+def diff(
+    left: PathArgument,
+    right: Annotated[Path, typer.Argument(help="The other folder of traces, or one of its files.")],
+    limit: DepartureOption = 10,
+) -> None:
+    """Compare what two worlds said to the same actions, episode by episode (same task and seed).
+
+    Exit 1 if anything differs.
+    """
+    from agentworld_gym.traces import diff_traces
+
+    _report(diff_traces(left, right), limit)
+
+
+@trace.command(
+    epilog=examples(
+        "agentworld trace replay runs/today --world grounded",
+        "agentworld trace replay runs/grounded --world tiny --limit 3",
+    )
+)
+def replay(
+    path: PathArgument,
+    world: WorldOption = "auto",
+    env: Annotated[
+        str | None, typer.Option("--env", help="The environment; None takes that of the trace.", show_default=False)
+    ] = None,
+    profile: ProfileOption = None,
+    sampling: SamplingOption = None,
+    limit: DepartureOption = 10,
+) -> None:
+    """Play the recorded actions again in another world, and say where it departs from the recording.
+
+    Exit 1 if it does.
+    """
+    from agentworld_gym.config import EnvOptions
+    from agentworld_gym.traces import read_header
+    from agentworld_gym.traces import replay as play_again
+
+    logs = [path] if path.is_file() else sorted(path.glob("*.agent.jsonl"))
+    name = env or (read_header(logs[0])["env"] if logs else "")
+    if not logs:
+        raise TraceError(f"{path}: no trace there (expected files named RUN.agent.jsonl and RUN.world.jsonl)")
+    options = env_options(name, world, None, None, "train", profile, sampling, None)
+    runner = EnvOptions(**options, judge="none", max_steps=REPLAY_STEPS).runner()
+    try:
+        _report(play_again(path, runner), limit)
+    finally:
+        runner.close()
+
+
+def _report(found: Iterator[EpisodeDiff], limit: int) -> None:
+    episodes = same = turns = exact = shown = 0
+    for episode in found:
+        episodes, same = episodes + 1, same + episode.same
+        turns, exact = turns + episode.turns, exact + episode.turns - len([d for d in episode.departures if d.number])
+        if episode.same or shown >= limit:
+            continue
+        shown += 1
+        _say(f"{episode.task_id}, seed {episode.seed}: {_where(episode)}", "bold")
+        for departure in episode.departures[:1]:
+            side = departure.left or departure.right
+            _say(f"» {side.action if side and side.action else '(start)'}", "cyan")
+            for line in departure.lines():
+                _say(line, "red" if line.startswith("-") else "green" if line.startswith("+") else "")
+    if not episodes:
+        stdout().print("no episodes", style="dim")
+        raise typer.Exit(FAILED)
+    share = exact / turns if turns else 1.0
+    _say(f"{same} of {episodes} episodes are the same; {exact} of {turns} turns ({share:.1%}) agree", "bold")
+    if same < episodes:
+        raise typer.Exit(FAILED)
+
+
+def _where(episode: EpisodeDiff) -> str:
+    if episode.right is None or not episode.left:
+        return f"only in the {'left' if episode.right is None else 'right'} trace"
+    first = episode.departures[0]
+    more = f", and {len(episode.departures) - 1} more" if len(episode.departures) > 1 else ""
+    return f"departs at turn {first.number} of {episode.turns} ({first.part}){more}"
 
 
 def _episodes(path: Path) -> Iterator[TraceEpisode]:

@@ -21,9 +21,9 @@ class EngineEntry:
 
 
 def _terminal(variant: str) -> Engine:
-    from agentworld_gym.engines.terminal import TerminalMachine
+    from agentworld_gym.engines.terminal import TerminalEngine
 
-    return TerminalMachine
+    return TerminalEngine()
 
 
 ENGINES: dict[str, EngineEntry] = {

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 _SCALE = 2**64
+_SUSPENDED: ContextVar[bool] = ContextVar("agentworld_gym_controls_suspended", default=False)
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """In this block no control strikes, in this thread: success is probed in an undisturbed world.
+
+    >>> with suspended():
+    ...     Controls({"pagination": 1.0}).strikes("pagination", 1)
+    False
+    """
+    token = _SUSPENDED.set(True)
+    try:
+        yield
+    finally:
+        _SUSPENDED.reset(token)
 
 
 @dataclass(frozen=True)
@@ -27,15 +45,15 @@ class Controls:
     seed: int = 0
 
     def __bool__(self) -> bool:
-        return any(strength > 0 for strength in self.strengths.values())
+        return any(self.strength(name) > 0 for name in self.strengths)
 
     def strength(self, name: str) -> float:
-        """The strength of a control; 0 where it is not in force."""
-        return self.strengths.get(name, 0.0)
+        """The strength of a control; 0 where it is not in force, or suspended."""
+        return 0.0 if _SUSPENDED.get() else self.strengths.get(name, 0.0)
 
     def strikes(self, name: str, *key: object) -> bool:
         """Whether a control strikes at this occasion; its strength is the share of occasions at which it does."""
-        strength = self.strengths.get(name, 0.0)
+        strength = self.strength(name)
         return strength > 0 and self.draw(name, *key) < strength
 
     def draw(self, name: str, *key: object) -> float:

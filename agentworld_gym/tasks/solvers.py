@@ -6,11 +6,15 @@ so that it can show what a control does: one that was written without the contro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.task import Task
+
+if TYPE_CHECKING:
+    from agentworld_gym.episode import EpisodeRunner
 
 Solver = Callable[[Task], Generator[str, str, None]]
 """Yields actions, the last one a `finish`, and is sent the observation of each. It sees of a task what an agent sees:
@@ -41,3 +45,22 @@ def control_cases(domain: str) -> tuple[ControlCase, ...]:
     """
     found: tuple[ControlCase, ...] = import_module(f"agentworld_gym.tasks.{domain}.controlled").CASES
     return found
+
+
+def play(runner: EpisodeRunner, solver: Solver, seed: int, options: Mapping[str, Any]) -> tuple[bool, list[str]]:
+    """One episode of a solver: whether it succeeded, and all that it was shown. `options` are those of a reset."""
+    ((episode, _, _),) = runner.start([seed], options)
+    actions = solver(episode.task)
+    shown: list[str] = []
+    try:
+        action = next(actions)
+        while True:
+            (step,) = runner.advance([episode], [action])
+            shown.append(step.observation)
+            if step.terminated or step.truncated:
+                return bool(step.info.get("success", False)), shown
+            action = actions.send(step.observation)
+    except StopIteration:
+        return False, shown
+    finally:
+        episode.session.close()

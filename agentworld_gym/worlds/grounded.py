@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.engines import Controls, Engine, EngineError, Machine
+from agentworld_gym.engines.controls import suspended
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.task import Task
 
@@ -16,15 +18,20 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class GroundedSession:
-    """One machine and what it shows."""
+    """One machine and what it shows; on a `calm` one no control strikes."""
 
     machine: Machine
     observation: str
     system: str = ""
+    calm: bool = False
 
     def fork(self) -> GroundedSession:
         """An exact copy: equal actions on both give equal observations."""
-        return GroundedSession(self.machine.fork(), self.observation)
+        return GroundedSession(self.machine.fork(), self.observation, calm=self.calm)
+
+    def probe(self) -> GroundedSession:
+        """A copy on which no control strikes."""
+        return GroundedSession(self.machine.fork(), self.observation, calm=True)
 
     def close(self) -> None:
         """Free the machine."""
@@ -70,7 +77,8 @@ class GroundedWorld:
             session.observation = action.error
             return Observation(action.error)
         try:
-            text = session.machine.act(action.parsed)
+            with suspended() if session.calm else nullcontext():
+                text = session.machine.act(action.parsed)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         except Exception as error:  # a defect of the engine costs one member, not its wave

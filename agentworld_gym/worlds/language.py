@@ -48,6 +48,10 @@ class LanguageSession:
         """An exact copy: equal actions on both give equal requests."""
         return replace(self, history=list(self.history))
 
+    def probe(self) -> LanguageSession:
+        """A fork: what the model was told about controls cannot be taken back."""
+        return self.fork()
+
     def close(self) -> None:
         """Nothing is held: the history is plain data."""
 

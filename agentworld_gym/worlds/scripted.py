@@ -30,6 +30,10 @@ class ScriptedSession:
         """A copy that goes its own way."""
         return ScriptedSession(self.task, self.observation, list(self.actions))
 
+    def probe(self) -> ScriptedSession:
+        """A fork."""
+        return self.fork()
+
     def close(self) -> None:
         """Nothing is held."""
 

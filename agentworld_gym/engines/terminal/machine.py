@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
-from agentworld_gym.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.engines import EngineError, Scalar, Span
 from agentworld_gym.engines.terminal.keyboard import Entered, Line, keys_of
 from agentworld_gym.engines.terminal.screen import shown
 from agentworld_gym.engines.terminal.shell import Shell
 from agentworld_gym.engines.terminal.state import TerminalState
 
-NONE = Controls()
 LINE_SECONDS = 0.01
 MAX_WAIT = 3600.0
 CONFIRM = "Are you sure that the task is complete? Send [] again to confirm."
@@ -36,17 +34,11 @@ class TerminalMachine:
         self._line = Line()
         self._status = 0
         self._jobs = ""
-        self._observation = shown(self._prompt())
+        self._observation = shown(self.prompt())
 
     @classmethod
-    def start(
-        cls,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls = NONE,
-        hidden: Mapping[str, Any] = MappingProxyType({}),
-    ) -> TerminalMachine:
-        """A fresh terminal; nothing of `hidden` matters to it.
+    def start(cls, state: Mapping[str, Any], seed: int) -> TerminalMachine:
+        """A fresh terminal.
 
         Raises:
             SpecError: if the state is wrong; names the key, its value and what was expected.
@@ -64,8 +56,11 @@ class TerminalMachine:
         return ()
 
     def state(self) -> dict[str, Scalar]:
-        """The working directory, and every text file by its path."""
-        return {"cwd": self._open().cwd, **self.files()}
+        """The working directory, every text file by its path, every folder, and the modes that were set."""
+        shell = self._open()
+        folders = {f"{path}/": True for path, metadata in shell.walk() if metadata["file_type"] == "directory"}
+        modes = {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items()}
+        return {"cwd": shell.cwd, **folders, **self.files(), **modes}
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.
@@ -109,6 +104,23 @@ class TerminalMachine:
                     continue
         return found
 
+    def write(self, path: str, text: str) -> None:
+        """Put a text into a file, past the shell."""
+        files = self._open().context.files
+        assert files is not None
+        files.write_file(path, text.encode("utf-8", "replace"))
+
+    def modes(self) -> dict[str, int]:
+        """The permissions that were set, by path; a path without an entry has 644."""
+        return dict(self._open().context.modes)
+
+    def protect(self, path: str) -> None:
+        """Take the right to write away from a file."""
+        context = self._open().context
+        assert context.files is not None
+        context.files.chmod(path, 0o444)
+        context.modes[path] = 0o444
+
     def close(self) -> None:
         """Let everything go. May be called twice."""
         if self._shell is not None:
@@ -120,7 +132,8 @@ class TerminalMachine:
             raise EngineError("the terminal was used after close()")
         return self._shell
 
-    def _prompt(self) -> str:
+    def prompt(self) -> str:
+        """The prompt as it stands at this moment."""
         context = self._open().context
         cwd = self._open().cwd
         if cwd == context.home:
@@ -140,7 +153,7 @@ class TerminalMachine:
             if entered.script:
                 self._enter(shell, entered, printed)
             if not self._line.running:
-                printed.append(self._prompt())
+                printed.append(self.prompt())
         return printed
 
     def _enter(self, shell: Shell, entered: Entered, printed: list[str]) -> None:
