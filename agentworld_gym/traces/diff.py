@@ -19,12 +19,12 @@ Part = Literal["observation", "action", "failure", "missing"]
 class Turn:
     """One turn as one side has it; turn 0 is the start.
 
-    `observation` is empty where the world was not asked (`finish`). A `failure` is what the world said of itself.
+    `observation` is None where the world was not asked (`finish`). A `failure` is what the world said of itself.
     """
 
     number: int
     action: str
-    observation: str
+    observation: str | None
     failure: str | None = None
 
 
@@ -117,7 +117,7 @@ def _start(episode: TraceEpisode) -> Turn:
 def _turn(step: TraceStep) -> Turn:
     world = step.world or {}
     failure = world.get("failure") or step.info.get("failure")
-    return Turn(step.turn, step.action, world.get("observation", ""), failure["message"] if failure else None)
+    return Turn(step.turn, step.action, world.get("observation"), failure["message"] if failure else None)
 
 
 def _part(one: Turn | None, other: Turn | None) -> Part | None:
@@ -135,7 +135,7 @@ def _shown(side: Turn | None, part: Part) -> list[str]:
         return ["(no such turn)"]
     if part == "failure" and side.failure is not None:
         return [f"the world failed: {side.failure}"]
-    return (side.action if part in ("action", "missing") else side.observation).split("\n")
+    return ((side.action if part in ("action", "missing") else side.observation) or "").split("\n")
 
 
 def _key(episode: TraceEpisode) -> tuple[Any, ...]:

@@ -53,7 +53,8 @@ def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner
         for turn in recorded[1:]:
             (step,) = runner.advance([copy], [turn.action])
             failure = step.info.get("failure")
-            seen = "" if failure or not (turn.observation or turn.failure) else step.observation
+            asked = turn.observation is not None or turn.failure is not None
+            seen = step.observation if asked and not failure else None
             played.append(Turn(turn.number, turn.action, seen, failure["message"] if failure else None))
             if failure or step.terminated or step.truncated:
                 break
