@@ -1,6 +1,7 @@
-"""PPO in the grounded terminal, all families, levels 1 and 2, against its twin that sees a constant observation.
+"""PPO in a grounded world, all families, against its twin that sees a constant observation.
 
-    python benchmarks/ppo.py                       # three seeds, each with its twin
+    python benchmarks/ppo.py                       # the terminal, levels 1 and 2: three seeds, each with its twin
+    python benchmarks/ppo.py --domain mcp --levels 1 --max-steps 16
     python benchmarks/ppo.py --steps 20000 --seeds 0 --no-twin
 
 Both are the same MaskablePPO on the same tasks for the same number of steps, masks included; the twin's vectors are all
@@ -22,20 +23,22 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from agentworld_gym.spec import load_spec
 from agentworld_gym.wrappers.encoder import TextEncoder
 from agentworld_gym.wrappers.evaluate import bootstrap_interval, evaluate_policy
 from agentworld_gym.wrappers.ppo import Point, Training, train_ppo
 from agentworld_gym.wrappers.sb3 import make_sb3_env
 
-TERMINAL = "AgentWorld/Terminal-v0"
+WORLDS = {"swe": "grounded:monty"}
+"""Where the grounded world has variants: the one that is there on every machine."""
+
 console = Console()
 
 
-def train(seed: int, steps: int, encoder: TextEncoder, label: str) -> Training:
+def train(seed: int, arguments: argparse.Namespace, encoder: TextEncoder, label: str) -> Training:
     """One training run with a progress bar."""
-    env = make_sb3_env(
-        TERMINAL, num_envs=32, seed=1000 * seed, encoder=encoder, world="grounded", levels=[1, 2], max_steps=12
-    )
+    steps, options = arguments.steps, world_options(arguments)
+    env = make_sb3_env(env_id(arguments), num_envs=32, seed=1000 * seed, encoder=encoder, **options)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -53,17 +56,29 @@ def train(seed: int, steps: int, encoder: TextEncoder, label: str) -> Training:
     return training
 
 
+def env_id(arguments: argparse.Namespace) -> str:
+    """The environment's id."""
+    return load_spec(arguments.domain).env_id
+
+
+def world_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What training and evaluation make the environment with."""
+    world = WORLDS.get(arguments.domain, "grounded")
+    return {"world": world, "levels": arguments.levels, "max_steps": arguments.max_steps}
+
+
 def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, Any]:
     """Train one agent and play the test seeds."""
     encoder = TextEncoder(blind=blind)
     label = f"seed {seed}, {'constant observation' if blind else 'PPO'}"
-    training = train(seed, arguments.steps, encoder, label)
+    training = train(seed, arguments, encoder, label)
+    options = world_options(arguments)
     result = evaluate_policy(
         training.model,
-        TERMINAL,
+        env_id(arguments),
         range(arguments.episodes),
-        world="grounded",
-        levels=[1, 2],
+        world=options["world"],
+        levels=options["levels"],
         encoder=encoder,
         deterministic=not blind,
     )
@@ -99,6 +114,9 @@ def table(report: dict[str, list[dict[str, Any]]]) -> Table:
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--domain", default="terminal")
+    parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--max-steps", type=int, default=12, help="step limit in training")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=120_000, help="training steps of each run")
     parser.add_argument("--episodes", type=int, default=200, help="unseen test seeds")

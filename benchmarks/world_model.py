@@ -18,9 +18,10 @@ from typing import Any
 
 import agentworld_gym
 from agentworld_gym.recipe import evaluate
-from agentworld_gym.recipe.collect import Recorded, collect, read_sessions
+from agentworld_gym.recipe.collect import collect
 from agentworld_gym.recipe.config import load_config
 from agentworld_gym.recipe.dataset import encode, pad_id
+from agentworld_gym.recipe.rows import Row, read_rows
 from agentworld_gym.recipe.tokenizer import load_tokenizer
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Split
@@ -59,21 +60,21 @@ def main() -> None:
     print(f"decoded for real: {found['decoded']}")
 
 
-def record(folder: Path, episodes: int, split: Split) -> list[Recorded]:
+def record(folder: Path, episodes: int, split: Split) -> list[Row]:
     """Sessions of a split, in the mix that the model was trained on."""
     path = folder / f"{split}.jsonl"
-    collect(load_spec("terminal"), path, episodes, 1, load_config("tiny-terminal").collect, split)
-    return list(read_sessions(path))
+    collect([load_spec("terminal")], path, episodes, 1, load_config("tiny-terminal").collect, split)
+    return list(read_rows(path))
 
 
-def decoded(model: Any, tokenizer: Any, sessions: list[Recorded], count: int) -> dict[str, int]:
+def decoded(model: Any, tokenizer: Any, sessions: list[Row], count: int) -> dict[str, int]:
     """Of some steps: how many greedy decoding writes exactly, and for how many the forward pass said the same."""
     data = encode(sessions, tokenizer)
     flags = evaluate.exact_by_forward(model, data, pad_id(tokenizer))
     prompts = evaluate.prompts_of(data)
     chosen = random.Random(0).sample(prompts, min(count, len(prompts)))
     texts = evaluate.generated(model, tokenizer, [ids for _, _, ids in chosen])
-    exact = [text == sessions[s].turns[t].observation for (s, t, _), text in zip(chosen, texts, strict=True)]
+    exact = [text == sessions[s].observations[t] for (s, t, _), text in zip(chosen, texts, strict=True)]
     agree = [flags[s][t] == right for (s, t, _), right in zip(chosen, exact, strict=True)]
     return {"steps": len(chosen), "exact": sum(exact), "forward pass agrees": sum(agree)}
 

@@ -73,7 +73,8 @@ class DisturbedTerminal:
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type keys and return what appeared, faults included."""
-        self._observation = self._act(keys) if self._controls else self._machine.act(keys)
+        readable = isinstance(keys, list | tuple) and all(isinstance(entry, Mapping) for entry in keys)
+        self._observation = self._act(keys) if self._controls and readable else self._machine.act(keys)
         return self._observation
 
     def state(self) -> dict[str, Scalar]:

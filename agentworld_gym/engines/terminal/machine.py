@@ -65,6 +65,8 @@ class TerminalMachine:
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.
 
+        What is no batch of keys types nothing.
+
         Raises:
             EngineError: if the engine gave up; the machine cannot go on.
         """
@@ -73,7 +75,9 @@ class TerminalMachine:
             self._observation = CONFIRM
             return CONFIRM
         printed: list[str] = []
-        for entry in keys:
+        for entry in keys if isinstance(keys, list | tuple) else ():
+            if not isinstance(entry, Mapping):
+                continue
             before = shell.context.clock.now
             printed.extend(self._typed(shell, str(entry.get("keystrokes", ""))))
             waited = _seconds(entry.get("duration", 1.0)) - (shell.context.clock.now - before)
@@ -185,6 +189,6 @@ class TerminalMachine:
 def _seconds(duration: Any) -> float:
     try:
         seconds = float(duration)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0
     return min(max(seconds, 0.0), MAX_WAIT) if math.isfinite(seconds) else 0.0

@@ -1,0 +1,127 @@
+"""What recordings of other systems have in common: things said, tools called, results."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "agent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text of the system, the user or the agent."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool called by the agent; `arguments` is what it wrote, mostly a JSON object as text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call, or all calls since the last result, gave. `id` is empty where the recording names no call."""
+
+    id: str
+    text: str
+
+
+Event = Said | Call | Result
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One recorded session in the order it happened. `score` is its reward, None where there is none."""
+
+    id: str
+    events: Sequence[Event]
+    tools: tuple[dict[str, Any], ...] = ()
+    score: float | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What an import did: rows and turns that came of it, and everything that has no place in a row, by name.
+
+    >>> tally = Tally()
+    >>> tally.leave("reasoning", 2)
+    >>> dict(tally.left)
+    {'reasoning': 2}
+    """
+
+    records: int = 0
+    rows: int = 0
+    turns: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+
+    def leave(self, what: str, count: int = 1) -> None:
+        """Count something that cannot be mapped."""
+        if count:
+            self.left[what] += count
+
+
+def text_of(content: Any, tally: Tally) -> str:
+    """The text of a message or result: plain, or parts of which those without text are counted.
+
+    >>> text_of([{"type": "text", "text": "a"}, {"type": "image_url"}], tally := Tally()), dict(tally.left)
+    ('a', {'content of type image_url': 1})
+    """
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return json.dumps(content, ensure_ascii=False)
+    texts = []
+    for part in content:
+        text = part if isinstance(part, str) else part.get("text") if isinstance(part, Mapping) else None
+        if isinstance(text, str):
+            texts.append(text)
+        else:
+            kind = part.get("type", "unknown") if isinstance(part, Mapping) else type(part).__name__
+            tally.leave(f"content of type {kind}")
+    return "\n".join(texts)
+
+
+def arguments_of(value: Any) -> str:
+    """The arguments of a call as text."""
+    return value if isinstance(value, str) else json.dumps({} if value is None else value, ensure_ascii=False)
+
+
+def score_of(value: Any) -> float | None:
+    """A reward as a number, None where it is none."""
+    return float(value) if isinstance(value, int | float) else None
+
+
+def tool_of(tool: Any, tally: Tally) -> dict[str, Any] | None:
+    """A tool's name, description and parameters, of the flat or the nested form; None for one of another kind.
+
+    >>> tool_of({"type": "function", "function": {"name": "f", "parameters": {}}}, Tally())
+    {'name': 'f', 'description': '', 'parameters': {}}
+    """
+    body = tool.get("function", tool) if isinstance(tool, Mapping) else {}
+    if not isinstance(body, Mapping) or not isinstance(body.get("name"), str):
+        tally.leave("tool that is no function")
+        return None
+    parameters = body.get("parameters")
+    return {
+        "name": body["name"],
+        "description": body.get("description") or "",
+        "parameters": parameters if isinstance(parameters, Mapping) else {},
+    }
+
+
+def tools_of(tools: Any, tally: Tally) -> tuple[dict[str, Any], ...]:
+    """All tools of a record that are functions."""
+    found = [tool_of(tool, tally) for tool in tools or ()] if isinstance(tools, list | None) else []
+    return tuple(tool for tool in found if tool)

@@ -1,0 +1,82 @@
+"""Forks in the grounded worlds: exact on random episodes, and what one costs.
+
+    python benchmarks/forks.py [--domains terminal mcp search swe] [--episodes 500]
+
+In each episode a random agent plays menu entries, expert actions and noise; at a random turn the session is forked, and
+from there on both copies play the same actions. An episode is exact if every observation and the whole state behind it
+are equal on both. The cost is that of one fork together with its first action, because a copy may be made late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from statistics import median
+
+from agentworld_gym.config import EnvOptions
+from agentworld_gym.episode import EpisodeRunner
+
+STEPS = 12
+
+
+def noise(rng: random.Random, actions: list[str]) -> str:
+    """An action of the episode, at times with a piece missing."""
+    action = rng.choice(actions)
+    if rng.random() < 0.15:
+        cut = rng.randrange(len(action) + 1)
+        action = action[:cut] + action[cut + 1 :]
+    return action
+
+
+def exact(runner: EpisodeRunner, seed: int) -> tuple[bool, float]:
+    """Whether both copies stay equal, and the seconds that the fork took."""
+    rng = random.Random(seed)
+    options = {"level": rng.choice((1, 2, 3))}
+    if rng.random() < 0.3:
+        options["controls"] = {rng.choice(sorted(runner.spec.controls)): 0.5}
+    ((episode, _, _),) = runner.start([seed], options)
+    actions = [a for a in (*episode.task.menu, *episode.task.expert) if not a.startswith("finish")]
+    turn = rng.randrange(STEPS // 2)
+    for _ in range(turn):
+        runner.advance([episode], [noise(rng, actions)])
+    began = time.perf_counter()
+    twin = runner.fork(episode)
+    cost = time.perf_counter() - began
+    same = True
+    for _ in range(STEPS - turn):
+        action = noise(rng, actions)
+        (one,) = runner.advance([episode], [action])
+        (other,) = runner.advance([twin], [action])
+        same = same and one == other
+    machines = [copy.session.machine for copy in (episode, twin)]  # type: ignore[attr-defined]
+    same = same and machines[0].state() == machines[1].state()
+    for copy in (episode, twin):
+        copy.session.close()
+    return same, cost
+
+
+def main() -> int:
+    """Print a table; 1 if an episode is not exact."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--domains", nargs="+", default=["terminal", "mcp", "search", "swe"])
+    parser.add_argument("--episodes", type=int, default=500)
+    options = parser.parse_args()
+    met = True
+    print("| domain | episodes | exact | fork, median ms | fork, 99th percentile ms |\n|---|---|---|---|---|")
+    for domain in options.domains:
+        world = "grounded:monty" if domain == "swe" else "grounded"
+        runner = EnvOptions(spec=domain, world=world, max_steps=10 * STEPS).runner()
+        results = [exact(runner, seed) for seed in range(options.episodes)]
+        runner.close()
+        costs = sorted(1000 * cost for _, cost in results)
+        good = sum(same for same, _ in results)
+        met = met and good == len(results)
+        tail = costs[int(0.99 * (len(costs) - 1))]
+        print(f"| {domain} | {len(results)} | {good} | {median(costs):.2f} | {tail:.2f} |", flush=True)
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
