@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
@@ -41,6 +42,7 @@ class ActionParser:
         self._keystrokes = "keystroke_batch" in spec.action.syntax
         self._own_tools = Toolset(spec.action.tools, spec.path)
         self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}
+        self._compiled: dict[bytes, Toolset] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._spec,)
@@ -135,9 +137,21 @@ class ActionParser:
         if entry is None:
             if len(self._toolsets) >= _CACHED_TOOLSETS:
                 self._toolsets.clear()
-            entry = tools, Toolset([*self._spec.action.tools, *tools], self._spec.path)
+            entry = tools, self._compile(tools)
             self._toolsets[id(tools)] = entry
         return entry[1]
+
+    def _compile(self, tools: Sequence[Mapping[str, Any]]) -> Toolset:
+        """The toolset of equal tools is made once: every task of a family brings a list of its own."""
+        try:
+            key = orjson.dumps(tools)
+        except TypeError:
+            return Toolset([*self._spec.action.tools, *tools], self._spec.path)
+        if key not in self._compiled:
+            if len(self._compiled) >= _CACHED_TOOLSETS:
+                self._compiled.clear()
+            self._compiled[key] = Toolset([*self._spec.action.tools, *tools], self._spec.path)
+        return self._compiled[key]
 
 
 def _matches(rule: FinishRule, array: list[Any] | None, text: str, parsed: Any) -> bool:

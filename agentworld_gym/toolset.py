@@ -14,6 +14,9 @@ from agentworld_gym.errors import SpecError
 MAX_PROBLEMS = 8
 """How many problems with one action are told."""
 
+MAX_MESSAGE = 300
+"""How long the message of one problem may be; it can quote the whole value."""
+
 _TYPES = {
     "string": ("a valid string", "string_type"),
     "integer": ("a valid integer", "int_type"),
@@ -88,6 +91,8 @@ class Toolset:
             if self._schemas:
                 raise Problem(f"Unknown tool: {name}")
         elif refusals := schema.refusals(arguments):
+            order = {parameter: index for index, parameter in enumerate(self._parameters[name])}
+            refusals.sort(key=lambda refusal: order.get(refusal.split("\n", 1)[0].split(".")[0], len(order)))
             count = "1 validation error" if len(refusals) == 1 else f"{len(refusals)} validation errors"
             raise Problem("\n".join([f"Error executing tool {name}: {count} for {name}Arguments", *refusals]))
         return {"name": name, "arguments": arguments}
@@ -132,7 +137,7 @@ def _pydantic(error: jsonschema_rs.ValidationError) -> list[str]:
             *most, last = [repr(option) for option in kind.options]
             words = f"{', '.join(most)} or {last}" if most else last
             return [_refusal(path, f"Input should be {words}", "literal_error", value)]
-    return [_refusal(path, error.message, "value_error", value)]
+    return [_refusal(path, error.message[:MAX_MESSAGE], "value_error", value)]
 
 
 def _refusal(path: Sequence[str], words: str, code: str, value: Any) -> str:

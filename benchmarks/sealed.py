@@ -1,7 +1,7 @@
 """Seal a process: from a moment on the kernel kills it at the first system call that would touch the host.
 
-Used by `host_safety.py` as the proof that an engine opens no file, makes no process and no socket, whatever it is given.
-It works on Linux, on x86-64 and 64-bit ARM, without rights of any kind.
+Used by `host_safety.py` as the proof that an engine opens no file and makes no process and no socket, whatever it is
+given. It works on Linux, on x86-64 and 64-bit ARM, without rights of any kind.
 """
 
 from __future__ import annotations

@@ -228,6 +228,26 @@ def test_collect_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert "2 sessions added" in done.stdout
     assert out.read_text(encoding="utf-8").startswith(begun)
     assert out.read_text(encoding="utf-8").count("\n") == 5
+    assert [file.name for file in tmp_path.iterdir()] == ["sessions.jsonl"]
+
+
+def test_collect_fills_a_folder_with_rows_tables_and_a_card(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    folder = str(tmp_path / "data")
+    for split in ("train", "test"):
+        done = agentworld("collect", "terminal", "--out", folder, "-n", "3", "--split", split, "--format", "parquet")
+        assert done.exit_code == 0, done.stderr
+    names = {file.name for file in (tmp_path / "data").iterdir()}
+    assert {"train.jsonl", "train.parquet", "test.jsonl", "test.parquet", "README.md", "success.png"} <= names
+    assert agentworld("collect", "terminal", "--out", folder, "-n", "5").exit_code == 0
+    assert parquet.read_table(tmp_path / "data" / "train.parquet").num_rows == 5
+
+
+def test_collect_says_what_it_cannot_record(tmp_path: Path) -> None:
+    out = str(tmp_path / "data")
+    assert "with a grounded world" in agentworld("collect", "web", "--out", out, "-n", "1").stderr
+    assert "--format parquet" in agentworld("collect", "terminal", "--out", "x.parquet", "-n", "1").stderr
+    assert agentworld("collect", "terminal", "--out", out, "-n", "1", "--family", "chess").exit_code == 2
 
 
 SMALL = """

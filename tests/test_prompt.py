@@ -62,7 +62,7 @@ def a_task(domain: str, **fields: Any) -> Task:
 def test_the_layout(domain: str, profile: Profile) -> None:
     spec = load_spec(domain)
     prompts, read, task = Prompts(spec, profile=profile), ActionParser(spec).parse, a_task(domain)
-    first, second = (read(text, task.tools) for text in spec.action.examples[:2])
+    first, second = (read(text) for text in spec.action.examples[:2])
     messages = prompts.messages(task, [(first, "what came")], second)
     assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
     if profile == "compact":

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.actions import ActionParser
-from agentworld_gym.errors import SpecError
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.recipe.collect import Recorded, Recorder, collect, read_sessions
-from agentworld_gym.recipe.config import CollectConfig, load_config
+from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.errors import AgentWorldError, SpecError, TraceError
+from agentworld_gym.prompt import Profile, Prompts
+from agentworld_gym.recipe.collect import collect
+from agentworld_gym.recipe.config import CollectConfig, PolicyName, load_config
+from agentworld_gym.recipe.policies import AWARE
+from agentworld_gym.recipe.recorder import Recorder
+from agentworld_gym.recipe.rows import Row, read_rows
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import split_of
 from agentworld_gym.tasks import generate
+from agentworld_gym.traces.jsonl import JsonlWriter
+from agentworld_gym.worlds.opening import WorldOptions, open_world
 
 tokenizers = pytest.importorskip("tokenizers")
 
 from agentworld_gym.recipe.dataset import Batches, encode, pad_id, render  # noqa: E402
 from agentworld_gym.recipe.tokenizer import SPECIALS, build_tokenizer  # noqa: E402
 
+ROOT = Path(__file__).resolve().parent.parent
 SPEC = load_spec("terminal")
-SESSIONS = [Recorder(SPEC, CollectConfig(), seed=5).session(index) for index in range(40)]
+CONFIG = load_config("tiny-terminal").collect
+SESSIONS = [row for number in range(44) if (row := Recorder([SPEC], CONFIG, seed=5).row(number)) is not None][:40]
 TOKENIZER = build_tokenizer((m["content"] for s in SESSIONS for m in s.messages()), 700)
 DATA = encode(SESSIONS, TOKENIZER)
 
@@ -55,50 +70,248 @@ def test_the_shipped_configuration_is_valid_and_a_wrong_one_says_where(tmp_path:
 
 def test_a_recording_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
-    written: list[int] = []
-    assert collect(SPEC, whole, 70, seed=5, workers=2, progress=written.append) == sum(written) == 70
-    collect(SPEC, parts, 30, seed=5)
-    torn = parts.read_text(encoding="utf-8")[:-20]
-    parts.write_text(torn, encoding="utf-8")
-    assert len(list(read_sessions(parts))) == 29
-    assert collect(SPEC, parts, 70, seed=5) == 41
+    counts: list[int] = []
+    assert collect([SPEC], whole, 40, 5, CONFIG, workers=2, progress=counts.append) == 40
+    assert counts == sorted(counts) and (counts[0], counts[-1]) == (0, 40)
+    collect([SPEC], parts, 30, 5, CONFIG)
+    parts.write_bytes(parts.read_bytes()[:-20])
+    assert len(list(read_rows(parts))) == 29
+    assert collect([SPEC], parts, 40, 5, CONFIG) == 11
+    assert collect([SPEC], parts, 40, 5, CONFIG) == 0
     assert parts.read_bytes() == whole.read_bytes()
-    assert list(read_sessions(whole, 0, 40)) == SESSIONS
+    assert list(read_rows(whole, 0, 30)) == SESSIONS[:30]
 
 
-def test_a_line_that_is_no_session_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "bad.jsonl"
-    path.write_text(SESSIONS[0].to_json() + '\n{"index": 1}\n', encoding="utf-8")
-    with pytest.raises(SpecError, match=r"bad.jsonl: line 2"):
-        list(read_sessions(path))
+RECORD = """
+import sys
+from pathlib import Path
+from agentworld_gym.recipe.collect import collect
+from agentworld_gym.spec import load_spec
+
+if __name__ == "__main__":
+    collect([load_spec("terminal")], Path(sys.argv[1]), 100_000, 5, workers=2)
+"""
+
+
+def test_a_recording_survives_a_kill_and_leaves_no_worker_behind(tmp_path: Path) -> None:
+    script, out, whole = tmp_path / "record.py", tmp_path / "rows.jsonl", tmp_path / "whole.jsonl"
+    script.write_text(RECORD)
+    process = background([sys.executable, str(script), str(out)])
+    wait_until(lambda: out.exists() and out.read_bytes().count(b"\n") >= 8)
+    process.kill()  # the parent alone: its workers have to notice
+    process.wait()
+    wait_until(lambda: not lives(process.pid))
+    kept = out.read_bytes()
+    kept = kept[: kept.rfind(b"\n") + 1]
+    total = kept.count(b"\n") + 8
+    collect([SPEC], out, total, 5)
+    collect([SPEC], whole, total, 5)
+    assert out.read_bytes().startswith(kept)
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_ctrl_c_ends_a_recording_without_a_word_of_its_workers(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    command = ["collect", "terminal", "--out", str(out), "-n", "100000", "--workers", "2"]
+    process = background([sys.executable, "-m", "agentworld_gym", *command])
+    wait_until(lambda: out.exists() and out.read_bytes().count(b"\n") >= 8)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said and "Stopped." in said
+    wait_until(lambda: not lives(process.pid))
+    assert len(list(read_rows(out))) >= 8
+
+
+def background(command: list[str]) -> subprocess.Popen[str]:
+    """A process in a group of its own."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def repeat(monkeypatch: pytest.MonkeyPatch, original: Callable[[int], int]) -> None:
+    """Let every session be that of another number."""
+    row = Recorder.row
+
+    def repeated(recorder: Recorder, number: int) -> Row | None:
+        found = row(recorder, original(number))
+        return found and found.model_copy(update={"number": number, "id": str(number)})
+
+    monkeypatch.setattr(Recorder, "row", repeated)
+
+
+def test_a_session_that_repeats_an_earlier_one_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repeat(monkeypatch, lambda number: number // 2)
+    whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
+    collect([SPEC], whole, 12, 5)
+    for count in (1, 3, 4, 12):  # what was there before a stop counts too
+        collect([SPEC], parts, count, 5)
+    rows = list(read_rows(whole))
+    assert [row.number for row in rows] == [2 * number for number in range(12)]
+    assert len({row.digest() for row in rows}) == 12
+    assert whole.read_bytes() == parts.read_bytes()
+
+
+def test_when_nothing_new_comes_the_recording_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repeat(monkeypatch, lambda number: number % 5)
+    monkeypatch.setattr("agentworld_gym.recipe.collect.MOST_REPEATED", 20)
+    with pytest.raises(AgentWorldError, match="after 5 sessions"):
+        collect([SPEC], tmp_path / "rows.jsonl", 6, 5)
+    assert len(list(read_rows(tmp_path / "rows.jsonl"))) == 5
+
+
+def test_another_recording_and_other_files_are_never_touched(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    collect([SPEC], out, 3, 5)
+    before = out.read_bytes()
+    for seed, config, split in ((6, None, "train"), (5, CONFIG, "train"), (5, None, "test")):
+        with pytest.raises(SpecError, match=r"line 1: provenance.recording: .* record to another file"):
+            collect([SPEC], out, 4, seed, config, split)  # type: ignore[arg-type]
+    assert out.read_bytes() == before
+    for text in ("a file of mine, without a line feed", '{"key": 1}\n'):
+        out.write_text(text)
+        with pytest.raises(SpecError, match=r"line 1: .* expected rows; record to another file"):
+            collect([SPEC], out, 4, 5)
+        assert out.read_text() == text
+
+
+def test_one_process_at_a_time_writes_a_file(tmp_path: Path) -> None:
+    writer = JsonlWriter(tmp_path / "rows.jsonl")
+    with pytest.raises(TraceError, match="another writer"):
+        collect([SPEC], tmp_path / "rows.jsonl", 1, 5)
+    writer.close()
 
 
 def test_a_domain_without_an_engine_cannot_be_recorded() -> None:
-    with pytest.raises(SpecError, match="grounded world"):
-        Recorder(SPEC.model_copy(update={"id": "web"}), CollectConfig(), seed=0)
+    with pytest.raises(SpecError, match=r"a domain with a grounded world: .*terminal"):
+        Recorder([load_spec("web")], CONFIG, seed=0)
+
+
+def test_what_a_configuration_asks_for_must_be_there() -> None:
+    with pytest.raises(SpecError, match=r"families of terminal: got \['chess'\], expected some of aggregate_csv"):
+        Recorder([SPEC], CollectConfig(families=("chess",)), seed=0)
+    with pytest.raises(SpecError, match="at least one domain"):
+        Recorder([], CollectConfig(), seed=0)
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
 def test_splits_never_share_a_task(split: str) -> None:
-    recorder = Recorder(SPEC, CollectConfig(), seed=0, split=split)  # type: ignore[arg-type]
-    assert {split_of(recorder.session(index).seed) for index in range(20)} == {split}
+    recorder = Recorder([SPEC], CONFIG, seed=0, split=split)  # type: ignore[arg-type]
+    rows = [row for number in range(20) if (row := recorder.row(number)) is not None]
+    assert {split_of(row.seed or 0) for row in rows} == {row.split for row in rows} == {split}
 
 
-def test_recorded_messages_are_those_an_environment_would_send() -> None:
-    prompts, parser = Prompts(SPEC, profile="compact"), ActionParser(SPEC)
-    for session in SESSIONS[:10]:
-        task = generate("terminal", session.family, session.level, session.seed)
-        turns = [(parser.parse(turn.action), turn.observation) for turn in session.turns]
+@pytest.mark.parametrize("profile", ["full", "compact"])
+def test_a_request_is_what_an_environment_would_send(profile: Profile) -> None:
+    prompts, parser = Prompts(SPEC, profile=profile), ActionParser(SPEC)
+    recorder = Recorder([SPEC], CollectConfig(profile=profile, controls_share=0.5), seed=5)
+    for row in filter(None, map(recorder.row, range(10))):
+        task = generate("terminal", row.family, row.level or 1, row.seed or 0)
+        turns = [(parser.parse(action), text) for action, text in zip(row.actions, row.observations, strict=True)]
         *past, (last, _) = turns
-        assert session.messages()[:-1] == prompts.messages(task, past, last)
+        assert row.request() == prompts.messages(task, past, last, row.controls)
 
 
-def test_every_policy_gives_sessions() -> None:
-    for policy in ("expert", "mixed", "menu", "explore", "blend"):
-        recorder = Recorder(SPEC, CollectConfig(policies={policy: 1.0}), seed=2)
-        session = recorder.session(0)
-        assert session.policy == policy and session.turns
-        assert Recorded.from_json(session.to_json()) == session
+def test_a_row_tells_the_state_after_every_turn() -> None:
+    checked = 0
+    for row in filter(None, map(Recorder([SPEC], CollectConfig(controls_share=0.5), 5).row, range(12))):
+        task = generate("terminal", row.family, row.level or 1, row.seed or 0)
+        task = task.model_copy(update={"controls": row.controls, "control_seed": row.control_seed})
+        world = open_world("grounded", WorldOptions(SPEC))
+        (session,) = world.begin([task], [row.seed or 0])
+        parser = ActionParser(SPEC)
+        assert session.machine.state() == row.state_after(0)
+        for turn, text in enumerate(row.actions, 1):
+            world.step([session], [parser.parse(text)])
+            assert session.machine.state() == row.state_after(turn)
+            assert session.observation == row.observations[turn - 1]
+            checked += row.fields_changed[turn - 1] > 0
+        session.close()
+    assert checked > 10
+
+
+def test_success_is_that_of_an_environment() -> None:
+    env = gym.make("AgentWorld/Terminal-v0")
+    outcomes = set()
+    for row in filter(None, map(Recorder([SPEC], CollectConfig(controls_share=0.5), 5).row, range(24))):
+        if row.finish is None:
+            assert row.success is False
+            continue
+        options = {"task": row.task_id, "controls": row.controls, "control_seed": row.control_seed}
+        env.reset(seed=row.seed, options=options)
+        for text in row.actions[: row.turn_idx - row.probes]:
+            env.step(text)
+        *_, info = env.step(row.finish)
+        assert (info["success"], info["score"]) == (row.success, row.score)
+        outcomes.add((row.success, bool(row.controls)))
+    env.close()
+    assert len(outcomes) == 4
+
+
+@pytest.mark.parametrize("policy", ["expert", "mixed", "menu", "explore", "blend"])
+def test_every_policy_gives_sessions(policy: PolicyName) -> None:
+    recorder = Recorder([SPEC], CollectConfig(policies={policy: 1.0}), seed=2)
+    rows = [row for number in range(6) if (row := recorder.row(number)) is not None]
+    assert rows and {row.policy for row in rows} == {policy}
+    if policy == "expert":
+        assert all(row.success for row in rows)
+
+
+def test_controls_disturb_a_share_of_the_sessions_and_leave_the_others_as_they_are() -> None:
+    calm = Recorder([SPEC], CollectConfig(), seed=2)
+    some = Recorder([SPEC], CollectConfig(controls_share=0.4), seed=2)
+    rows = [(calm.row(number), some.row(number)) for number in range(30)]
+    disturbed = [row for _, row in rows if row is not None and row.controls]
+    assert 5 <= len(disturbed) <= 20
+    assert any(row.policy == AWARE and row.success for row in disturbed)
+    for row in disturbed:
+        sentences = Prompts(SPEC).sentences(row.controls)
+        assert sentences and all(sentence in row.system_str for sentence in sentences)
+        assert row.control_seed is not None
+    for plain, other in rows:
+        if plain is not None and other is not None and not other.controls:
+            same = {"provenance": plain.provenance}
+            assert other.model_copy(update=same) == plain
+
+
+@pytest.mark.parametrize("domain", sorted(ENGINES))
+def test_every_grounded_domain_can_be_recorded(domain: str) -> None:
+    recorder = Recorder([load_spec(domain)], CollectConfig(controls_share=0.5), seed=1)
+    rows = [row for number in range(4) if (row := recorder.row(number)) is not None]
+    assert rows
+    for row in rows:
+        assert row.domain == domain and len(row.changes) == row.turn_idx
+        assert Row.model_validate_json(row.model_dump_json()) == row
+
+
+def test_domains_take_turns() -> None:
+    names = sorted(ENGINES)[:2]
+    recorder = Recorder([load_spec(name) for name in names], CollectConfig(), seed=1)
+    for number in range(4):
+        row = recorder.row(number)
+        assert row is None or row.domain == names[number % len(names)]
+
+
+def test_rows_with_a_closing_request_are_no_training_data() -> None:
+    row = Recorder([SPEC], CollectConfig(profile="full"), seed=5).row(1)
+    assert row is not None and row.closing
+    with pytest.raises(SpecError, match="record with --profile compact"):
+        encode([row], TOKENIZER)
 
 
 @given(st.text())
@@ -129,7 +342,7 @@ def test_the_observed_tokens_are_the_observations() -> None:
         ids, observed = DATA[index]
         assert TOKENIZER.decode(ids.tolist(), skip_special_tokens=False) == render(session.messages())
         text = TOKENIZER.decode(ids[observed].tolist(), skip_special_tokens=False)
-        assert text == "".join(turn.assistant + "<|end|>" for turn in session.turns)
+        assert text == "".join(response + "<|end|>" for response in session.response)
 
 
 def test_batches_hold_whole_sessions_within_the_budget() -> None:

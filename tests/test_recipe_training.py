@@ -15,16 +15,17 @@ transformers = pytest.importorskip("transformers")
 
 from agentworld_gym.errors import AgentWorldError, SpecError  # noqa: E402
 from agentworld_gym.recipe import evaluate  # noqa: E402
-from agentworld_gym.recipe.collect import Recorder  # noqa: E402
-from agentworld_gym.recipe.config import CollectConfig, RecipeConfig  # noqa: E402
+from agentworld_gym.recipe.config import RecipeConfig, SmallModelSessions  # noqa: E402
 from agentworld_gym.recipe.dataset import encode, pad_id, render  # noqa: E402
 from agentworld_gym.recipe.model import CHECKPOINT, export, load_checkpoint, model_from_checkpoint  # noqa: E402
+from agentworld_gym.recipe.recorder import Recorder  # noqa: E402
 from agentworld_gym.recipe.tokenizer import build_tokenizer  # noqa: E402
 from agentworld_gym.recipe.train import MAX_BAD_STEPS, Trainer  # noqa: E402
 from agentworld_gym.spec import load_spec  # noqa: E402
 
 SPEC = load_spec("terminal")
-SESSIONS = [Recorder(SPEC, CollectConfig(), seed=5).session(index) for index in range(12)]
+RECORDER = Recorder([SPEC], SmallModelSessions(max_turns=16), seed=5)
+SESSIONS = [row for number in range(12) if (row := RECORDER.row(number)) is not None]
 TOKENIZER = build_tokenizer((m["content"] for s in SESSIONS for m in s.messages()), 600)
 DATA = encode(SESSIONS, TOKENIZER)
 SHAPE = {
@@ -136,13 +137,13 @@ def test_one_forward_pass_tells_what_generation_writes(learned: Path) -> None:
     asked = evaluate.prompts_of(DATA)[:24]
     texts = evaluate.generated(model, TOKENIZER, [ids for _, _, ids in asked], batch=5, max_new_tokens=64)
     for (session, turn, _), text in zip(asked, texts, strict=True):
-        assert flags[session][turn] == (text == SESSIONS[session].turns[turn].observation)
-    assert [len(row) for row in flags] == [len(session.turns) for session in SESSIONS]
+        assert flags[session][turn] == (text == SESSIONS[session].observations[turn])
+    assert [len(row) for row in flags] == [len(session.actions) for session in SESSIONS]
 
 
 def test_an_evaluation_tells_model_and_baselines_apart(learned: Path) -> None:
     steps = evaluate.evaluate(model_from_checkpoint(learned), TOKENIZER, SPEC, SESSIONS, recorded=SESSIONS)
-    assert len(steps) == sum(len(session.turns) for session in SESSIONS)
+    assert len(steps) == sum(len(session.actions) for session in SESSIONS)
     assert evaluate.share(steps, "nearest").share > 0.9  # it has seen these very sessions
     assert evaluate.share(steps, "copy").share < 0.3
     found = evaluate.summary(steps)

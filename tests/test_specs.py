@@ -232,12 +232,12 @@ def test_neither_doing_nothing_nor_a_wrong_answer_succeeds(task: Task) -> None:
     parser = ActionParser(load_spec(task.domain))
     patterns = [check for check in task.success if check.probe is None and check.rubric is None]
     first = prompts_of(task.domain).first_observation(task)
-    assert not any(passed(check, [], [first], None) for check in patterns)
+    assert not any(passed(check, [], [first], None) == 1.0 for check in patterns)
     answers = [check for check in patterns if check.answer is not None]
     for text in set(task.menu) - set(task.expert):
         action = parser.parse(text, task.tools)
         if action.kind is ActionKind.FINISH:
-            assert not all(passed(check, [], [first], action.answer) for check in answers)
+            assert not all(passed(check, [], [first], action.answer) == 1.0 for check in answers)
 
 
 @every_domain

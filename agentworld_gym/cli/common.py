@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -160,12 +160,30 @@ def pair(text: str) -> tuple[str, Any]:
 @contextmanager
 def progress(description: str, total: int) -> Iterator[Progress]:
     """A progress bar on stderr with one task; `bar.advance(bar.task_ids[0])` moves it."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *times)
     with Progress(*columns, console=stderr()) as bar:
         bar.add_task(description, total=total)
         yield bar
+
+
+def counter(bar: Progress) -> Callable[[int], None]:
+    """A function that moves a bar to a count; what the first count finds done says nothing of the time left."""
+    task = bar.tasks[0]
+
+    def show(done: int) -> None:
+        (bar.update if task.completed else bar.reset)(task.id, completed=done)
+
+    return show
 
 
 def printable(text: str) -> str:

@@ -1,15 +1,15 @@
-"""`agentworld collect` and `agentworld train`: a small world model from recorded sessions."""
+"""`agentworld train`: a small world model from recorded sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentworld_gym.cli.common import INTERRUPTED, SMALL, EnvironmentName, examples, progress, spec_source, stdout
+from agentworld_gym.cli.common import INTERRUPTED, SMALL, counter, examples, progress, stdout
 from agentworld_gym.errors import GeneratorError, SpecError
 
 if TYPE_CHECKING:
@@ -19,44 +19,6 @@ if TYPE_CHECKING:
 VALIDATION_SESSIONS = 100
 TOKENIZER_SESSIONS = 4000
 """A vocabulary needs no more sessions than these."""
-
-ConfigOption = Annotated[str, typer.Option("--config", help="A configuration: the name of a shipped one, or a file.")]
-
-
-def collect(
-    env: EnvironmentName,
-    out: Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of sessions, one JSON object a line.")],
-    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many sessions the file shall hold.")],
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all sessions.")] = 0,
-    split: Annotated[
-        Literal["train", "validation", "test"], typer.Option("--split", help="Which tasks to play.")
-    ] = "train",
-    config: ConfigOption = "tiny-terminal",
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that record.")] = 1,
-) -> None:
-    """Record sessions of a grounded world to train a world model on.
-
-    A run that was stopped goes on where it was when it is started again.
-    """
-    from agentworld_gym.recipe.collect import collect as record
-    from agentworld_gym.recipe.config import load_config
-    from agentworld_gym.spec import load_spec
-
-    spec, settings = load_spec(spec_source(env)), load_config(config)
-    with progress(f"{spec.id}, {split}", episodes) as bar:
-        task = bar.task_ids[0]
-        added = record(
-            spec,
-            out,
-            episodes,
-            seed,
-            config=settings.collect,
-            split=split,
-            workers=workers,
-            progress=lambda count: bar.advance(task, count),
-        )
-        bar.update(task, completed=episodes)
-    stdout().print(f"{out}: {added} sessions added, {episodes} asked for", markup=False, highlight=False)
 
 
 def train(
@@ -98,30 +60,22 @@ def train(
 
 def _recorded(settings: RecipeConfig, path: Path) -> Path:
     """The sessions that a configuration asks for; a file that holds them already stays as it is."""
-    from agentworld_gym.recipe.collect import collect as record
+    from agentworld_gym.recipe.collect import collect
     from agentworld_gym.spec import load_spec
 
     spec, seed = load_spec(settings.domain), settings.train.seed
     with progress("recording", settings.episodes) as bar:
-        task = bar.task_ids[0]
-        record(
-            spec,
-            path,
-            settings.episodes,
-            seed,
-            config=settings.collect,
-            progress=lambda count: bar.advance(task, count),
-        )
-        bar.update(task, completed=settings.episodes)
+        collect([spec], path, settings.episodes, seed, settings.collect, progress=counter(bar))
     return path
 
 
 def _trainer(settings: RecipeConfig, sessions: Path, out: Path, report: Progress) -> Trainer:
     """A run over recorded sessions, with the tokenizer it began with or one made for them."""
-    from agentworld_gym.recipe.collect import Recorder, read_sessions
     from agentworld_gym.recipe.dataset import encode, render
     from agentworld_gym.recipe.evaluate import quick
     from agentworld_gym.recipe.model import TOKENIZER
+    from agentworld_gym.recipe.recorder import Recorder
+    from agentworld_gym.recipe.rows import read_rows
     from agentworld_gym.recipe.tokenizer import build_tokenizer, load_tokenizer
     from agentworld_gym.recipe.train import Trainer
     from agentworld_gym.spec import load_spec
@@ -129,23 +83,17 @@ def _trainer(settings: RecipeConfig, sessions: Path, out: Path, report: Progress
     if (out / TOKENIZER).is_file():
         tokenizer = load_tokenizer(out)
     else:
-        texts = (render(session.messages()) for session in read_sessions(sessions, 0, TOKENIZER_SESSIONS))
+        texts = (render(row.messages()) for row in read_rows(sessions, 0, TOKENIZER_SESSIONS))
         tokenizer = build_tokenizer(texts, settings.model.vocab_size)
     spec = load_spec(settings.domain)
-    recorder = Recorder(spec, settings.collect, settings.train.seed, "validation")
-    unseen = [recorder.session(index) for index in range(VALIDATION_SESSIONS)]
-    data = encode(read_sessions(sessions), tokenizer)
+    recorder = Recorder([spec], settings.collect, settings.train.seed, "validation")
+    unseen = [row for number in range(VALIDATION_SESSIONS) if (row := recorder.row(number)) is not None]
+    data = encode(read_rows(sessions), tokenizer)
     return Trainer(settings, data, tokenizer, out, quick(unseen, tokenizer, spec), report)
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(
-        epilog=examples(
-            "agentworld collect terminal --out runs/sessions.jsonl -n 60000 --workers 2",
-            "agentworld collect terminal --out runs/test.jsonl -n 300 --split test",
-        )
-    )(collect)
+    """Add the command."""
     app.command(
         epilog=examples(
             "agentworld train tiny-terminal --out runs/tiny",

@@ -26,7 +26,28 @@ def _terminal(variant: str) -> Engine:
     return TerminalEngine()
 
 
+def _search(variant: str) -> Engine:
+    from agentworld_gym.engines.search.machine import SearchMachine
+
+    return SearchMachine
+
+
+def _mcp(variant: str) -> Engine:
+    from agentworld_gym.engines.mcp import ToolMachine
+
+    return ToolMachine
+
+
+def _swe(variant: str) -> Engine:
+    from agentworld_gym.engines.swe import SweEngine
+
+    return SweEngine(variant)
+
+
 ENGINES: dict[str, EngineEntry] = {
+    "mcp": EngineEntry(_mcp),
+    "search": EngineEntry(_search, libraries=("bm25s", "numpy")),
+    "swe": EngineEntry(_swe, libraries=("bashkit", "pydantic-monty"), variants=("auto", "bubblewrap", "monty")),
     "terminal": EngineEntry(_terminal, libraries=("bashkit",)),
 }
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from agentworld_gym.errors import SpecError
+from agentworld_gym.prompt import Profile
 from agentworld_gym.task import Strict, read_yaml, validated
 
 PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]
@@ -18,18 +19,29 @@ Positive = Annotated[int, Field(ge=1)]
 class CollectConfig(Strict):
     """Which sessions to record.
 
-    `policies` are shares; they need not add up to one. `levels` are shares by level. With probability `probe_share` a
-    session ends with the probes of its task, which is how environments look at a state.
+    `profile` is that of the prompts. `policies` are shares; they need not add up to one, and those that cannot play a
+    domain are left out there. `levels` are shares by level; empty `families` are all of the domain. With probability
+    `controls_share` a session is disturbed by controls of its domain, with probability `probe_share` it ends with the
+    probes of its task, which is how environments look at a state. `slip` is how often the mixed policy errs before a
+    step.
     """
 
+    profile: Profile = "full"
     policies: dict[PolicyName, float] = Field(
-        default={"expert": 0.1, "mixed": 0.15, "menu": 0.25, "explore": 0.25, "blend": 0.25}, min_length=1
+        default={"expert": 0.25, "mixed": 0.3, "menu": 0.2, "explore": 0.1, "blend": 0.15}, min_length=1
     )
-    levels: dict[int, float] = Field(default={1: 0.5, 2: 0.4, 3: 0.1}, min_length=1)
+    levels: dict[int, float] = Field(default={1: 0.4, 2: 0.35, 3: 0.25}, min_length=1)
     families: tuple[str, ...] = ()
-    probe_share: float = Field(default=0.6, ge=0, le=1)
+    controls_share: float = Field(default=0.0, ge=0, le=1)
+    probe_share: float = Field(default=0.2, ge=0, le=1)
     slip: float = Field(default=0.3, ge=0, lt=1)
-    max_turns: int = Field(default=16, ge=1)
+    max_turns: int = Field(default=40, ge=1)
+
+
+class SmallModelSessions(CollectConfig):
+    """What a small model learns from: sessions in compact prompts."""
+
+    profile: Profile = "compact"
 
 
 class ModelShape(Strict):
@@ -97,7 +109,7 @@ class RecipeConfig(Strict):
     name: str = Field(min_length=1)
     domain: str = Field(min_length=1)
     episodes: Positive = 50_000
-    collect: CollectConfig = CollectConfig()
+    collect: SmallModelSessions = SmallModelSessions()
     model: ModelShape = ModelShape()
     train: TrainConfig
 

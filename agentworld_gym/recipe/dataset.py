@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.collect import Recorded
+from agentworld_gym.recipe.rows import Row
 from agentworld_gym.recipe.tokenizer import END, PAD
 
 if TYPE_CHECKING:
@@ -62,12 +62,19 @@ class TokenSet:
         return np.diff(self.starts)
 
 
-def encode(sessions: Iterable[Recorded], tokenizer: Tokenizer) -> TokenSet:
-    """The tokens of sessions, in order."""
+def encode(rows: Iterable[Row], tokenizer: Tokenizer) -> TokenSet:
+    """The tokens of sessions, in order.
+
+    Raises:
+        SpecError: the prompts end with a closing request, which a model trained on whole sessions would never see.
+    """
     ids: list[NDArray[np.uint16]] = []
-    rest = iter(sessions)
+    rest = iter(rows)
     while some := list(islice(rest, _ENCODED_AT_ONCE)):
-        texts = [render(session.messages()) for session in some]
+        for row in some:
+            if row.closing:
+                raise SpecError(row.id, "prompt", row.closing, "no closing request; record with --profile compact")
+        texts = [render(row.messages()) for row in some]
         ids += [np.array(item.ids, dtype=np.uint16) for item in tokenizer.encode_batch(texts)]
     flat = np.concatenate(ids) if ids else np.zeros(0, dtype=np.uint16)
     starts = np.concatenate([[0], np.cumsum([len(item) for item in ids])]).astype(np.int64)

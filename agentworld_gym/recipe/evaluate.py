@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.parsing import parse_completion
-from agentworld_gym.recipe.collect import Recorded
 from agentworld_gym.recipe.dataset import TokenSet, encode, pad_id
+from agentworld_gym.recipe.rows import Row
 from agentworld_gym.recipe.tokenizer import END
 from agentworld_gym.spec import DomainSpec
 
@@ -150,11 +150,11 @@ def prompts_of(data: TokenSet) -> list[tuple[int, int, list[int]]]:
 
 
 def quick(
-    sessions: Sequence[Recorded], tokenizer: Tokenizer, spec: DomainSpec
+    sessions: Sequence[Row], tokenizer: Tokenizer, spec: DomainSpec
 ) -> Callable[[Qwen3ForCausalLM], dict[str, Any]]:
     """A function of a model that gives its shares of exact observations, for use while training."""
     data, pad = encode(sessions, tokenizer), pad_id(tokenizer)
-    printing = [prints_something(spec, turn.observation) for session in sessions for turn in session.turns]
+    printing = [prints_something(spec, text) for session in sessions for text in session.observations]
 
     def share(model: Qwen3ForCausalLM) -> dict[str, Any]:
         exact = [flag for flags in exact_by_forward(model, data, pad) for flag in flags]
@@ -170,9 +170,9 @@ class Nearest:
     The echo and the prompt of the answer are put right, which only helps this baseline.
     """
 
-    def __init__(self, sessions: Sequence[Recorded]) -> None:
-        self._turns = [turn.observation for session in sessions for turn in session.turns]
-        texts = [(turn.action, session.system) for session in sessions for turn in session.turns]
+    def __init__(self, sessions: Sequence[Row]) -> None:
+        self._turns = [text for session in sessions for text in session.observations]
+        texts = [(action, session.system_str) for session in sessions for action in session.actions]
         words = sorted({word for pair in texts for text in pair for word in _WORD.findall(text)})
         self._column = {word: column for column, word in enumerate(words)}
         self._commands = self._bags([action for action, _ in texts])
@@ -202,8 +202,8 @@ def evaluate(
     model: Qwen3ForCausalLM,
     tokenizer: Tokenizer,
     spec: DomainSpec,
-    sessions: Sequence[Recorded],
-    recorded: Sequence[Recorded] = (),
+    sessions: Sequence[Row],
+    recorded: Sequence[Row] = (),
 ) -> list[Step]:
     """Every step of unseen sessions, with who was exact: `model`, `copy` (the last observation again) and, where
     recorded training sessions are given, `nearest`."""
@@ -212,16 +212,14 @@ def evaluate(
     nearest = Nearest(recorded) if recorded else None
     steps = []
     for number, session in enumerate(sessions):
-        before = [session.system.split("\n", 1)[0], *(turn.observation for turn in session.turns)][:-1]
-        near = (
-            nearest.answer([t.action for t in session.turns], [session.system] * len(before), before) if nearest else []
-        )
-        for turn, step in enumerate(session.turns):
-            who = {"model": exact[number][turn], "copy": before[turn] == step.observation}
+        before = [session.system_str.split("\n", 1)[0], *session.observations][:-1]
+        near = nearest.answer(session.actions, [session.system_str] * len(before), before) if nearest else []
+        for turn, (action, shown) in enumerate(zip(session.actions, session.observations, strict=True)):
+            who = {"model": exact[number][turn], "copy": before[turn] == shown}
             if near:
-                who["nearest"] = near[turn] == step.observation
-            prints = prints_something(spec, step.observation)
-            steps.append(Step(number, turn, session.family, session.level, session.policy, step.action, prints, who))
+                who["nearest"] = near[turn] == shown
+            prints = prints_something(spec, shown)
+            steps.append(Step(number, turn, session.family, session.level or 0, session.policy, action, prints, who))
     return steps
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from importlib import import_module
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.task import Task, split_of
-from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family
+from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family, SplitRandom
 
 __all__ = ["Draft", "Family", "families", "generate"]
 
@@ -45,7 +44,8 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
         raise SpecError(f"tasks of {domain}", "family", family, f"one of {', '.join(sorted(known)) or 'no families'}")
     if level not in (1, 2, 3):
         raise SpecError(f"tasks of {domain}", "level", level, "1, 2 or 3")
-    rng = random.Random(f"{domain}/{family}/{level}/{seed}")
+    rng = SplitRandom(f"{domain}/{family}/{level}/{seed}")
+    rng.split = split_of(seed)
     for _ in range(ATTEMPTS):
         draft = known[family](rng, level)
         menu = draft.menu(rng, level)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentworld_gym.task import Check
+from agentworld_gym.task import Check, Split
 
 MENU_MIN = 8
 MENU_MAX = {1: 10, 2: 12, 3: 14}
@@ -45,6 +45,12 @@ class Draft:
         entries = list(dict.fromkeys((*self.expert, self.finish, *self.distractors)))[:size]
         rng.shuffle(entries)
         return tuple(entries)
+
+
+class SplitRandom(random.Random):
+    """Random numbers that know the split they are for, so that a family can keep the worlds of the splits apart."""
+
+    split: Split = "train"
 
 
 Family = Callable[[random.Random, int], Draft]

@@ -23,25 +23,25 @@ def expert_policy(task: Task) -> Iterator[str]:
 
 
 def menu_policy(task: Task, rng: random.Random) -> Iterator[str]:
-    """Random entries of the menu, up to `finish` or the step limit."""
+    """Random entries of the menu, up to one that finishes or the step limit."""
     for _ in range(_limit(task)):
         action = rng.choice(task.menu)
         yield action
-        if action == "finish":
+        if _finishes(action):
             return
 
 
 def mixed_policy(task: Task, rng: random.Random, slip: float) -> Iterator[str]:
     """The expert, who before each step errs with probability `slip`, and then goes on as planned.
 
-    An error is a random entry of the menu other than `finish`.
+    An error is a random entry of the menu that does not finish.
 
     >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "x"}}],
     ...             menu=("a", "b", "finish"), expert=("a", "finish"))
     >>> list(mixed_policy(task, random.Random(0), 0.0))
     ['a', 'finish']
     """
-    mistakes = [action for action in task.menu if action != "finish"]
+    mistakes = [action for action in task.menu if not _finishes(action)]
 
     def walk() -> Iterator[str]:
         for action in task.expert:
@@ -50,6 +50,10 @@ def mixed_policy(task: Task, rng: random.Random, slip: float) -> Iterator[str]:
             yield action
 
     return islice(walk(), _limit(task))
+
+
+def _finishes(action: str) -> bool:
+    return action == "finish" or action.startswith("finish:")
 
 
 def _limit(task: Task) -> int:

@@ -1,1 +1,8 @@
-"""Tool servers over a database."""
+"""The grounded tool server: scenarios of data, their tools in SQL over a database in memory."""
+
+from agentworld_gym.engines.mcp.machine import ToolMachine
+from agentworld_gym.engines.mcp.scenario import scenario_names
+from agentworld_gym.engines.mcp.service import Service, generated, load_service
+from agentworld_gym.engines.mcp.tools import Context, Tool
+
+__all__ = ["Context", "Service", "Tool", "ToolMachine", "generated", "load_service", "scenario_names"]

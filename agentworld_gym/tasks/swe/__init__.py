@@ -1,7 +1,14 @@
-"""Task families of the swe domain."""
+"""The families of swe tasks: one for each kind of bug, and one that publishes a repair."""
 
 from __future__ import annotations
 
-from agentworld_gym.tasks.draft import Family
+from collections.abc import Mapping
+from types import MappingProxyType
 
-FAMILIES: dict[str, Family] = {}
+from agentworld_gym.tasks.draft import Family
+from agentworld_gym.tasks.swe.publishing import publish
+from agentworld_gym.tasks.swe.repairing import repair
+from agentworld_gym.tasks.swe.repository import KINDS
+
+FAMILIES: Mapping[str, Family] = MappingProxyType({**{kind: repair(kind) for kind in KINDS}, "publish": publish})
+"""Name → family."""

@@ -1,0 +1,88 @@
+"""`agentworld collect`: recorded sessions of grounded worlds, with a data card."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from agentworld_gym.cli.common import counter, examples, progress, spec_source, stdout
+from agentworld_gym.errors import SpecError
+
+
+def collect(
+    domains: Annotated[
+        list[str], typer.Argument(metavar="ENV...", help="Domains (terminal mcp), ids or specs; they take turns.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", help="A folder for rows and data card, or one file that ends with .jsonl.")
+    ],
+    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many sessions there shall be.")],
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all sessions.")] = 0,
+    split: Annotated[
+        Literal["train", "validation", "test"], typer.Option("--split", help="Which tasks to play.")
+    ] = "train",
+    config: Annotated[
+        str | None,
+        typer.Option("--config", help="Take the `collect` part of a configuration: a shipped one's name, or a file."),
+    ] = None,
+    profile: Annotated[
+        Literal["full", "compact"] | None, typer.Option("--profile", help="Prompts; full, if no configuration says so.")
+    ] = None,
+    families: Annotated[
+        list[str] | None, typer.Option("--family", help="Only tasks of this family; may be given several times.")
+    ] = None,
+    controls_share: Annotated[
+        float | None, typer.Option("--controls-share", min=0, max=1, help="Share of sessions with controls in force.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that record.")] = 1,
+    form: Annotated[
+        Literal["jsonl", "parquet"], typer.Option("--format", help="Parquet comes beside the JSONL file.")
+    ] = "jsonl",
+    card: Annotated[bool, typer.Option("--card/--no-card", help="Describe the folder in a README.md.")] = True,
+) -> None:
+    """Record sessions of grounded worlds, to train or to evaluate a world model on.
+
+    A run that was stopped, even by a kill, goes on where it was when it is started again.
+    """
+    from agentworld_gym.recipe.card import write_card
+    from agentworld_gym.recipe.collect import collect as record
+    from agentworld_gym.recipe.config import CollectConfig, load_config
+    from agentworld_gym.recipe.parquet import write_parquet
+    from agentworld_gym.recipe.rows import read_rows
+    from agentworld_gym.spec import load_spec
+    from agentworld_gym.task import validated
+
+    if out.suffix == ".parquet":
+        raise SpecError("command line", "--out", str(out), "a folder, or a .jsonl file; --format parquet adds Parquet")
+    specs = [load_spec(source) for source in dict.fromkeys(map(spec_source, domains))]
+    asked: dict[str, Any] = {"profile": profile, "families": families, "controls_share": controls_share}
+    base = CollectConfig() if config is None else load_config(config).collect
+    given = {key: value for key, value in asked.items() if value is not None}
+    settings = validated(CollectConfig, {**base.model_dump(), **given}, "command line")
+    single = out.suffix == ".jsonl"
+    file = out if single else out / f"{split}.jsonl"
+    with progress(f"{' '.join(spec.id for spec in specs)}, {split}", episodes) as bar:
+        added = record(specs, file, episodes, seed, settings, split, workers, progress=counter(bar))
+    written = [f"{file}: {added} sessions added, {episodes} asked for"]
+    table = file.with_suffix(".parquet")
+    if form == "parquet" or table.exists():
+        written.append(f"{table}: {write_parquet(read_rows(file), table)} sessions")
+    if card and not single:
+        pictures = "" if find_spec("matplotlib") else "; pictures need pip install 'agentworld-gym[data]'"
+        written.append(f"{write_card(out)}: the data card{pictures}")
+    for line in written:
+        stdout().print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples(
+            "agentworld collect terminal mcp search swe --out data -n 1000 --workers 2",
+            "agentworld collect mcp --out data -n 200 --split test --controls-share 0.3 --format parquet",
+            "agentworld collect terminal --config tiny-terminal --out runs/sessions.jsonl -n 60000",
+        )
+    )(collect)

@@ -1,0 +1,192 @@
+"""In-memory databases that a scenario's SQL can do no harm with: no files, no settings, bounded work and size."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines import Scalar
+
+PAGE_BYTES = 1024
+MAX_BYTES = 8 * 2**20
+"""How large one database may grow."""
+
+CHUNK, CHUNKS = 20_000, 50
+"""How many steps of SQLite's machine make a chunk, and how many chunks one call may take."""
+
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 32,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 10,
+}
+_ALLOWED = frozenset(
+    (
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_INSERT,
+        sqlite3.SQLITE_UPDATE,
+        sqlite3.SQLITE_DELETE,
+        sqlite3.SQLITE_TRANSACTION,
+        sqlite3.SQLITE_RECURSIVE,
+    )
+)
+_DENIED_FUNCTIONS = frozenset(("load_extension", "random", "randomblob", "zeroblob", "readfile", "writefile"))
+
+
+class Tokens:
+    """Identifiers that nobody can guess: they depend on a seed and on how many came before."""
+
+    def __init__(self, seed: int, count: int = 0) -> None:
+        self.seed, self.count = seed, count
+        self.made: list[str] = []
+
+    def copy(self) -> Tokens:
+        """The same in a fork."""
+        twin = Tokens(self.seed, self.count)
+        twin.made = list(self.made)
+        return twin
+
+    def make(self, length: int) -> str:
+        """One identifier of that many hexadecimal digits.
+
+        >>> Tokens(1).make(8) == Tokens(1).make(8) != Tokens(2).make(8)
+        True
+        """
+        self.count += 1
+        digest = hashlib.blake2b(f"{self.seed}/{self.count}".encode(), digest_size=32).hexdigest()
+        self.made.append(digest[: max(4, min(int(length), 64))])
+        return self.made[-1]
+
+
+class Database:
+    """One in-memory database.
+
+    Args:
+        image: the bytes of a database file.
+        tokens: where the SQL function `token(length)` takes its identifiers from.
+    """
+
+    def __init__(self, image: bytes, tokens: Tokens) -> None:
+        self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self.connection.deserialize(image)
+        self._chunks = 0
+        self._secure(tokens)
+
+    def _secure(self, tokens: Tokens) -> None:
+        connection = self.connection
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE_BYTES}")
+        for limit, value in _LIMITS.items():
+            connection.setlimit(limit, value)
+        connection.create_function("has", 2, has, deterministic=True)
+        connection.create_function("today", 1, today, deterministic=True)
+        connection.create_function("token", 1, tokens.make)
+        connection.set_authorizer(_authorize)
+        connection.set_progress_handler(self._tick, CHUNK)
+
+    def refresh(self) -> None:
+        """Begin a call: it may take all the time that one call may."""
+        self._chunks = 0
+
+    def image(self) -> bytes:
+        """The bytes of a database file with everything that is stored."""
+        return self.connection.serialize()
+
+    def close(self) -> None:
+        """Free it; twice is fine."""
+        self.connection.close()
+
+    def _tick(self) -> int:
+        self._chunks += 1
+        return int(self._chunks > CHUNKS)
+
+
+def has(text: Any, part: Any) -> int | None:
+    """Whether a text contains another one, whatever the letter case; the SQL function of this name.
+
+    >>> has("LÜBECK", "übe"), has(None, "a")
+    (1, None)
+    """
+    if text is None or part is None:
+        return None
+    return int(str(part).casefold() in str(text).casefold())
+
+
+def today(now: Any) -> str | None:
+    """The date of a time; the SQL function of this name.
+
+    >>> today("2026-03-04T09:30:00Z")
+    '2026-03-04'
+    """
+    return None if now is None else str(now)[:10]
+
+
+def empty_image(schema: str) -> bytes:
+    """The bytes of a database that has the tables of a schema and no rows.
+
+    Raises:
+        sqlite3.Error: the schema is wrong.
+    """
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        connection.executescript(schema)
+        return connection.serialize()
+    finally:
+        connection.close()
+
+
+def opened(image: bytes) -> sqlite3.Connection:
+    """A plain connection to a copy, for building and looking at databases. Foreign keys are enforced."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.deserialize(image)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.create_function("has", 2, has, deterministic=True)
+    connection.create_function("today", 1, today, deterministic=True)
+    connection.create_function("token", 1, Tokens(0).make)
+    return connection
+
+
+def keys_of(connection: sqlite3.Connection) -> dict[str, tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Of every table its columns, and which of them make the primary key."""
+    names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    found: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
+    for (table,) in names.fetchall():
+        columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+        keyed = sorted((place, index) for index, (*_, place) in enumerate(columns) if place)
+        found[table] = tuple(column[1] for column in columns), tuple(index for _, index in keyed)
+    return found
+
+
+def fields_of(
+    connection: sqlite3.Connection, keys: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
+) -> dict[str, Scalar]:
+    """Everything stored, as `table/primary key/column` and its value."""
+    fields: dict[str, Scalar] = {}
+    for table, (columns, key) in keys.items():
+        for number, row in enumerate(connection.execute(f"SELECT * FROM {table}")):
+            place = f"{table}/{','.join(str(row[index]) for index in key) or number}/"
+            for column, value in zip(columns, row, strict=True):
+                fields[place + column] = value
+    return fields
+
+
+def tables_of(
+    connection: sqlite3.Connection, keys: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
+) -> dict[str, list[dict[str, Scalar]]]:
+    """Everything stored, as rows by table, each in the order of its key."""
+    tables: dict[str, list[dict[str, Scalar]]] = {}
+    for table, (columns, key) in keys.items():
+        order = ", ".join(str(index + 1) for index in key) or "rowid"
+        rows: Sequence[Any] = connection.execute(f"SELECT * FROM {table} ORDER BY {order}").fetchall()
+        tables[table] = [dict(zip(columns, row, strict=True)) for row in rows]
+    return tables
+
+
+def _authorize(action: int, first: str | None, second: str | None, _base: str | None, _inner: str | None) -> int:
+    if action == sqlite3.SQLITE_FUNCTION:
+        return sqlite3.SQLITE_DENY if second in _DENIED_FUNCTIONS else sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY

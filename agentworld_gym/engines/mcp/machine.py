@@ -1,0 +1,296 @@
+"""A tool server: calls go in, the texts of the tools come out, over a database in memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from agentworld_gym.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.engines.mcp import perturb
+from agentworld_gym.engines.mcp.answers import Refused, printed, refusal
+from agentworld_gym.engines.mcp.database import Database, Tokens, fields_of
+from agentworld_gym.engines.mcp.provenance import Shown
+from agentworld_gym.engines.mcp.recipes import Size
+from agentworld_gym.engines.mcp.service import STATE, Service, generated, load_service
+from agentworld_gym.engines.mcp.tools import Context, Tool
+from agentworld_gym.task import Strict, validated
+from agentworld_gym.toolset import Problem
+
+NONE = Controls()
+MAX_ARGUMENT_CHARS = 32_000
+"""How long the arguments of a call may be, as JSON."""
+
+_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+class _State(Strict):
+    """What a task's state says."""
+
+    scenario: str
+    now: str | None = None
+    user: str | None = None
+    tables: dict[str, Any] | None = None
+    size: Size = "small"
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A call that was accepted and is done later."""
+
+    due: int
+    tool: Tool
+    arguments: Mapping[str, Any]
+
+
+class ToolMachine:
+    """One session with the server of a scenario.
+
+    >>> machine = ToolMachine.start({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
+    >>> machine.act({"name": "shop-get_order", "arguments": {"order_id": 9999}})
+    '{"status": "error", "code": 404, "message": "Order 9999 not found"}'
+    """
+
+    def __init__(
+        self, service: Service, image: bytes, context: Context, seed: int, controls: Controls = NONE, told: bool = True
+    ) -> None:
+        """On a copy of a database; `told` says that the task tells all of its rows."""
+        self._service, self._context, self._controls = service, context, controls
+        self._tokens, self._shown = Tokens(seed), Shown(explicit=told)
+        self._database: Database | None = Database(image, self._tokens)
+        self._calls = 0
+        self._jobs: tuple[_Job, ...] = ()
+        self._accepted_jobs = 0
+        self._failed = ""
+        self._before: bytes | None = None
+        self._refused = False
+        self._observation = greeting(service.scenario.name, context.user, context.now)
+
+    @classmethod
+    def start(
+        cls,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = NONE,
+        hidden: Mapping[str, Any] = MappingProxyType({}),
+    ) -> ToolMachine:
+        """A fresh server; nothing of `hidden` matters to it.
+
+        Args:
+            state: `scenario` (a name), with `tables` (rows by table), or `size` and `seed` of rows that are generated;
+                `now` and `user` replace the scenario's own.
+            seed: of the identifiers that the service makes up.
+            controls: the perturbations in force.
+            hidden: ignored.
+
+        Raises:
+            SpecError: if the state is wrong; names the key, its value and what was expected.
+        """
+        wanted = validated(_State, dict(state), STATE)
+        service = load_service(wanted.scenario)
+        if wanted.tables is None:
+            image = generated(wanted.scenario, wanted.size, wanted.seed)
+        else:
+            image = service.image(wanted.tables)
+        about = service.scenario.about
+        context = Context(wanted.now or about.now, wanted.user or about.user)
+        return cls(service, image, context, seed, controls, told=wanted.tables is not None)
+
+    @property
+    def observation(self) -> str:
+        """What the last call returned; at the start the greeting of the server."""
+        return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Made-up identifiers, and rows that were generated and not shown before."""
+        return self._shown.spans(self._observation, self._tokens.made)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the last call failed."""
+        return self._refused
+
+    @property
+    def service(self) -> Service:
+        """The scenario that runs here."""
+        return self._service
+
+    def act(self, action: Any) -> str:
+        """Answer one call `{"name": ..., "arguments": {...}}` as the server would, whatever stands in it.
+
+        Raises:
+            EngineError: the machine is closed.
+        """
+        database = self._open()
+        self._calls += 1
+        self._shown.keep(self._observation)
+        self._tokens.made.clear()
+        self._finish_jobs(database)
+        try:
+            tool, arguments, key = self._understood(action)
+            self._shown.keep(key)
+            self._observation = printed(self._answered(database, tool, arguments, key))
+            self._refused = False
+        except (Refused, Problem) as problem:
+            self._observation = str(problem)
+            self._refused = True
+        return self._observation
+
+    def state(self) -> dict[str, Scalar]:
+        """Everything stored, as `table/primary key/column` and its value."""
+        connection = self._open().connection
+        return fields_of(connection, self._service.keys)
+
+    def database(self) -> bytes:
+        """The bytes of an SQLite file with everything that is stored."""
+        return self._open().image()
+
+    def save(self, path: Path) -> None:
+        """Write the database as an SQLite file."""
+        path.write_bytes(self.database())
+
+    def fork(self) -> ToolMachine:
+        """An exact copy: equal actions on both give equal observations."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._tokens = self._tokens.copy()
+        twin._shown = self._shown.copy()
+        twin._database = Database(self._open().image(), twin._tokens)
+        return twin
+
+    def close(self) -> None:
+        """Free the database. May be called twice."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _open(self) -> Database:
+        if self._database is None:
+            raise EngineError("the server was used after close()")
+        return self._database
+
+    def _understood(self, action: Any) -> tuple[Tool, Mapping[str, Any], str]:
+        """The tool, its arguments, and a text that names this very call.
+
+        Raises:
+            Problem, Refused: it is no call that the server knows.
+        """
+        name = action.get("name") if isinstance(action, dict) else None
+        arguments = action.get("arguments", {}) if isinstance(action, dict) else None
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            raise Problem("MCP error -32602: Invalid params: a tool call needs a 'name' and an object of 'arguments'")
+        tool = self._service.tools.get(name)
+        if tool is None:
+            raise Problem(f"Unknown tool: {_valid(name)}")
+        try:
+            key = _WRITER.encode(arguments)
+            key.encode()
+            if len(key) > MAX_ARGUMENT_CHARS:
+                raise Refused(413, "Payload Too Large")
+            self._service.toolset.call(name, arguments)
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise Problem(f"MCP error -32602: Invalid params: {_valid(str(error))}") from None
+        return tool, arguments, key
+
+    def _answered(self, database: Database, tool: Tool, arguments: Mapping[str, Any], key: str) -> Any:
+        controls, context = self._controls, self._context
+        if not controls:
+            return perturb.paged(controls, tool, self._called(database, tool, arguments, context), arguments)
+        if f"{tool.name} {key}" != self._failed and (error := perturb.transient_error(controls, self._calls, tool)):
+            self._failed = f"{tool.name} {key}"
+            raise error
+        self._failed = ""
+        if error := perturb.forbidden(controls, tool, arguments):
+            raise error
+        if perturb.is_slow(controls, self._calls, tool):
+            return self._accepted(database, tool, arguments)
+        if self._before is not None and perturb.is_stale(controls, self._calls, tool):
+            data = self._remembered(self._before, tool, arguments)
+        else:
+            if tool.batch:
+                context = replace(context, failing=perturb.failing(controls, self._calls, tool, arguments))
+            data = self._called(database, tool, arguments, context)
+        return perturb.paged(controls, tool, perturb.blanked(controls, tool, data), arguments)
+
+    def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context) -> Any:
+        """Run a tool; what it writes stays only if it comes to its end."""
+        if not tool.writes:
+            return _run(database, tool, arguments, context)
+        before = database.image() if self._controls.strength("stale-data") else None
+        data = _run(database, tool, arguments, context, end="COMMIT")
+        self._before = before
+        return data
+
+    def _accepted(self, database: Database, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Promise a call that would succeed."""
+        count = self._tokens.count
+        _run(database, tool, arguments, self._context, end="ROLLBACK")
+        self._tokens.count = count
+        self._accepted_jobs += 1
+        self._jobs = (*self._jobs, _Job(self._calls + perturb.DELAY, tool, arguments))
+        message = "Accepted; the change takes effect shortly"
+        return {"status": "pending", "job_id": f"job-{self._accepted_jobs:04}", "message": message}
+
+    def _finish_jobs(self, database: Database) -> None:
+        due = [job for job in self._jobs if job.due <= self._calls]
+        if not due:
+            return
+        self._jobs = tuple(job for job in self._jobs if job.due > self._calls)
+        for job in due:
+            try:
+                self._called(database, job.tool, job.arguments, self._context)
+            except (Refused, Problem):
+                continue  # what has become impossible since is dropped, as a queue drops a job that fails
+        self._tokens.made.clear()
+
+    def _remembered(self, image: bytes, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+        """What a list showed before the last write."""
+        old = Database(image, self._tokens)
+        try:
+            return _run(old, tool, arguments, self._context)
+        finally:
+            old.close()
+
+
+def greeting(server: str, user: str, now: str) -> str:
+    """What is shown before the first call.
+
+    >>> greeting("shop", "ana", "2026-03-04T09:30:00Z")
+    'Connected to server shop. Signed in as ana. Server time 2026-03-04T09:30:00Z.'
+    """
+    return f"Connected to server {server}. Signed in as {user}. Server time {now}."
+
+
+def _run(database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context, end: str | None = None) -> Any:
+    """Call a tool, in a transaction that ends that way where the tool may write.
+
+    Raises:
+        Refused, Problem: the tool, the database or the code of the tool refuses; nothing is changed.
+    """
+    connection = database.connection
+    database.refresh()
+    try:
+        if end is not None:
+            connection.execute("BEGIN")
+        data = tool.call(connection, arguments, context)
+        if end is not None:
+            connection.execute(end)
+    except sqlite3.Error as error:
+        raise refusal(error) from error
+    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError) as error:
+        raise Problem(f"Error executing tool {tool.name}: {_valid(str(error))}") from error
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    return data
+
+
+def _valid(text: str) -> str:
+    """The start of a text, without what cannot be written as UTF-8."""
+    return text[:200].encode("utf-8", "replace").decode()

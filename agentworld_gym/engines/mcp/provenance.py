@@ -1,0 +1,59 @@
+"""Which pieces of an answer nobody could have known: made-up identifiers, and rows that no one has seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from agentworld_gym.engines import Kind, Span
+
+# A text with or without the colon that makes it a key, or a number.
+_SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"(:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
+_ERROR = '{"status": "error"'
+
+
+class Shown:
+    """What a session has said and shown so far.
+
+    With `explicit` rows the task tells all of them, and nothing is pre-existing.
+    """
+
+    def __init__(self, explicit: bool, seen: frozenset[str] = frozenset()) -> None:
+        self.explicit = explicit
+        self._seen = set(seen)
+
+    def copy(self) -> Shown:
+        """The same in a fork."""
+        return Shown(self.explicit, frozenset(self._seen))
+
+    def keep(self, text: str) -> None:
+        """Something was said or shown; its values are known from here on."""
+        if not self.explicit:
+            self._seen.update(text[start:end] for start, end in _scalars(text))
+
+    def spans(self, text: str, made: Sequence[str]) -> tuple[Span, ...]:
+        """The pieces of an answer that are not deterministic; `made` are the identifiers made up for it.
+
+        >>> shown = Shown(explicit=False)
+        >>> shown.keep('{"id": 7}')
+        >>> shown.spans('{"id": 7, "name": "Ana", "link": "ab12"}', ["ab12"])
+        (Span(start=18, end=23, kind='pre-existing'), Span(start=34, end=38, kind='metadata'))
+        """
+        found: list[Span] = []
+        for token in dict.fromkeys((*made, *map(str.upper, made))):
+            if (start := text.find(token)) >= 0:
+                found.append(Span(start, start + len(token), "metadata"))
+        if not self.explicit and not text.startswith(_ERROR):
+            kind: Kind = "pre-existing"
+            taken = [(span.start, span.end) for span in found]
+            for start, end in _scalars(text):
+                free = all(end <= other or start >= stop for other, stop in taken)
+                if free and text[start:end] not in self._seen:
+                    found.append(Span(start, end, kind))
+        return tuple(sorted(found))
+
+
+def _scalars(text: str) -> Iterator[tuple[int, int]]:
+    for match in _SCALAR.finditer(text):
+        if match.group(1) is None:
+            yield match.span()

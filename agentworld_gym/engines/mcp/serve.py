@@ -1,0 +1,94 @@
+"""A scenario's tools behind the official SDK of the Model Context Protocol, over stdio or streamable HTTP.
+
+Whoever connects works on the same database, and reads the very text that `ToolMachine.act` gives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.engines.mcp.machine import ToolMachine
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+PATH = "/mcp"
+"""Where the tools are under the server's address."""
+
+MAX_LINE_BYTES = 2**22
+"""How long one message over stdio may be."""
+
+
+def mcp_server(machine: ToolMachine) -> Server[Any]:
+    """The SDK's server for one machine.
+
+    Raises:
+        ImportError: the extra `mcp` is not installed.
+    """
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+
+    scenario = machine.service.scenario
+    tools = [
+        types.Tool(name=tool.name, description=tool.description, input_schema=dict(tool.parameters))
+        for tool in machine.service.tools.values()
+    ]
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        text = machine.act({"name": params.name, "arguments": params.arguments or {}})
+        return types.CallToolResult(content=[types.TextContent(text=text)], is_error=machine.refused)
+
+    return Server(
+        scenario.name,
+        title=scenario.about.title,
+        description=scenario.about.description.strip(),
+        instructions=machine.observation,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def serve_stdio(machine: ToolMachine) -> None:
+    """Answer one client over standard input and output, until it goes away.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    from mcp.server.stdio import stdio_server
+
+    async def serve() -> None:
+        server = mcp_server(machine)
+        async with stdio_server(stdin=await _lines()) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    asyncio.run(serve())
+
+
+async def _lines() -> Any:
+    """Standard input by lines. The SDK's own reader sits in a thread that Ctrl-C cannot end."""
+    reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
+    try:
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer
+        )
+    except ValueError:
+        return None  # a file ends by itself: the SDK may read it
+    return reader
+
+
+def serve_http(machine: ToolMachine, host: str, port: int) -> None:
+    """Answer any number of clients over streamable HTTP, until Ctrl-C.
+
+    Raises:
+        OSError: the address cannot be listened on.
+    """
+    import uvicorn
+
+    app = mcp_server(machine).streamable_http_app(streamable_http_path=PATH, host=host)
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
+    uvicorn.Server(config).run()

@@ -1,0 +1,127 @@
+"""A scenario ready to run: its tools as callables, and databases to start from."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from agentworld_gym.engines.mcp.database import empty_image, keys_of, opened
+from agentworld_gym.engines.mcp.prove import prove
+from agentworld_gym.engines.mcp.recipes import Size
+from agentworld_gym.engines.mcp.rows import fill
+from agentworld_gym.engines.mcp.scenario import Scenario, load_scenario
+from agentworld_gym.engines.mcp.sqltools import sql_tool
+from agentworld_gym.engines.mcp.tools import Tool
+from agentworld_gym.errors import SpecError
+from agentworld_gym.toolset import Toolset
+
+STATE = "task state"
+
+
+@dataclass(frozen=True)
+class Service:
+    """One server: what it is, its tools by name, and its empty database.
+
+    `keys` holds the columns of every table, and which of them make the primary key.
+    """
+
+    scenario: Scenario
+    tools: Mapping[str, Tool]
+    empty: bytes
+    keys: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
+
+    @cached_property
+    def listed(self) -> tuple[dict[str, Any], ...]:
+        """The tools as a task lists them: name, description, parameters."""
+        return tuple(dict(tool.listed) for tool in self.tools.values())
+
+    @cached_property
+    def toolset(self) -> Toolset:
+        """What tests the arguments of a call."""
+        return Toolset(self.listed, self.scenario.folder / "tools.yaml")
+
+    def image(self, tables: Mapping[str, Any]) -> bytes:
+        """A database with exactly these rows.
+
+        Raises:
+            SpecError: there is no such table or column, or a constraint refuses a row.
+        """
+        connection = opened(self.empty)
+        try:
+            connection.execute("PRAGMA foreign_keys = OFF")
+            for table, rows in tables.items():
+                self._insert(connection, table, rows)
+            for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+                raise SpecError(STATE, f"tables.{table}.{rowid}", rowid, f"a row of {parent} that it refers to")
+            return connection.serialize()
+        finally:
+            connection.close()
+
+    def _insert(self, connection: sqlite3.Connection, table: str, rows: Any) -> None:
+        if table not in self.keys:
+            raise SpecError(STATE, f"tables.{table}", table, f"one of {', '.join(self.keys)}")
+        known = self.keys[table][0]
+        if not isinstance(rows, Sequence) or isinstance(rows, str):
+            raise SpecError(STATE, f"tables.{table}", rows, "a list of rows")
+        for number, row in enumerate(rows):
+            key = f"tables.{table}.{number}"
+            if not isinstance(row, Mapping) or not row:
+                raise SpecError(STATE, key, row, "a mapping from column to value")
+            for column in row:
+                if column not in known:
+                    raise SpecError(STATE, f"{key}.{column}", row[column], f"one of the columns {', '.join(known)}")
+            sql = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+            try:
+                connection.execute(sql, tuple(row.values()))
+            except (sqlite3.Error, OverflowError, ValueError) as error:
+                raise SpecError(STATE, key, dict(row), f"a row that the schema accepts ({error})") from error
+
+
+@lru_cache(maxsize=32)
+def load_service(name: str) -> Service:
+    """The service of a scenario, by the scenario's name or the path of its folder.
+
+    Raises:
+        SpecError: there is no such scenario, or a file of it is wrong; names file, key, value and expectation.
+    """
+    scenario = load_scenario(name)
+    try:
+        empty = empty_image(scenario.schema)
+    except sqlite3.Error as error:
+        expected = f"SQL that runs ({error})"
+        raise SpecError(scenario.folder / "schema.sql", "the whole document", scenario.name, expected) from error
+    connection = opened(empty)
+    try:
+        keys = keys_of(connection)
+        tools: dict[str, Tool] = {}
+        for number, spec in enumerate(scenario.tools):
+            file, key = scenario.folder / "tools.yaml", f"tools.{number} ({spec.name})"
+            prove(spec, connection, file, key)
+            tool = sql_tool(scenario.name, spec)
+            if tool.name in tools:
+                raise SpecError(file, key, spec.name, "a name that no other tool has")
+            tools[tool.name] = tool
+    finally:
+        connection.close()
+    service = Service(scenario, tools, empty, keys)
+    _ = service.toolset
+    return service
+
+
+@lru_cache(maxsize=64)
+def generated(name: str, size: Size, seed: int) -> bytes:
+    """The database of a scenario with rows made from a seed.
+
+    Raises:
+        SpecError: a recipe of its `rows.yaml` cannot be followed.
+    """
+    service = load_service(name)
+    connection = opened(service.empty)
+    try:
+        fill(connection, service.scenario, size, seed)
+        return connection.serialize()
+    finally:
+        connection.close()

@@ -1,0 +1,253 @@
+"""The index of a web: which pages there are, and which of them a query finds."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+
+from agentworld_gym.engines.search.address import Address, address_of
+from agentworld_gym.engines.search.pages import Page
+from agentworld_gym.engines.search.world import build_world
+
+COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and are as at be been by did do does for from had has have how in is it its of on or s that the their "
+        "they this to was were what when where which who whom whose why will with",
+    )
+)
+"""Words that say nothing of what is looked for."""
+
+_WORD = re.compile(r"[^\W_]+")
+_PIECE = re.compile(r'(-?)"([^"]*)"|(\S+)')
+_TITLE_WEIGHT = 3
+_LONGEST = 2_000
+_MAX_WORDS = 64
+_MAX_PHRASES = 8
+_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query taken apart.
+
+    `words` are searched for; `phrases` must and `without` must not stand on a page as written; the page lies on one of
+    `sites`, where there are any, and on none of `not_sites`.
+
+    >>> query = Query.of('"Tornsay Light" maker site:lights.example -forum')
+    >>> query.words, query.sites, len(query.phrases), len(query.without)
+    (('tornsay', 'light', 'maker'), ('lights.example',), 1, 1)
+    """
+
+    words: tuple[str, ...] = ()
+    phrases: tuple[re.Pattern[str], ...] = ()
+    without: tuple[re.Pattern[str], ...] = ()
+    sites: tuple[str, ...] = ()
+    not_sites: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str) -> Query:
+        """Read a query; any text is one, and of a long one the start counts."""
+        words: list[str] = []
+        phrases: list[re.Pattern[str]] = []
+        without: list[re.Pattern[str]] = []
+        sites: dict[bool, list[str]] = {True: [], False: []}
+        for minus, phrase, bare in _PIECE.findall(text[:_LONGEST]):
+            excluded = bool(minus) or (len(bare) > 1 and bare.startswith("-"))
+            bare = bare.removeprefix("-") if excluded else bare
+            if bare.casefold().startswith("site:"):
+                site = bare[5:].casefold().removeprefix("https://").removeprefix("http://")
+                sites[excluded].append(site.removeprefix("www.").removeprefix("*.").split("/")[0])
+                continue
+            pattern = exact(phrase or bare) if phrase or excluded else None
+            if not excluded:
+                words += words_of(phrase or bare)
+            if pattern is not None:
+                (without if excluded else phrases).append(pattern)
+        return cls(
+            tuple(dict.fromkeys(words))[:_MAX_WORDS],
+            tuple(phrases[:_MAX_PHRASES]),
+            tuple(without[:_MAX_PHRASES]),
+            tuple(sites[False]),
+            tuple(sites[True]),
+        )
+
+    def allows(self, page: Page) -> bool:
+        """Whether the operators let a page through."""
+        if self.sites or self.not_sites:
+            address = address_of(page.url)
+            host = address.host if address else ""
+            if self.sites and not any(_within(host, site) for site in self.sites):
+                return False
+            if any(_within(host, site) for site in self.not_sites):
+                return False
+        if not self.phrases and not self.without:
+            return True
+        text = f"{page.title}\n{page.body}"
+        return all(phrase.search(text) for phrase in self.phrases) and not any(
+            phrase.search(text) for phrase in self.without
+        )
+
+    @property
+    def restricted(self) -> bool:
+        """Whether there are operators."""
+        return bool(self.phrases or self.without or self.sites or self.not_sites)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as they are indexed: case and accents folded, a plural like its singular.
+
+    >>> words_of("The Lenses of Édmund's ferries, 1,200 glass")
+    ['the', 'lense', 'of', 'edmund', 's', 'ferry', '1', '200', 'glass']
+    """
+    return [_folded(word) for word in _WORD.findall(_plain(text))]
+
+
+class Scores(Protocol):
+    """What the BM25 library gives: how well every page fits some words."""
+
+    def get_scores_from_ids(self, query_tokens_ids: list[int]) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """A score a page, for words given by their numbers."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The pages of one web and the words on them; shared by all sessions of that web, and never changed."""
+
+    pages: Sequence[Page]
+    addresses: Mapping[Address, int] = field(repr=False)
+    hosts: frozenset[str] = field(repr=False)
+    _vocabulary: Mapping[str, int] = field(repr=False)
+    _scores: Scores | None = field(repr=False)
+
+    @classmethod
+    def of(cls, pages: Sequence[Page]) -> Index:
+        """Index some pages; those that a query finds equally good come in the order of their addresses."""
+        pages = sorted(pages, key=lambda page: page.url)
+        addresses = {address: n for n, page in enumerate(pages) if (address := address_of(page.url)) is not None}
+        raw: dict[str, int] = {}  # a word as written -> its number; the words that fold to one share it
+        vocabulary: dict[str, int] = {}
+        documents: list[list[int]] = []
+        for page in pages:
+            document = []
+            for word in _WORD.findall(_plain(f"{f'{page.title} ' * _TITLE_WEIGHT} {page.url} {page.body}")):
+                number = raw.get(word)
+                if number is None:
+                    number = raw[word] = vocabulary.setdefault(_folded(word), len(vocabulary))
+                document.append(number)
+            documents.append(document)
+        return cls(
+            tuple(pages), addresses, frozenset(address.host for address in addresses), vocabulary, _bm25(documents)
+        )
+
+    def find(self, address: Address) -> Page | None:
+        """The page at an address."""
+        number = self.addresses.get(address)
+        return None if number is None else self.pages[number]
+
+    def ranked(self, query: Query) -> Iterator[Page]:
+        """The pages that a query finds, the best first.
+
+        Pages that share a word with it come first; unless it has operators, those follow that are like the best one,
+        and then any others. A query without a word that the web knows finds nothing.
+        """
+        numbers = self._order(query.words)
+        first = next(numbers, None)
+        if first is None:
+            if not query.words and query.sites:
+                yield from filter(query.allows, self.pages)
+            return
+        found = chain((first,), numbers)
+        if query.restricted:
+            yield from filter(query.allows, (self.pages[number] for number in found))
+            return
+        shown = set()
+        others = self._order(words_of(self.pages[first].title))
+        for number in chain(found, others, range(len(self.pages))):
+            if number not in shown:
+                shown.add(number)
+                yield self.pages[number]
+
+    def _order(self, words: Sequence[str]) -> Iterator[int]:
+        """Numbers of the pages that have one of the words, the best first."""
+        known = [self._vocabulary[word] for word in words if word in self._vocabulary]
+        if not known or self._scores is None:
+            return
+        scores = self._scores.get_scores_from_ids(known)
+        for number in (-scores).argsort(kind="stable"):
+            if scores[number] <= 0:
+                return
+            yield int(number)
+
+
+def _bm25(documents: Sequence[list[int]]) -> Scores | None:
+    if not documents:
+        return None
+    from bm25s import BM25  # type: ignore[import-untyped]  # here, because it takes half a second
+
+    scores = BM25(k1=1.2, b=0.75, method="lucene")
+    unique: set[int] = set().union(*documents)
+    # Without the vocabulary, of which the library would keep a copy.
+    scores.scores = scores.build_index_from_ids(sorted(unique), documents, show_progress=False)
+    ready: Scores = scores
+    return ready
+
+
+@lru_cache(maxsize=_KEPT)
+def index_of(theme: str | None, seed: int, stated: tuple[Page, ...] = ()) -> Index:
+    """The index of a theme's world, with pages that the state gives in the place of its own or beside them.
+
+    Raises:
+        SpecError: there is no such theme, or it is broken.
+    """
+    if theme is None:
+        return Index.of(stated)
+    if not stated:
+        return Index.of(build_world(theme, seed).pages)
+    base = index_of(theme, seed)
+    differ = [page for page in stated if not _same(base, page)]
+    if not differ:
+        return base
+    replaced = {address_of(page.url) for page in differ}
+    return Index.of([*(page for page in base.pages if address_of(page.url) not in replaced), *differ])
+
+
+def _same(index: Index, page: Page) -> bool:
+    address = address_of(page.url)
+    own = index.find(address) if address else None
+    return own is not None and (own.title, own.date, own.body) == (page.title, page.date, page.body)
+
+
+def _plain(text: str) -> str:
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return text.casefold()
+
+
+def _folded(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def exact(text: str) -> re.Pattern[str] | None:
+    """The words of a text as they stand, whatever marks are between them; None for a text without words."""
+    words = _WORD.findall(text)[:_MAX_WORDS]
+    if not words:
+        return None
+    between = r"[\W_]+"
+    return re.compile(rf"(?<!\w){between.join(map(re.escape, words))}(?!\w)", re.IGNORECASE)
+
+
+def _within(host: str, site: str) -> bool:
+    return host == site or host.endswith(f".{site}")

@@ -1,0 +1,149 @@
+"""One agent on the web: it searches, opens pages and keeps notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from agentworld_gym.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.engines.search.index import index_of
+from agentworld_gym.engines.search.memory import EMPTY, operate
+from agentworld_gym.engines.search.reader import Reader
+from agentworld_gym.engines.search.results import Results
+from agentworld_gym.engines.search.state import Hidden, SearchState
+
+NONE = Controls()
+MAX_QUERIES = 5
+_REFUSED = "Error: invalid tool call. "
+
+
+class SearchMachine:
+    """A search engine, a page reader and a memory over one web.
+
+    >>> page = {"url": "https://lake.example/orvel", "title": "Lake Orvel", "date": "2024-05-11",
+    ...         "content": "Lake Orvel is 112 m deep."}
+    >>> machine = SearchMachine.start({"pages": [page]}, seed=0)
+    >>> machine.observation
+    'Memory is empty.'
+    >>> print(machine.act({"name": "web_search", "arguments": {"query": "lake depth"}}))
+    [1] https://lake.example/orvel
+    Title: Lake Orvel
+    Snippet: Lake Orvel is 112 m deep.
+    Date: 2024-05-11
+    """
+
+    def __init__(self, results: Results, reader: Reader) -> None:
+        self._results = results
+        self._reader = reader
+        self._notes: dict[str, str] = {}
+        self._queries: frozenset[str] = frozenset()
+        self._listed: frozenset[str] = frozenset()
+        self._observation = EMPTY
+        self._spans: tuple[Span, ...] = ()
+        self._closed = False
+
+    @classmethod
+    def start(
+        cls,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = NONE,
+        hidden: Mapping[str, Any] = MappingProxyType({}),
+    ) -> SearchMachine:
+        """A fresh session; the web is a function of the state alone, so the seed changes nothing.
+
+        Raises:
+            SpecError: the state or what is hidden is wrong; names the key, its value and what was expected.
+        """
+        given = SearchState.of(state)
+        pages = tuple(page.page() for page in given.pages)
+        index = index_of(given.theme, given.seed, pages)
+        return cls(Results.of(index, pages, Hidden.of(hidden), controls), Reader(controls))
+
+    @property
+    def observation(self) -> str:
+        """What is shown since the last action; at the start that the memory is empty."""
+        return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Results and pages that neither the state gives nor an earlier action showed; dates of results."""
+        return self._spans
+
+    def state(self) -> dict[str, Scalar]:
+        """The notes, which pages were opened (true where all of the page was shown), and how often opening failed."""
+        return {
+            **{f"memory/{key}": value for key, value in self._notes.items()},
+            **{f"opened/{key}": whole for key, whole in self._reader.opened.items()},
+            **{f"tries/{key}": tries for key, tries in self._reader.tries.items()},
+        }
+
+    def act(self, action: Any) -> str:
+        """Answer one tool call; whatever is no such call is answered with an error.
+
+        Raises:
+            EngineError: the machine was closed.
+        """
+        if self._closed:
+            raise EngineError("the web was used after close()")
+        name, arguments = _call(action)
+        self._spans = ()
+        if name == "web_search":
+            self._observation = self._search(arguments)
+        elif name == "web_extractor":
+            self._observation = self._open(arguments.get("url"))
+        elif name == "dict_memory":
+            self._observation = operate(self._notes, arguments)
+        else:
+            self._observation = f"{_REFUSED}Unknown tool: {name[:80] if isinstance(name, str) else ''}"
+        return self._observation
+
+    def fork(self) -> SearchMachine:
+        """An exact copy: equal actions on both give equal observations."""
+        if self._closed:
+            raise EngineError("the web was used after close()")
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._reader = self._reader.copy()
+        twin._notes = dict(self._notes)
+        return twin
+
+    def close(self) -> None:
+        """Let everything go. May be called twice."""
+        self._closed = True
+
+    def _search(self, arguments: Mapping[str, Any]) -> str:
+        queries = arguments.get("queries", ())
+        asked = [*queries] if isinstance(queries, list | tuple) else [queries]
+        if "query" in arguments:
+            asked.append(arguments["query"])
+        if not asked or not all(isinstance(query, str) and query for query in asked):
+            return f"{_REFUSED}'query' must be a text and 'queries' a list of texts"
+        text, spans = "", []
+        for query in asked[:MAX_QUERIES]:
+            heading = f'Results for "{query[:300]}":\n' if len(asked) > 1 else ""
+            text += ("\n\n" if text else "") + heading
+            found = self._results.found(query, self._listed)
+            if query not in self._queries:
+                spans += [Span(len(text) + start, len(text) + end, kind) for start, end, kind in found.spans]
+            self._queries |= {query}
+            self._listed |= found.urls
+            text += found.text
+        self._spans = tuple(spans)
+        return text
+
+    def _open(self, url: Any) -> str:
+        if not isinstance(url, str):
+            return f"{_REFUSED}'url' must be a text"
+        opened = self._reader.open(url, self._results.web)
+        if opened.kind != "deterministic":
+            self._spans = (Span(0, len(opened.text), opened.kind),)
+        return opened.text
+
+
+def _call(action: Any) -> tuple[Any, Mapping[str, Any]]:
+    if not isinstance(action, Mapping):
+        return None, {}
+    arguments = action.get("arguments")
+    return action.get("name"), arguments if isinstance(arguments, Mapping) else {}

@@ -1,0 +1,131 @@
+"""The search engine of one task: which results a query gets, and what each of them shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from agentworld_gym.engines import Controls, Span
+from agentworld_gym.engines.search.address import Address, address_of
+from agentworld_gym.engines.search.altered import Forger, corrected
+from agentworld_gym.engines.search.guard import Guard
+from agentworld_gym.engines.search.index import Index, Query
+from agentworld_gym.engines.search.pages import Page
+from agentworld_gym.engines.search.reader import Web
+from agentworld_gym.engines.search.snippets import snippet, wanted_of
+from agentworld_gym.engines.search.state import Hidden
+
+PER_QUERY = 10
+NOTHING = "No results found."
+
+
+class Found(NamedTuple):
+    """The results of one query as text, the pieces of it that are not deterministic, and which pages they are."""
+
+    text: str
+    spans: Sequence[Span]
+    urls: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The web as one task has it: an index that many share, with what the task hides and which controls are in force.
+
+    `given` are the addresses of the pages in the task's state, `decoys` pages that mislead, each by the address of the
+    one that it is made of, and `behind` the same by their own addresses.
+    """
+
+    index: Index
+    guard: Guard
+    controls: Controls
+    given: Set[str]
+    forger: Forger
+    decoys: Mapping[str, Page] = field(default_factory=dict)
+    behind: Mapping[Address | None, Page] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, index: Index, pages: Sequence[Page], hidden: Hidden, controls: Controls) -> Results:
+        """What a task makes of an index; `pages` are those that its state gives."""
+        guard = Guard(hidden.secrets)
+        forger = Forger.of(hidden, pages if controls else (), controls)
+        newest = max((page.date for page in pages if page.date), default=None)
+        decoys = {
+            page.url: decoy
+            for page in pages
+            if controls.strikes("misleading-snippets", page.url)
+            and not guard.leaks((decoy := forger.copy(page, newest)).url)
+        }
+        behind = {address_of(page.url): page for page in decoys.values()}
+        return cls(index, guard, controls, frozenset(page.url for page in pages), forger, decoys, behind)
+
+    @property
+    def web(self) -> Web:
+        """What a page reader sees of it."""
+        return Web(self._find, self._has_host, self._body, self._is_given)
+
+    def found(self, query: str, listed: Set[str]) -> Found:
+        """The results of a query; `listed` are the addresses that were shown before."""
+        asked = Query.of(query)
+        hits = self._hits(asked, query)
+        if not hits:
+            return Found(NOTHING, (), frozenset())
+        wanted = wanted_of(asked)
+        text, spans = "", []
+        for number, page in enumerate(hits, start=1):
+            text += f"\n\n[{number}] " if text else f"[{number}] "
+            start = len(text)
+            head = f"{page.url}\nTitle: {page.title}\nSnippet: "
+            quoted = snippet(self._quoted(page), wanted, self.guard)
+            day = page.date if page.date and not self.guard.leaks(page.date) else "N/A"
+            text += f"{head}{quoted}\nDate: {day}"
+            if not self._is_given(page):
+                known = page.url in listed
+                spans.append(
+                    Span(start + len(head) if known else start, start + len(head) + len(quoted), "pre-existing")
+                )
+                if not known:
+                    spans.append(Span(len(text) - len(day), len(text), "metadata"))
+        return Found(text, spans, frozenset(page.url for page in hits))
+
+    def _hits(self, asked: Query, query: str) -> list[Page]:
+        shown = (page for page in self.index.ranked(asked) if not self.guard.leaks(f"{page.title}\n{page.url}"))
+        hits = list(islice(shown, PER_QUERY))
+        if self.decoys and self.controls:
+            pairs = ((self.decoys.get(page.url), page) for page in hits)
+            hits = [page for pair in pairs for page in pair if page is not None][:PER_QUERY]
+        if hits and self.controls.strikes("incomplete-results", query):
+            sources = {page.url for page in hits if self.guard.leaks(page.body)} | {hits[0].url}
+            hits = [page for page in hits if page.url not in sources or _names(asked, page)]
+            hits = hits[: 3 + int(self.controls.draw("incomplete-results", query, "how many") * 4)]
+        return hits
+
+    def _quoted(self, page: Page) -> str:
+        """The text that a snippet quotes: that of the page, or what stood there before it was corrected."""
+        return self.forger.forged(page.body, page.url) if self._is_stale(page) else page.body
+
+    def _body(self, page: Page) -> str:
+        return corrected(page) if self._is_stale(page) else page.body
+
+    def _is_stale(self, page: Page) -> bool:
+        return self.controls.strikes("stale-data", page.url) and address_of(page.url) not in self.behind
+
+    def _is_given(self, page: Page) -> bool:
+        return page.url in self.given and not self._is_stale(page)
+
+    def _find(self, address: Address) -> Page | None:
+        return self.index.find(address) or self.behind.get(address)
+
+    def _has_host(self, host: str) -> bool:
+        return host in self.index.hosts or any(address is not None and address.host == host for address in self.behind)
+
+
+def _host(page: Page) -> str:
+    address = address_of(page.url)
+    return address.host if address else ""
+
+
+def _names(query: Query, page: Page) -> bool:
+    """Whether a query names a page closely: words of its title in quotes, or its site."""
+    return any(phrase.search(page.title) for phrase in query.phrases) or _host(page) in query.sites

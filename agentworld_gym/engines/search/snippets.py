@@ -1,0 +1,121 @@
+"""Snippets: what a result quotes of its page, so that it tempts and does not tell."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import lru_cache
+
+from agentworld_gym.engines.search.guard import Guard
+from agentworld_gym.engines.search.index import COMMON, Query, words_of
+
+LONGEST = 200
+"""Characters of the longest quotation of one place; a snippet has up to two."""
+
+_ENOUGH = 90
+_KEPT = 4_096
+_BREAK = "..."
+_MARKS = re.compile(r"\*{1,3}(?=\S)|(?<=\S)\*{1,3}|`+|!?\[([^\]\[]*)\]\([^()\s]*\)")
+_TOKEN = re.compile(r"[^\W_]+")
+_LIST = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+|^\s*>\s?")
+_RULE = re.compile(r"^[\s|:=_*-]*$")
+# A stop ends a sentence, unless a single capital stands before it (M. Cresswell).
+_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+(?=[\"'(\[]?[A-Z0-9])")
+
+
+def passages(body: str) -> tuple[str, ...]:
+    """The sentences, items and table rows of a page of markdown, as plain text and without its headings.
+
+    >>> passages("# Light\\n\\n**Tall** tower. See [the map](/m).\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |")
+    ('Tall tower.', 'See the map.', '1 | 2')
+    """
+    found: list[str] = []
+    for block in re.split(r"\n\s*\n", body):
+        lines = [line for line in block.split("\n") if line.strip() and not line.startswith("#")]
+        text: list[str] = []
+        for line in lines:
+            if _RULE.match(line):
+                if line.count("|") <= 3 and found and "|" in found[-1]:
+                    found.pop()  # the head of a table of two columns tells nothing
+                continue
+            alone = "|" in line or _LIST.match(line)
+            plain = _MARKS.sub(r"\1", _LIST.sub("", line)).strip().strip("|").strip()
+            if alone:
+                found += _sentences(text)
+                text = []
+                found.append(" ".join(plain.split()))
+            else:
+                text.append(plain)
+        found += _sentences(text)
+    return tuple(passage for passage in found if passage)
+
+
+def _sentences(lines: list[str]) -> list[str]:
+    return _END.split(" ".join(" ".join(lines).split())) if lines else []
+
+
+def wanted_of(query: Query) -> frozenset[str]:
+    """The words that a snippet for a query is to show; the common ones only where there are no others."""
+    return frozenset(query.words) - COMMON or frozenset(query.words)
+
+
+@lru_cache(maxsize=_KEPT)
+def _places(body: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The passages of a page, each with its words."""
+    return tuple((passage, tuple(map(sys.intern, words_of(passage)))) for passage in passages(body))
+
+
+def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
+    """The place of a page that has most of the wanted words, or two of them, with `...` where a sentence is broken.
+
+    A place that gives the answer away is passed over for another one. If all do, the first is broken off before it.
+
+    >>> guard = Guard([["Aldermoor"]])
+    >>> page = "# Lens\\n\\nThe lens came from Aldermoor. It was brought in crates. It served until 1927."
+    >>> snippet(page, wanted_of(Query.of("lens crates")), guard)
+    'It was brought in crates. It served until 1927.'
+    >>> snippet("# Lens\\n\\nThe lens came from Aldermoor.", wanted_of(Query.of("lens")), guard)
+    'The lens came from...'
+    """
+    found = _places(body)
+    places = tuple(place for place, _ in found)
+    rated = sorted((-len(wanted.intersection(words)), n) for n, (_, words) in enumerate(found))
+    for _, first in rated:
+        shown = _clipped(places[first], wanted)
+        if guard.leaks(shown):
+            continue
+        if len(shown) < _ENOUGH:
+            return _lengthened(shown, first, places, [n for score, n in rated if score], wanted, guard)
+        return shown
+    for place in places:
+        if start := guard.cut(place[:LONGEST]).rstrip(" ,;:("):
+            return start + _BREAK
+    return _BREAK
+
+
+def _lengthened(
+    shown: str, first: int, places: tuple[str, ...], rated: list[int], wanted: frozenset[str], guard: Guard
+) -> str:
+    """A short quotation with a second one: another place with wanted words, or the next one of the page."""
+    for second in [*[n for n in rated if n != first][:2], first + 1]:
+        if second < len(places):
+            place = _clipped(places[second], wanted)
+            between = " " if second == first + 1 and "|" not in shown + place else f" {_BREAK} "
+            pair = f"{shown}{between}{place}" if second > first else f"{place} {_BREAK} {shown}"
+            if not guard.leaks(pair):
+                return pair
+    return shown
+
+
+def _clipped(place: str, wanted: frozenset[str]) -> str:
+    """At most so much of a place as fits, from a little before the first wanted word."""
+    if len(place) <= LONGEST:
+        return place
+    first = next((match.start() for match in _TOKEN.finditer(place) if wanted.intersection(words_of(match[0]))), 0)
+    start = max(0, min(first - LONGEST // 3, len(place) - LONGEST))
+    if start:
+        start = place.find(" ", start, start + 40) + 1 or start
+    end = start + LONGEST
+    if end < len(place):
+        end = place.rfind(" ", start + 1, end) if " " in place[start + 1 : end] else end
+    return (_BREAK if start else "") + place[start:end].rstrip(" ,;:") + (_BREAK if end < len(place) else "")

@@ -1,0 +1,122 @@
+"""What a web starts from, and what it knows that the agent is never shown."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from agentworld_gym.engines.search.address import address_of
+from agentworld_gym.engines.search.pages import Page
+from agentworld_gym.task import Strict, validated
+
+
+def _as_text(value: Any) -> Any:
+    """A date or a number that YAML has read as such, as it was written."""
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return f"{value}" if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
+
+
+class StatedPage(Strict):
+    """A page that the state gives: its `content` is markdown, its `date` a day in ISO form."""
+
+    url: str
+    title: str = Field(min_length=1)
+    date: Text | None = None
+    content: str
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        if address_of(url) is None or any(character.isspace() for character in url):
+            raise ValueError("an address such as https://site.example/path")
+        return url
+
+    def page(self) -> Page:
+        """The page as the engine serves it."""
+        title = " ".join(self.title.split())
+        body = self.content.strip() + "\n"
+        return Page(self.url, title, self.date, "", body if body.startswith("# ") else f"# {title}\n\n{body}")
+
+
+class SearchState(Strict):
+    """The initial state of a web, as a task's `state` gives it.
+
+    The pages of the fictional world of `theme` and `seed` make up the web, where there is a theme; `pages` replace
+    those of the same address and add to the others. `now` and `note` are for language worlds.
+
+    >>> state = SearchState.of({"pages": [{"url": "https://a.example/x", "title": "X", "content": "text"}]})
+    >>> state.pages[0].page().body
+    '# X\\n\\ntext\\n'
+    """
+
+    theme: str | None = None
+    seed: int = 0
+    now: Text | None = None
+    note: str | None = None
+    pages: tuple[StatedPage, ...] = ()
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> SearchState:
+        """Validate a plain state.
+
+        Raises:
+            SpecError: names the key, its value and what was expected.
+        """
+        return validated(cls, dict(state), "task state")
+
+    @field_validator("pages")
+    @classmethod
+    def _differ(cls, pages: tuple[StatedPage, ...]) -> tuple[StatedPage, ...]:
+        addresses = [address_of(page.url) for page in pages]
+        if len(set(addresses)) < len(addresses):
+            raise ValueError("pages with an address of their own each")
+        return pages
+
+
+class Hidden(BaseModel):
+    """What no result of a search may tell; other keys are for language worlds.
+
+    `answer` is the answer to `question`: one text or number; a list, whose parts must not stand together in one result;
+    or rows, none of which may. A text with semicolons or lines is a list, and one with bars between cells rows.
+    `unspoken` are further texts that stand in no result, `wrong` believable wrong answers for sites that mislead.
+
+    >>> Hidden.of({"answer": "Tornsay | 1868; Corrie Ness | 1871"}).secrets
+    (('Tornsay', '1868'), ('Corrie Ness', '1871'))
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    question: Text = ""
+    answer: Text | tuple[Text | tuple[Text, ...], ...] = ()
+    unspoken: tuple[Text, ...] = ()
+    wrong: tuple[Text, ...] = ()
+
+    @classmethod
+    def of(cls, hidden: Mapping[str, Any]) -> Hidden:
+        """Validate what a task hides.
+
+        Raises:
+            SpecError: names the key, its value and what was expected.
+        """
+        return validated(cls, dict(hidden), "task hidden")
+
+    @property
+    def secrets(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of texts; those of one group must not stand together in one result."""
+        return tuple(group for group in (*self._groups(), *((text,) for text in self.unspoken)) if any(group))
+
+    def _groups(self) -> list[tuple[str, ...]]:
+        if isinstance(self.answer, str):
+            parts = [part.strip() for part in self.answer.replace("\n", ";").split(";") if part.strip()]
+            if not any("|" in part for part in parts):
+                return [tuple(parts)]
+            return [tuple(cell.strip() for cell in part.strip("|").split("|")) for part in parts]
+        flat = tuple(part for part in self.answer if isinstance(part, str))
+        return [flat, *(part for part in self.answer if not isinstance(part, str))]

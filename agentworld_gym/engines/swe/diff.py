@@ -1,0 +1,252 @@
+"""Differences between texts as git shows them: hunks, whole patches, statistics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentworld_gym.engines.swe.objects import Tree, blob_id
+from agentworld_gym.engines.terminal.builtins.diffing import changes
+
+CELLS = 1_000_000
+NULL = "0" * 40
+_FUNCTION = re.compile(r"[A-Za-z_$]")
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+Hunk = tuple[int, int, int, int]
+"""Lines `a1:a2` of the old text are replaced by `b1:b2` of the new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file on both sides; `None` where it is not there."""
+
+    path: str
+    old: str | None
+    new: str | None
+
+    @property
+    def letter(self) -> str:
+        """`A`, `D` or `M`."""
+        return "A" if self.old is None else "D" if self.new is None else "M"
+
+    @property
+    def binary(self) -> bool:
+        """Whether git would show no lines of it."""
+        return any("\0" in side[:8000] for side in (self.old, self.new) if side)
+
+    def hunks(self) -> list[Hunk]:
+        """What changed, by lines."""
+        return hunks(lines(self.old or ""), lines(self.new or ""))
+
+    def counts(self) -> tuple[int, int]:
+        """Lines added and removed."""
+        found = self.hunks()
+        return sum(b2 - b1 for _, _, b1, b2 in found), sum(a2 - a1 for a1, a2, _, _ in found)
+
+
+def compare(old: Tree, new: Tree, paths: Sequence[str] = ()) -> list[Change]:
+    """The files that differ, in git's order; only those at or below some paths where any are given.
+
+    >>> [(c.letter, c.path) for c in compare({"a": "1", "b": "2"}, {"b": "3", "c": "4"})]
+    [('D', 'a'), ('M', 'b'), ('A', 'c')]
+    """
+    return [
+        Change(path, old.get(path), new.get(path))
+        for path in sorted({*old, *new})
+        if old.get(path) != new.get(path) and under(path, paths)
+    ]
+
+
+def under(path: str, paths: Sequence[str]) -> bool:
+    """Whether a path is one of some paths or lies below one; none means all.
+
+    >>> under("a/b.py", ["a"]), under("ab.py", ["a"]), under("x", []), under("x", [""])
+    (True, False, True, True)
+    """
+    return not paths or any(not place or path == place or path.startswith(place + "/") for place in paths)
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text with their ends; only `\\n` ends a line."""
+    found = [line + "\n" for line in text.split("\n")]
+    last = found.pop()[:-1]
+    return [*found, last] if last else found
+
+
+def hunks(a: Sequence[str], b: Sequence[str]) -> list[Hunk]:
+    """The changed ranges, few and short, placed where a reader expects them.
+
+    >>> hunks(["x", "y"], ["x", "z", "y"])
+    [(1, 1, 1, 2)]
+    """
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    end = 0
+    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    n, m = len(a) - start - end, len(b) - start - end
+    if n * m > CELLS:
+        return [(start, start + n, start, start + m)]
+    found = changes(a, b) if n or m else []
+    return [_placed(a, b, hunk, found[index - 1] if index else None) for index, hunk in enumerate(found)]
+
+
+def _placed(a: Sequence[str], b: Sequence[str], hunk: Hunk, before: Hunk | None) -> Hunk:
+    """A pure insertion or deletion that could stand higher up, moved to where blocks begin and end.
+
+    It comes in at its lowest place. Of all places the one is best whose borders are indented least and lie after blank
+    lines; of equals the lowest.
+    """
+    a1, a2, b1, b2 = hunk
+    if (a1 == a2) == (b1 == b2):
+        return hunk
+    text, first, last = (b, b1, b2) if a1 == a2 else (a, a1, a2)
+    limit = 0 if before is None else (before[3] if a1 == a2 else before[1]) + 1
+    best, chosen, up = _cost(text, first) + _cost(text, last), 0, 0
+    while first - up > limit and text[first - up - 1] == text[last - up - 1] and up < 100:
+        up += 1
+        cost = _cost(text, first - up) + _cost(text, last - up)
+        if cost < best:
+            best, chosen = cost, up
+    return a1 - chosen, a2 - chosen, b1 - chosen, b2 - chosen
+
+
+def _cost(text: Sequence[str], at: int) -> int:
+    """How badly a border stands between two lines."""
+    if at >= len(text):
+        return 0 if at and not text[at - 1].strip() else 15
+    above = at
+    while above and not text[above - 1].strip():
+        above -= 1
+    below = at
+    while below < len(text) and not text[below].strip():
+        below += 1
+    blank = below - above
+    indent = _indent(text[below]) if below < len(text) else 0
+    cost = 60 * indent - 30 * blank + 6 * (below - at)
+    if above:
+        step = indent - _indent(text[above - 1])
+        cost += (10 if blank else -4) if step > 0 else (17 if blank else 23) if step < 0 else 0
+    return cost
+
+
+def _indent(line: str) -> int:
+    expanded = line.expandtabs(8)
+    return min(len(expanded) - len(expanded.lstrip(" ")), 200)
+
+
+def patch(change: Change, context: int = 3) -> str:
+    """The patch of one file, with its header."""
+    old, new = (blob_id(side)[:7] if side is not None else NULL[:7] for side in (change.old, change.new))
+    a = "/dev/null" if change.old is None else f"a/{change.path}"
+    b = "/dev/null" if change.new is None else f"b/{change.path}"
+    head = f"diff --git a/{change.path} b/{change.path}\n"
+    if change.old is None:
+        head += f"new file mode 100644\nindex {old}..{new}\n"
+    elif change.new is None:
+        head += f"deleted file mode 100644\nindex {old}..{new}\n"
+    else:
+        head += f"index {old}..{new} 100644\n"
+    if change.binary:
+        return f"{head}Binary files {a} and {b} differ\n"
+    body = "".join(_bodies(lines(change.old or ""), lines(change.new or ""), context))
+    return f"{head}--- {a}\n+++ {b}\n{body}" if body else head
+
+
+def _bodies(a: Sequence[str], b: Sequence[str], context: int) -> Iterator[str]:
+    groups: list[list[Hunk]] = []
+    for hunk in hunks(a, b):
+        if groups and hunk[0] - groups[-1][-1][1] <= 2 * context:
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+    for group in groups:
+        start, end = max(group[0][0] - context, 0), min(group[-1][1] + context, len(a))
+        left = group[0][2] - (group[0][0] - start)
+        right = group[-1][3] + (end - group[-1][1])
+        yield f"@@ -{_span(start, end)} +{_span(left, right)} @@{_function(a, start)}\n"
+        at = start
+        for a1, a2, b1, b2 in group:
+            yield from (_marked(" ", line) for line in a[at:a1])
+            yield from (_marked("-", line) for line in a[a1:a2])
+            yield from (_marked("+", line) for line in b[b1:b2])
+            at = a2
+        yield from (_marked(" ", line) for line in a[at:end])
+
+
+def _function(text: Sequence[str], start: int) -> str:
+    """The nearest line above a hunk that begins at the margin with a letter."""
+    for line in reversed(text[:start]):
+        if _FUNCTION.match(line):
+            return f" {line.rstrip()[:80].rstrip()}"
+    return ""
+
+
+def _marked(mark: str, line: str) -> str:
+    return f"{mark}{line}" if line.endswith("\n") else f"{mark}{line}\n{_NO_NEWLINE}"
+
+
+def _span(start: int, end: int) -> str:
+    return str(start + 1) if end - start == 1 else f"{start + 1 if end > start else start},{end - start}"
+
+
+def stat(found: Sequence[Change], width: int = 80) -> str:
+    """`--stat`: a line a file with a bar, and the sums.
+
+    >>> print(stat([Change("a.py", "1\\n", "1\\n2\\n")]), end="")
+     a.py | 1 +
+     1 file changed, 1 insertion(+)
+    """
+    counts = {change.path: change.counts() for change in found}
+    names = max((len(path) for path in counts), default=0)
+    most = max((sum(pair) for pair in counts.values()), default=0)
+    digits = len(str(most))
+    bars = width - names - digits - 5
+    out = []
+    for change in found:
+        if change.binary:
+            sizes = [len((side or "").encode("utf-8", "surrogateescape")) for side in (change.old, change.new)]
+            out.append(f" {change.path:<{names}} | Bin {sizes[0]} -> {sizes[1]} bytes\n")
+            continue
+        added, removed = counts[change.path]
+        plus, minus = (added, removed) if most <= bars else _scaled(added, removed, bars, most)
+        bar = f" {'+' * plus}{'-' * minus}" if added or removed else ""
+        out.append(f" {change.path:<{names}} | {added + removed:>{digits}}{bar}\n")
+    return "".join(out) + summary(found)
+
+
+def _scaled(added: int, removed: int, bars: int, most: int) -> tuple[int, int]:
+    def part(count: int) -> int:
+        return 1 + count * (bars - 1) // most if count else 0
+
+    total = part(added + removed)
+    if total < 2 and added and removed:
+        total = 2
+    if added < removed:
+        plus = part(added)
+        return plus, total - plus
+    minus = part(removed)
+    return total - minus, minus
+
+
+def summary(found: Sequence[Change]) -> str:
+    """The last line of `--stat`."""
+    if not found:
+        return ""
+    pairs = [(0, 0) if change.binary else change.counts() for change in found]
+    added, removed = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    text = f" {len(found)} file{'s' * (len(found) != 1)} changed"
+    if added or not removed:
+        text += f", {added} insertion{'s' * (added != 1)}(+)"
+    if removed or not added:
+        text += f", {removed} deletion{'s' * (removed != 1)}(-)"
+    return text + "\n"
+
+
+def numstat(found: Sequence[Change]) -> str:
+    """`--numstat`."""
+    rows: Mapping[str, tuple[int, int]] = {change.path: change.counts() for change in found}
+    return "".join(f"{added}\t{removed}\t{path}\n" for path, (added, removed) in rows.items())

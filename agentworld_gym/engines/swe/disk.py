@@ -1,0 +1,122 @@
+"""The way of an episode's files into the shell's virtual disk and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bashkit import Bash
+
+from agentworld_gym.engines.swe.episode import Episode
+from agentworld_gym.engines.swe.files import File, Files
+from agentworld_gym.engines.swe.history import History
+from agentworld_gym.engines.swe.state import SYSTEM
+
+MAX_FILE = 4_000_000
+HOME = "/home/dev"
+
+
+def texts_of(files: Files) -> dict[str, str | Callable[[], str]]:
+    """The files that can be given as text."""
+    return {path: file.text for path, file in files.items() if file.shown == file.text}
+
+
+def fill(bash: Bash, episode: Episode) -> None:
+    """Put on the disk what the constructor could not: folders, bytes that are no text, permissions, `.git`."""
+    disk = bash.fs()
+    for folder in sorted({HOME, "/tmp", *episode.files.folders}):
+        disk.mkdir(folder, recursive=True)
+    for path, file in episode.files.items():
+        if file.shown != file.text:
+            disk.write_file(path, file.text.encode("utf-8", "surrogateescape"))
+        if file.mode != 0o644:
+            disk.chmod(path, file.mode)
+    if episode.history is not None:
+        for name, text in git_folder(episode.history).items():
+            path = f"{episode.root}/.git/{name}"
+            disk.mkdir(path.rpartition("/")[0], recursive=True)
+            disk.write_file(path, text.encode())
+
+
+def git_folder(history: History) -> dict[str, str]:
+    """The few files of `.git` that people look at."""
+    head = f"ref: refs/heads/{history.branch}\n" if history.branch is not None else f"{history.detached}\n"
+    config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
+    if history.remote:
+        refs = f"+refs/heads/*:refs/remotes/{history.remote}/*"
+        config += f'[remote "{history.remote}"]\n\turl = {history.url}\n\tfetch = {refs}\n'
+    return {
+        "HEAD": head,
+        "config": config,
+        **{f"refs/heads/{name}": f"{id}\n" for name, id in history.branches.items()},
+    }
+
+
+def has_git(episode: Episode, disk: Any) -> bool:
+    """Whether the disk still holds version control."""
+    return bool(disk.exists(f"{episode.root}/.git/HEAD"))
+
+
+def times(episode: Episode) -> Iterator[str]:
+    """Commands that give the files their times, one for each time."""
+    from shlex import quote
+
+    by_time: dict[int, list[str]] = {}
+    for path, file in episode.files.items():
+        by_time.setdefault(file.mtime, []).append(quote(path))
+    for when, paths in by_time.items():
+        yield f"\\touch -d @{when} {' '.join(paths)}"
+
+
+def walk(disk: Any, git: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+    """All paths outside the system's folders, folders before what is in them; `.git` only where it is asked for."""
+    folders = ["/"]
+    while folders:
+        folder = folders.pop()
+        for entry in disk.read_dir(folder):
+            name = entry["name"]
+            if (folder == "/" and name in SYSTEM) or (name == ".git" and not git):
+                continue
+            path = f"{folder.rstrip('/')}/{name}"
+            yield path, entry["metadata"]
+            if entry["metadata"]["file_type"] == "directory":
+                folders.append(path)
+
+
+def read(disk: Any) -> tuple[dict[str, tuple[str, int]], set[str]]:
+    """Texts and permissions by path, and all folders. Links and other special files are left out."""
+    files: dict[str, tuple[str, int]] = {}
+    folders: set[str] = set()
+    for path, metadata in walk(disk):
+        if metadata["file_type"] == "directory":
+            folders.add(path)
+        elif metadata["file_type"] == "file" and metadata["size"] <= MAX_FILE:
+            text = disk.read_file(path).decode("utf-8", "surrogateescape")
+            files[path] = (text, metadata["mode"] & 0o777)
+    return files, folders
+
+
+def take_back(episode: Episode, disk: Any) -> list[str]:
+    """Make the disk's files the episode's; returns the read-only files whose change was undone.
+
+    Raises:
+        DiskFull: there is too much on the disk; the episode keeps its files.
+    """
+    found, folders = read(disk)
+    refused: list[str] = []
+    files: dict[str, File] = {}
+    for path, (text, mode) in found.items():
+        old = episode.files.get(path)
+        if old is None:
+            files[path] = File(text, episode.now, mode)
+        elif old.text == text:
+            files[path] = old if old.mode == mode else File(text, old.mtime, mode)
+        elif old.writable or mode & 0o200:
+            files[path] = File(text, episode.now, old.mode if mode == 0o644 and old.writable else mode)
+        else:
+            files[path] = old
+            refused.append(path)
+    unchanged = len(files) == sum(1 for _ in episode.files) and all(episode.files.get(p) is f for p, f in files.items())
+    if not unchanged or folders != episode.files.folders:
+        episode.files.replace(files, folders)
+    return refused

@@ -1,0 +1,60 @@
+"""What `run_shell_command` returns: every field, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MAX_OUTPUT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """How a command ended. `directory` is relative to the root; `exit_code` is None where a signal ended it.
+
+    >>> print(Envelope("false", exit_code=1).text)
+    Command: false
+    Directory: (root)
+    Output: (empty)
+    Error: (none)
+    Exit Code: 1
+    Signal: (none)
+    Background PIDs: (none)
+    """
+
+    command: str
+    directory: str = ""
+    output: str = ""
+    error: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    pids: Sequence[int] = ()
+
+    @property
+    def text(self) -> str:
+        """The envelope as it is shown."""
+        output = bounded(self.output.rstrip("\n"))
+        return "\n".join(
+            (
+                f"Command: {self.command}",
+                f"Directory: {self.directory or '(root)'}",
+                f"Output: {output or '(empty)'}",
+                f"Error: {self.error or '(none)'}",
+                f"Exit Code: {'(none)' if self.exit_code is None else self.exit_code}",
+                f"Signal: {'(none)' if self.signal is None else self.signal}",
+                f"Background PIDs: {', '.join(map(str, self.pids)) or '(none)'}",
+            )
+        )
+
+
+def bounded(text: str, limit: int = MAX_OUTPUT) -> str:
+    """A text whose middle is left out where it is too long; bytes that are no text become question marks.
+
+    >>> bounded("abcdefgh", 4)
+    'ab\\n[... 4 characters left out ...]\\ngh'
+    """
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"

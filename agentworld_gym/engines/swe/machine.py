@@ -1,0 +1,193 @@
+"""A repository behind the tools of a coding assistant."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from agentworld_gym.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.engines.swe import disturbances
+from agentworld_gym.engines.swe.episode import Episode
+from agentworld_gym.engines.swe.python.sandbox import PythonSandbox, open_sandbox
+from agentworld_gym.engines.swe.state import RepositoryState
+from agentworld_gym.engines.swe.tools import TOOLS, ToolError, use
+from agentworld_gym.errors import SpecError
+
+NONE = Controls()
+SHELL = "run_shell_command"
+_METADATA = re.compile(
+    r"(?m)^(?:Output: )?(?:"
+    r"(?:commit|index|HEAD is now at|Updating|\[[\w./-]+) (?P<hash>\^?[0-9a-f]{7,40}(?:\.\.[0-9a-f]{7,40})?)"
+    r"|(?P<short>\^?[0-9a-f]{7,8}) |Date: +(?P<date>\w.*)$|.* in (?P<seconds>\d+\.\d\ds)\b)"
+    r"|^Background PIDs: (?P<pids>\d.*)$"
+)
+_PRE_EXISTING = re.compile(
+    r"(?ms)^Command: (?:python3? -m )?pip3? (?:list|freeze|show)\b[^\n]*\n[^\n]*\nOutput: (.*)^Error: "
+)
+
+
+class SweEngine:
+    """Starts repositories whose Python runs in one sandbox.
+
+    Args:
+        variant: `bubblewrap` (real CPython behind Linux namespaces), `monty` (a subset of Python, anywhere), or `auto`:
+            the first that works here. The attribute of that name tells which it is.
+
+    Raises:
+        ValueError: the sandbox does not work on this machine.
+    """
+
+    def __init__(self, variant: str = "auto") -> None:
+        self._sandbox = open_sandbox(variant)
+        self.variant = self._sandbox.name
+
+    def start(
+        self,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = NONE,
+        hidden: Mapping[str, Any] = MappingProxyType({}),
+    ) -> SweMachine:
+        """A fresh repository; nothing of `hidden` matters to it.
+
+        Raises:
+            SpecError: the state is wrong; names the key, its value and what was expected.
+        """
+        return SweMachine.start(state, seed, controls, self._sandbox)
+
+
+class SweMachine:
+    r"""One episode in a repository.
+
+    >>> machine = SweEngine("monty").start({"files": {"/repo/a.py": "print(6 * 7)\n"}}, seed=0)
+    >>> print(machine.act({"name": "read_file", "arguments": {"absolute_path": "/repo/a.py"}}))
+         1	print(6 * 7)
+    >>> print(machine.act({"name": "run_shell_command", "arguments": {"command": "git status --short; wc -l a.py"}}))
+    Command: git status --short; wc -l a.py
+    Directory: (root)
+    Output: 1 a.py
+    Error: (none)
+    Exit Code: 0
+    Signal: (none)
+    Background PIDs: (none)
+    """
+
+    def __init__(self, episode: Episode) -> None:
+        self._episode: Episode | None = episode
+        self._observation = f"Working directory: {episode.root}\n" + TOOLS["list_directory"](
+            episode, {"path": episode.root}
+        )
+
+    @classmethod
+    def start(cls, state: Mapping[str, Any], seed: int, controls: Controls, sandbox: PythonSandbox) -> SweMachine:
+        """A repository in the given state, whose Python runs in a sandbox.
+
+        Raises:
+            SpecError: the state is wrong.
+        """
+        given = RepositoryState.of(state)
+        try:
+            episode = Episode.of(given, seed, controls, sandbox)
+        except UnicodeEncodeError as error:
+            raise SpecError("task state", "files", str(error), "valid Unicode") from error
+        if controls:
+            disturbances.lay_out(episode)
+        return cls(episode)
+
+    @property
+    def observation(self) -> str:
+        """What the last action returned; at the start the listing of the root."""
+        return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Times, hashes and process numbers are of the moment; installed packages were there before."""
+        text = self._observation
+        if not text.startswith("Command: "):
+            return ()
+        found = _PRE_EXISTING.search(text)
+        if found:
+            return (Span(found.start(1), found.end(1), "pre-existing"),)
+        groups = ((match, match.lastgroup or 0) for match in _METADATA.finditer(text))
+        return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)
+
+    def act(self, call: Any) -> str:
+        """Call a tool: `{"name": ..., "arguments": {...}}`. Whatever it is, the answer is a text.
+
+        Raises:
+            EngineError: the machine was closed.
+        """
+        episode = self._open()
+        episode.step += 1
+        self._observation = self._answer(episode, call)
+        return self._observation
+
+    def _answer(self, episode: Episode, call: Any) -> str:
+        name, arguments = _read(call)
+        if not isinstance(name, str) or not isinstance(arguments, Mapping):
+            return "Error: invalid tool call: expected a name and an object of arguments"
+        if name == SHELL:
+            from agentworld_gym.engines.swe.shell import run_shell_command
+
+            try:
+                return run_shell_command(episode, arguments)
+            except ToolError as error:
+                return str(error)
+        if name not in TOOLS:
+            return f'Tool "{name[:100]}" not found in registry.'
+        text = use(TOOLS[name], episode, arguments)
+        return disturbances.cut(episode, text, name, *sorted(map(str, arguments.items())))
+
+    def state(self) -> dict[str, Scalar]:
+        """Every file by its path, the to-do list, version control and the processes in the background."""
+        episode = self._open()
+        fields: dict[str, Scalar] = {path: file.shown for path, file in sorted(episode.files.items())}
+        for path, file in episode.files.items():
+            if file.mode != 0o644:
+                fields[f"mode/{path}"] = f"{file.mode:o}"
+        for todo in episode.todos:
+            fields[f"todo/{todo.id}/content"], fields[f"todo/{todo.id}/status"] = todo.content, todo.status
+        fields.update({f"processes/{pid}": command for pid, command in sorted(episode.processes.items())})
+        history = episode.history
+        fields["git"] = history is not None
+        if history is not None:
+            fields["git/head"], fields["git/branch"] = history.head.id, history.branch
+            fields.update({f"git/branches/{name}": tip for name, tip in sorted(history.branches.items())})
+            fields.update({f"git/remote/{name}": tip for name, tip in sorted(history.server.items())})
+            fields["git/stashes"] = len(history.stashes)
+            head = history.head.tree
+            staged = {path for path in {*head, *history.index} if head.get(path) != history.index.get(path)}
+            fields.update({f"git/staged/{path}": history.index.get(path) for path in sorted(staged)})
+        return fields
+
+    def fork(self) -> SweMachine:
+        """An exact copy: equal actions on both give equal observations."""
+        twin = object.__new__(type(self))
+        twin._episode = self._open().copy()
+        twin._observation = self._observation
+        return twin
+
+    def close(self) -> None:
+        """Let everything go. May be called twice."""
+        self._episode = None
+
+    def _open(self) -> Episode:
+        if self._episode is None:
+            raise EngineError("the repository was used after close()")
+        return self._episode
+
+
+def _read(call: Any) -> tuple[Any, Any]:
+    """Name and arguments of a call; arguments may be JSON in a string."""
+    if not isinstance(call, Mapping):
+        return None, None
+    arguments = call.get("arguments", {})
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except (ValueError, RecursionError):
+            return None, None
+    return call.get("name"), {} if arguments is None else arguments

@@ -1,0 +1,233 @@
+"""Real CPython behind Linux namespaces: no host file but the interpreter's own, no network, no other process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from posixpath import basename, join, normpath
+from typing import Any
+
+from agentworld_gym.engines.swe.python.plan import Outcome, Plan
+from agentworld_gym.engines.swe.python.runner import is_test_run, run_tests
+from agentworld_gym.engines.swe.python.sandbox import PythonResult, clean
+from agentworld_gym.engines.swe.python.source import changed
+from agentworld_gym.engines.swe.python.trouble import Frame, Trouble, decoded
+
+MAX_OUTPUT = 1_000_000
+MAX_MEMORY = 512 << 20
+MAX_FILE_BYTES = 4 << 20
+PREFIX = "/usr/local"
+INSIDE = "/opt/inside"
+RESERVED = frozenset({"usr", "lib", "lib64", "bin", "sbin", "proc", "dev", "sys", "etc", "opt", "boot", "run"})
+ENVIRONMENT = {
+    "HOME": "/home/user",
+    "USER": "user",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "LD_LIBRARY_PATH": f"{PREFIX}/lib",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONNODEBUGRANGES": "1",
+}
+
+
+class Bubblewrap:
+    """Runs programs in the interpreter that this one is, each in a sandbox of its own."""
+
+    name = "bubblewrap"
+
+    def run(
+        self,
+        files: Mapping[str, str],
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        stdin: str = "",
+        env: Mapping[str, str] = {},
+        timeout_s: float = 10.0,
+    ) -> PythonResult:
+        """See `PythonSandbox.run`."""
+        files, argv = {path: clean(text) for path, text in files.items()}, [clean(word) for word in argv]
+        if is_test_run(argv):
+            return run_tests(self, files, argv[2:], cwd=cwd, env=env, timeout_s=timeout_s)
+        extra = {f"{INSIDE}/pytest.py": _text("pytest")}
+        path = ":".join(part for part in (env.get("PYTHONPATH", ""), INSIDE) if part)
+        return _run(files, argv, cwd, {**env, "PYTHONPATH": path}, timeout_s, stdin=stdin, extra=extra)[0]
+
+    def outcomes(
+        self, files: Mapping[str, str], plan: Plan, *, cwd: str, env: Mapping[str, str], timeout_s: float
+    ) -> tuple[list[Outcome], PythonResult]:
+        """Collect and call the tests of a plan; the result tells which files changed."""
+        picky = bool(plan.options.keyword) or any("::" in target for target in plan.options.targets)
+        result, told = self._tests(files, plan, cwd, env, timeout_s, [] if picky or plan.options.collect_only else None)
+        plan.collected(told["ids"], _outcomes(plan, told))
+        if picky and plan.chosen:
+            result, told = self._tests(files, plan, cwd, env, timeout_s, plan.chosen)
+        return _outcomes(plan, told), result
+
+    def close(self) -> None:
+        """Nothing is held between runs."""
+
+    def _tests(
+        self,
+        files: Mapping[str, str],
+        plan: Plan,
+        cwd: str,
+        env: Mapping[str, str],
+        timeout_s: float,
+        chosen: list[int] | None,
+    ) -> tuple[PythonResult, dict[str, Any]]:
+        job = {
+            "plan": plan.packed(),
+            "paths": plan.paths,
+            "own": [plan.root.rstrip("/") + "/", cwd.rstrip("/") + "/"],
+            "texts": {
+                file.name: {"path": file.path, "text": changed(file.source.text, plan.edits(file.source))}
+                for file in (*plan.shared, *plan.files)
+            },
+            "conftests": plan.conftests,
+            "tests": plan.test_names,
+            "chosen": chosen,
+            "max_failures": plan.max_failures,
+        }
+        extra = {f"{INSIDE}/{name}.py": _text(name) for name in ("pytest", "harness", "running")}
+        extra[f"{INSIDE}/job.json"] = json.dumps(job)
+        argv = [f"{INSIDE}/running.py", f"{INSIDE}/job.json", "/tmp/told.json"]
+        result, fetched = _run(files, argv, cwd, env, timeout_s, extra=extra, fetch="/tmp/told.json")
+        empty: dict[str, Any] = {"ids": [], "outcomes": []}
+        try:
+            told = json.loads(fetched) if fetched else empty
+            return result, told if isinstance(told, dict) and set(told) == set(empty) else empty
+        except ValueError:
+            return result, empty
+
+
+def usable() -> bool:
+    """Whether this machine can run Python under bubblewrap; tried once for a process."""
+    return _works()
+
+
+@cache
+def _works() -> bool:
+    if not sys.platform.startswith("linux") or shutil.which("bwrap") is None:
+        return False
+    result, _ = _run({"/w/a.py": "print(6 * 7)"}, ["a.py"], "/w", {}, 10.0)
+    return result.stdout == "42\n"
+
+
+def _run(
+    files: Mapping[str, str],
+    argv: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    timeout_s: float,
+    *,
+    stdin: str = "",
+    extra: Mapping[str, str] | None = None,
+    fetch: str = "",
+) -> tuple[PythonResult, str]:
+    """One sandbox from start to end: the result, and the text of the file to fetch."""
+    kept = {normpath(path): text for path, text in files.items()}
+    tops = sorted({"/" + path.split("/")[1] for path in (*kept, normpath(cwd)) if path.count("/")} - {"/"})
+    tops = [top for top in tops if top[1:] not in RESERVED]
+    job: dict[str, Any] = {
+        "files": {path: text for path, text in kept.items() if "/" + path.split("/")[1] in tops},
+        "extra": dict(extra or {}),
+        "fetch": fetch,
+        "tops": tops,
+        "cwd": cwd,
+        "argv": [word.replace("\0", "") for word in argv],
+        "python": join(PREFIX if _foreign() else "/usr", "bin", basename(_interpreter())),
+        "env": {**ENVIRONMENT, **{name: clean(value) for name, value in env.items() if "\0" not in value}},
+        "stdin": clean(stdin),
+        "timeout": timeout_s,
+        "memory": MAX_MEMORY,
+        "file_bytes": MAX_FILE_BYTES,
+        "output": MAX_OUTPUT,
+    }
+    command = [*_command(), *_folders({*tops, "/tmp", "/home/user", INSIDE}), "--remount-ro", "/", "--"]
+    command += [job["python"], "-I", "-S", "-c", _text("box")]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(job).encode(), capture_output=True, timeout=timeout_s + 10, check=False
+        )
+        told = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError, OSError):
+        return PythonResult("", "Killed\n", 137), ""
+    code = 124 if told["timed_out"] else told["code"] if told["code"] >= 0 else 128 - told["code"]
+    result = PythonResult(
+        told["stdout"], told["stderr"], code, told["files"], told["timed_out"], tuple(sorted(told["removed"]))
+    )
+    return result, told["fetched"]
+
+
+def _interpreter() -> str:
+    return os.path.realpath(sys.executable)
+
+
+def _foreign() -> bool:
+    """Whether the interpreter lies outside /usr."""
+    return not _interpreter().startswith("/usr/bin/")
+
+
+@cache
+def _command() -> tuple[str, ...]:
+    """`bwrap` with everything that does not depend on the run."""
+    command = [shutil.which("bwrap") or "bwrap", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]
+    command += ["--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox"]
+    command += ["--ro-bind", "/usr", "/usr"]
+    for name in ("lib", "lib64", "bin"):
+        if os.path.islink(f"/{name}"):
+            command += ["--symlink", f"usr/{name}", f"/{name}"]
+        elif os.path.isdir(f"/{name}"):
+            command += ["--ro-bind", f"/{name}", f"/{name}"]
+    prefix = "/usr"
+    if _foreign():
+        prefix = PREFIX
+        command += ["--ro-bind", sys.base_prefix, PREFIX, "--setenv", "LD_LIBRARY_PATH", f"{PREFIX}/lib"]
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    packages = (f"lib/{version}/site-packages", f"lib/{version}/dist-packages", "lib/python3/dist-packages")
+    for folder in packages:
+        if os.path.isdir(join(sys.base_prefix, folder)):
+            command += ["--tmpfs", join(prefix, folder)]
+    return (*command, "--proc", "/proc", "--dev", "/dev")
+
+
+def _folders(folders: set[str]) -> list[str]:
+    """Empty writable folders in memory, each bounded."""
+    return [word for folder in sorted(folders) for word in ("--size", str(4 * MAX_FILE_BYTES), "--tmpfs", folder)]
+
+
+def _outcomes(plan: Plan, told: Mapping[str, Any]) -> list[Outcome]:
+    """The outcomes that the sandbox told; what is not in their form is left out."""
+    found = []
+    for entry in told["outcomes"]:
+        trouble = _trouble(entry["trouble"]) if entry["trouble"] else None
+        name = plan.path_of(entry["module"]) if entry["phase"] == "collect" else told["ids"][entry["number"]]
+        arguments = [(name, value) for name, value in entry.get("arguments", [])]
+        found.append(
+            Outcome(
+                name, entry["phase"], trouble, entry["out"], entry["err"], entry.get("explained", {}), arguments,
+                entry.get("expected"),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _trouble(entry: Mapping[str, Any]) -> Trouble:
+    frames = [Frame(path, line, function) for path, line, function in entry["frames"]]
+    if entry["report"]:
+        return Trouble(entry["kind"], "", tuple(frames), entry["report"])
+    return decoded(entry["kind"], entry["message"], frames)
+
+
+@cache
+def _text(name: str) -> str:
+    """Text of ours that runs inside."""
+    return (resources.files(__package__) / f"inside_{name}.py").read_text(encoding="utf-8")

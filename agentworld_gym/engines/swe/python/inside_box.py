@@ -1,0 +1,166 @@
+"""The first process in a bubblewrap sandbox: lays out files, runs a program under limits, tells what came of it.
+
+Reads one JSON object on standard input and writes one to standard output. The program itself runs as a child that
+may start no process of its own. Its text is executed inside; it is never imported on the host.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import platform
+import resource
+import select
+import signal
+import struct
+import sys
+import time
+from typing import Any
+
+NUMBERS = {"x86_64": (0xC000003E, (56, 57, 58), 435), "aarch64": (0xC00000B7, (220,), 435)}
+"""Architecture -> its audit number, the calls that make processes, and `clone3`."""
+CLONE_THREAD = 0x00010000
+
+
+def no_processes() -> None:
+    """From here on this process may start threads and no processes."""
+    arch, forks, clone3 = NUMBERS[platform.machine()]
+    load, equal, any_bit, give = 0x20, 0x15, 0x45, 0x06
+    allow, refuse, unknown = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38
+    lines = [(load, 0, 0, 4), (equal, 1, 0, arch), (give, 0, 0, refuse), (load, 0, 0, 0)]
+    lines += [(equal, 0, 1, clone3), (give, 0, 0, unknown)]
+    for number in forks[1:]:
+        lines += [(equal, 0, 1, number), (give, 0, 0, refuse)]
+    # clone itself makes threads too: its flags decide.
+    lines += [(equal, 0, 3, forks[0]), (load, 0, 0, 16), (any_bit, 1, 0, CLONE_THREAD), (give, 0, 0, refuse)]
+    lines += [(give, 0, 0, allow)]
+    code = b"".join(struct.pack("<HBBI", *line) for line in lines)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("<HxxxxxxQ", len(lines), ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.create_string_buffer(program, len(program)), 0, 0):
+        os._exit(125)
+
+
+def write_files(files: dict[str, str]) -> None:
+    """Lay out the files of the repository."""
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            file.write(text)
+
+
+def child(job: dict[str, Any], ends: list[int]) -> None:
+    """Become the program."""
+    os.setsid()
+    for number, end in enumerate(ends):
+        os.dup2(end, number)
+    os.closerange(3, 256)
+    os.chdir(job["cwd"])
+    limits = (
+        (resource.RLIMIT_AS, job["memory"]),
+        (resource.RLIMIT_CPU, int(job["timeout"]) + 2),
+        (resource.RLIMIT_FSIZE, job["file_bytes"]),
+        (resource.RLIMIT_NOFILE, 128),
+        (resource.RLIMIT_CORE, 0),
+    )
+    for name, value in limits:
+        resource.setrlimit(name, (value, value))
+    no_processes()
+    os.execve(job["python"], [job["python"], *job["argv"]], job["env"])
+
+
+def watch(
+    pid: int, pipes: dict[int, str], feed: int, text: bytes, job: dict[str, Any]
+) -> tuple[dict[str, bytes], bool]:
+    """Feed the program and collect what it prints, until it closes its ends, prints too much or runs too long."""
+    kept = {name: b"" for name in pipes.values()}
+    end = time.monotonic() + job["timeout"]
+    writing = [feed] if text else []
+    if not text:
+        os.close(feed)
+    while pipes:
+        left = end - time.monotonic()
+        if left <= 0:
+            os.kill(pid, signal.SIGKILL)
+            return kept, True
+        readable, writable, _ = select.select(list(pipes), writing, [], left)
+        for pipe in writable:
+            try:
+                text = text[os.write(pipe, text[:4096]) :]
+            except BrokenPipeError:
+                text = b""
+            if not text:
+                os.close(pipe)
+                writing = []
+        for pipe in readable:
+            data = os.read(pipe, 65536)
+            if data:
+                kept[pipes[pipe]] += data
+            else:
+                os.close(pipe)
+                pipes.pop(pipe)
+        if sum(map(len, kept.values())) > job["output"]:
+            os.kill(pid, signal.SIGKILL)
+            break
+    return kept, False
+
+
+def changes(job: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """Text files that are not as they were, and those that are gone."""
+    before, size = job["files"], 0
+    found: dict[str, str] = {}
+    for top in job["tops"]:
+        for folder, folders, names in os.walk(top):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            for name in names:
+                path = os.path.join(folder, name)
+                if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > job["file_bytes"]:
+                    continue
+                with open(path, "rb") as file:
+                    data = file.read()
+                size += len(data)
+                if size > 4 * job["file_bytes"]:
+                    return found, []
+                try:
+                    text = data.decode()
+                except UnicodeDecodeError:
+                    continue
+                if before.get(path) != text:
+                    found[path] = text
+    return found, [path for path in before if not os.path.exists(path)]
+
+
+def main() -> None:
+    """Do the job."""
+    job = json.load(sys.stdin)
+    # A child of the same user may not look into this process.
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+    write_files({**job["files"], **job["extra"]})
+    os.makedirs(job["cwd"], exist_ok=True)
+    reads, writes = zip(*(os.pipe() for _ in range(3)), strict=True)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            child(job, [reads[0], writes[1], writes[2]])
+        finally:
+            os._exit(125)
+    for end in (reads[0], writes[1], writes[2]):
+        os.close(end)
+    pipes = {reads[1]: "stdout", reads[2]: "stderr"}
+    kept, timed_out = watch(pid, pipes, writes[0], job["stdin"].encode("utf-8", "surrogatepass"), job)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    files, removed = changes(job)
+    fetched = ""
+    if job["fetch"] and os.path.isfile(job["fetch"]):
+        with open(job["fetch"], encoding="utf-8", errors="replace") as file:
+            fetched = file.read(4 * job["output"])
+    told = {name: data[: job["output"]].decode("utf-8", "replace") for name, data in kept.items()}
+    # The program's standard output may hold anything; the answer stands alone on ours.
+    answer = {**told, "code": code, "files": files, "removed": removed, "timed_out": timed_out, "fetched": fetched}
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

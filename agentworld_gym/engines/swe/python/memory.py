@@ -1,0 +1,65 @@
+"""The files of a run where no host file is in reach: they lie in memory, and their size is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentworld_gym.engines.swe.python.sandbox import clean
+
+MAX_BYTES = 16 << 20
+
+
+def memory_files(files: Mapping[str, str], env: Mapping[str, str]) -> Any:
+    """Files and environment of a run in the interpreter's own form, with `changes()` to tell what became of them."""
+    from pydantic_monty import MemoryFile, OSAccess
+
+    class Space(OSAccess):
+        written = 0
+
+        def _count(self, data: str | bytes) -> None:
+            self.written += len(data) + 256
+            if self.written > MAX_BYTES:
+                raise OSError("[Errno 28] No space left on device")
+
+        def path_open(self, path: Any, mode: str) -> Any:
+            self._count("")
+            return super().path_open(path, mode)
+
+        def path_write_text(self, path: Any, data: str) -> int:
+            self._count(data)
+            return super().path_write_text(path, data)
+
+        def path_write_bytes(self, path: Any, data: bytes) -> int:
+            self._count(data)
+            return super().path_write_bytes(path, data)
+
+        def path_append_text(self, path: Any, data: str) -> int:
+            self._count(data)
+            return super().path_append_text(path, data)
+
+        def path_append_bytes(self, path: Any, data: bytes) -> int:
+            self._count(data)
+            return super().path_append_bytes(path, data)
+
+        def path_mkdir(self, path: Any, parents: bool, exist_ok: bool) -> None:
+            self._count("")
+            super().path_mkdir(path, parents, exist_ok)
+
+        def changes(self) -> tuple[dict[str, str], tuple[str, ...]]:
+            """Text files that are not as they were, and those that are gone."""
+            found: dict[str, str] = {}
+            for file in self.files:
+                if file.deleted:
+                    continue
+                content = file.read_content()
+                try:
+                    found[str(file.path)] = content if isinstance(content, str) else content.decode()
+                except UnicodeDecodeError:
+                    continue
+            gone = tuple(sorted(set(files) - set(found)))
+            return {path: text for path, text in found.items() if files.get(path) != text}, gone
+
+    environ = {"HOME": "/home/user", "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    environ |= {name: clean(value) for name, value in env.items()}
+    return Space([MemoryFile(path, text) for path, text in files.items()], environ)

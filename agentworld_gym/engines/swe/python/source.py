@@ -1,0 +1,126 @@
+"""Python text from elsewhere: parsed under limits, never run, changed in place without moving a line."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+MAX_SOURCE = 200_000
+MAX_NESTING = 60
+REMEMBERED = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file as the interpreter sees it: its tree, or the report of why there is none."""
+
+    path: str
+    text: str
+    tree: ast.Module | None
+    report: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return self.text.split("\n")
+
+    def segment(self, node: ast.expr) -> str:
+        """The text of an expression, on one line."""
+        return " ".join(part.strip() for part in (ast.get_source_segment(self.text, node) or "").split("\n"))
+
+
+def parse(path: str, text: str) -> Source:
+    """The tree of a program; where it has none, the report that the interpreter would print.
+
+    >>> parse("/w/a.py", "x = 1").tree is not None
+    True
+    >>> print(parse("/w/a.py", "if True print(1)").report)
+      File "/w/a.py", line 1
+        if True print(1)
+        ^^^^^^^^^^^^^^^^
+    SyntaxError: invalid syntax
+    """
+    return _remembered(path, text) if len(text) <= REMEMBERED else _parsed(path, text)
+
+
+def _parsed(path: str, text: str) -> Source:
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > MAX_SOURCE or _nesting(text) > MAX_NESTING:
+        return Source(path, text, None, f'  File "{path}", line 1\nMemoryError: the source is too large')
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return Source(path, text, ast.parse(text, path))
+    except SyntaxError as error:
+        return Source(path, text, None, _report(path, error))
+    except ValueError as error:  # null bytes
+        return Source(path, text, None, f"SyntaxError: {error}")
+    except (RecursionError, MemoryError):
+        return Source(path, text, None, f'  File "{path}", line 1\nRecursionError: the source is nested too deeply')
+
+
+_remembered = lru_cache(maxsize=256)(_parsed)
+
+
+def _nesting(text: str) -> int:
+    """How deep brackets nest at most, those in strings and comments counted too."""
+    depth = deepest = 0
+    for char in text:
+        if char in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in ")]}" and depth:
+            depth -= 1
+    return deepest
+
+
+def _report(path: str, error: SyntaxError) -> str:
+    kind = type(error).__name__
+    if error.lineno is None:
+        return f"{kind}: {error.msg}"
+    lines = [f'  File "{path}", line {error.lineno}']
+    text = (error.text or "").rstrip("\n")
+    if text.strip():
+        shown = text.lstrip()
+        lines.append(f"    {shown}")
+        start = (error.offset or 1) - 1 - (len(text) - len(shown))
+        same_line = error.end_lineno in (None, error.lineno)
+        end = (error.end_offset or 0) - 1 - (len(text) - len(shown)) if same_line else len(shown)
+        if start >= 0:
+            lines.append("    " + " " * start + "^" * max(1, end - start))
+    return "\n".join([*lines, f"{kind}: {error.msg}"])
+
+
+class Edit(NamedTuple):
+    """A piece of text, from and to a place (line from 1, column in UTF-8 bytes from 0), and what replaces it."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+
+
+def changed(text: str, edits: Iterable[Edit]) -> str:
+    """A text with some pieces replaced. Edits at the same place happen in the order given.
+
+    >>> changed("f(x)", [Edit((1, 0), (1, 0), "g("), Edit((1, 4), (1, 4), ")")])
+    'g(f(x))'
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    starts = [0]
+    for line in data.split(b"\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    pieces, done = [], 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        start, end = (starts[line - 1] + column for line, column in (edit.start, edit.end))
+        pieces += [data[done:start], edit.text.encode("utf-8", "surrogatepass")]
+        done = end
+    return b"".join([*pieces, data[done:]]).decode("utf-8", "surrogatepass")
+
+
+def place(node: ast.expr | ast.stmt) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where a node starts and ends, as an edit counts it."""
+    return (node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)

@@ -1,0 +1,184 @@
+"""`run_shell_command`: a fresh shell for every command, over the files of the episode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from bashkit import Bash, BashError, ExecutionProfile
+
+from agentworld_gym.engines.swe import disk, disturbances
+from agentworld_gym.engines.swe.envelope import Envelope, bounded
+from agentworld_gym.engines.swe.episode import Episode
+from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
+from agentworld_gym.engines.swe.messages import printed, syntax_error, unfinished
+from agentworld_gym.engines.swe.programs import Run, programs
+from agentworld_gym.engines.swe.tools import ToolError
+from agentworld_gym.engines.terminal.builtins import builtins
+from agentworld_gym.engines.terminal.clock import Clock
+from agentworld_gym.engines.terminal.context import Context
+from agentworld_gym.engines.terminal.interrupts import deferred_interrupt
+from agentworld_gym.engines.terminal.script import clock_variables, prepared
+from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, parse
+
+MAX_COMMANDS = 5_000
+MAX_LOOPS = 50_000
+LAST_RESORT_SECONDS = 15.0
+TERMINATED = 15
+_TIMED = re.compile(r"\b(?:ls|stat|find|date|tar|test|touch|cp|diff)\b|-nt\b|-ot\b")
+
+
+def run_shell_command(episode: Episode, arguments: Mapping[str, Any]) -> str:
+    """The envelope of a command, after it has changed what it changes.
+
+    Raises:
+        ToolError: the arguments are wrong.
+    """
+    command = arguments.get("command")
+    if not isinstance(command, str) or not command.strip():
+        raise ToolError("Error: command must be a non-empty string")
+    command = command.replace("\0", "").encode("utf-8", "replace").decode()
+    folder = _folder(episode, arguments.get("directory"))
+    timeout = arguments.get("timeout")
+    if timeout is not None and (not isinstance(timeout, int) or isinstance(timeout, bool) or timeout < 1):
+        raise ToolError("Error: timeout must be an integer of at least 1")
+    background = arguments.get("is_background") is True
+    shown = relative(folder, episode.root)
+    place = "" if shown == "." else shown
+    try:
+        commands = parse(command + "\n")
+    except Unexpected as error:
+        return Envelope(command, place, syntax_error(command, str(error)), exit_code=2).text
+    except Incomplete:
+        if "<<" not in command:
+            return Envelope(command, place, unfinished(command), exit_code=2).text
+        commands = []
+    except TooDeep:
+        return Envelope(command, place, "bash: -c: line 1: maximum nesting level exceeded\n", exit_code=2).text
+    return _run(episode, command, commands, folder, place, timeout, background).text
+
+
+def _folder(episode: Episode, directory: Any) -> str:
+    if directory is None or directory == "":
+        return episode.root
+    if not isinstance(directory, str) or "\0" in directory:
+        raise ToolError("Error: directory must be a string")
+    folder = absolute(directory.encode("utf-8", "replace").decode(), episode.root)
+    if folder not in episode.files.folders and folder not in ("/", "/tmp", disk.HOME):
+        raise ToolError(f"Directory not found: {folder}")
+    return folder
+
+
+def _run(
+    episode: Episode,
+    command: str,
+    commands: list[Simple],
+    folder: str,
+    place: str,
+    timeout: int | None,
+    background: bool,
+) -> Envelope:
+    context = Context(
+        user="dev",
+        host="box",
+        home=disk.HOME,
+        clock=Clock(float(episode.now)),
+        random=Random(f"swe {episode.seed} {episode.step}"),
+    )
+    run = Run(episode, context, timeout)
+    pids = _started(episode, commands, command, background)
+    try:
+        text, code = _executed(run, command, commands, folder)
+    except DiskFull:
+        return Envelope(command, place, "bash: line 1: write error: No space left on device", exit_code=1)
+    except (BashError, RuntimeError, OSError, ValueError) as error:
+        return Envelope(command, place, "", f"The shell gave up: {bounded(str(error), 200)}", signal=9)
+    if background:
+        if run.stopped:
+            episode.processes = {**episode.processes, pids[-1]: command}
+        return Envelope(command, place, exit_code=0, pids=pids)
+    text = disturbances.cut(episode, text, "output", command, place)
+    if run.stopped:
+        return Envelope(command, place, text, f"Command timed out after {run.limit} ms.", signal=TERMINATED, pids=pids)
+    return Envelope(command, place, text, exit_code=code, pids=pids)
+
+
+def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tuple[str, int]:
+    """What a command printed and its exit status, after its files have become the episode's.
+
+    Raises:
+        DiskFull: it wrote too much; the episode keeps its files.
+        BashError: the shell gave up, as does any error of its disk.
+    """
+    episode, context = run.episode, run.context
+    bash = _shell(run, folder)
+    run.stop = bash.cancel
+    script = _without_sleepers(command, commands)
+    if script != command:
+        commands = parse(script + "\n")
+    for simple in commands:
+        simple.hidden = True  # there is no terminal, whose `ls` would print columns
+    clock = context.clock
+    head = f"RANDOM={context.random.randrange(1 << 15)}\n" + clock_variables(command, clock.now, clock.start)
+    if _TIMED.search(command):
+        bash.execute_sync("\n".join(disk.times(episode)))
+    bash.execute_sync("unset OLDPWD EPOCHSECONDS EPOCHREALTIME")
+    chunks: list[tuple[str, str]] = []
+    with deferred_interrupt():
+        result = bash.execute_sync(
+            head + prepared(script, commands, context),
+            lambda out, err: chunks.extend([("", err), (out, "")] if err in run.early else [(out, err)]),
+        )
+    error = "" if run.stopped else result.error or ""
+    text, stuck = printed(chunks, error, command, bash.shell_state().cwd, head.count("\n"))
+    if stuck is None:  # the wall clock stopped it, at no certain point: nothing of it counts
+        run.stopped = True
+        return "", result.exit_code
+    run.stopped = run.stopped or stuck
+    refused = disk.take_back(episode, context.files)
+    if episode.history is not None and not disk.has_git(episode, context.files):
+        episode.history = None
+    text += "".join(f"bash: line 1: {relative(path, episode.root)}: Permission denied\n" for path in refused)
+    return text, result.exit_code or int(bool(refused))
+
+
+def _shell(run: Run, folder: str) -> Bash:
+    context, episode = run.context, run.episode
+    bash = Bash(
+        username=context.user,
+        hostname=context.host,
+        cwd=folder,
+        env={**context.environment(), "TERM": "dumb", "PWD": folder},
+        files=disk.texts_of(episode.files),
+        max_commands=MAX_COMMANDS,
+        max_loop_iterations=MAX_LOOPS,
+        timeout_seconds=LAST_RESORT_SECONDS,
+        profile=ExecutionProfile.Interactive,
+        custom_builtins={**builtins(context), **programs(run)},
+    )
+    context.files = bash.fs()
+    disk.fill(bash, episode)
+    return bash
+
+
+def _started(episode: Episode, commands: list[Simple], command: str, background: bool) -> list[int]:
+    """Numbers for the processes that a command leaves in the background; those that only wait stay alive."""
+    jobs = [simple for simple in commands if simple.background and simple.words]
+    count = len(jobs) + background
+    pids = [episode.next_pid + 7 * number for number in range(count)]
+    episode.next_pid += 7 * count
+    waiting = {pid: " ".join(job.words) for pid, job in zip(pids, jobs, strict=False) if job.words[0] == "sleep"}
+    if waiting:
+        episode.processes = {**episode.processes, **waiting}
+    return pids
+
+
+def _without_sleepers(command: str, commands: list[Simple]) -> str:
+    """The command with `:` for every `sleep` in the background, which would hold up the rest."""
+    for simple in reversed(commands):
+        if simple.background and simple.words[:1] == ["sleep"]:
+            start, end = simple.spans[0]
+            command = f"{command[:start]}:{command[end:]}"
+    return command

@@ -1,0 +1,83 @@
+"""Ways through a task for recording: experts, menu agents, mixtures of both, and looks around in the terminal.
+
+A way yields actions and is sent what each of them showed, so that one that reads and one that does not look alike.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+
+from agentworld_gym.recipe.config import CollectConfig, PolicyName
+from agentworld_gym.task import Task
+from agentworld_gym.tasks.policies import expert_policy, explore_actions, menu_policy, mixed_policy
+from agentworld_gym.tasks.solvers import ControlCase, control_cases
+
+Way = Generator[str, str, None]
+
+AWARE = "aware"
+"""The policy of sessions in which a solver faces a control that it knows."""
+
+_FILE = re.compile(r"[A-Za-z][\w./-]*\.[a-z]+")
+
+
+def policy_shares(domain: str, shares: Mapping[PolicyName, float]) -> dict[PolicyName, float]:
+    """The policies that can play a domain, with their shares: looking around needs the files of a terminal.
+
+    >>> policy_shares("mcp", {"expert": 1, "explore": 2})
+    {'expert': 1}
+    """
+    return {name: share for name, share in shares.items() if domain == "terminal" or name not in ("explore", "blend")}
+
+
+def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) -> list[ControlCase]:
+    """The controls that a domain has solvers for, in some families and levels; none for a domain without solvers."""
+    try:
+        cases = control_cases(domain)
+    except ModuleNotFoundError as error:
+        if error.name != f"agentworld_gym.tasks.{domain}.controlled":
+            raise
+        return []
+    wanted = set(levels)
+    return [case for case in cases if case.family in families and case.level in wanted]
+
+
+def way(policy: PolicyName, task: Task, rng: random.Random, config: CollectConfig) -> Way:
+    """The actions of a policy on a task; equal random numbers give equal actions."""
+    for action in _WAYS[policy](task, rng, config):  # noqa: UP028 (these take no answer, which `yield from` would send)
+        yield action
+
+
+def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Iterable[str]:
+    """A way through a terminal task with looks around: at what was there, and at the files it touches."""
+    ways = (expert_policy(task), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
+    touched: list[str] = []
+    finish: list[str] = []
+    for action in rng.choice(ways):
+        if action.startswith("finish"):
+            finish.append(action)
+        else:
+            yield action
+            touched += _FILE.findall(action)
+        while rng.random() < 0.4:
+            if touched and rng.random() < 0.6:
+                yield _look(rng, touched)
+            else:
+                yield from explore_actions(task, rng, 2 if rng.random() < 0.2 else 1)
+    yield from finish
+
+
+def _look(rng: random.Random, names: Sequence[str]) -> str:
+    """A command that shows what became of one of some files."""
+    name = rng.choice(names)
+    return rng.choice([f"cat {name}"] * 5 + [f"wc -l {name}", f"head -n 1 {name}", "ls", "ls -1", f"stat -c %a {name}"])
+
+
+_WAYS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Iterable[str]]] = {
+    "expert": lambda task, rng, config: expert_policy(task),
+    "mixed": lambda task, rng, config: mixed_policy(task, rng, config.slip),
+    "menu": lambda task, rng, config: menu_policy(task, rng),
+    "explore": lambda task, rng, config: explore_actions(task, rng, rng.randint(4, 10)),
+    "blend": _blend,
+}

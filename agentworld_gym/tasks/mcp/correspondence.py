@@ -1,0 +1,192 @@
+"""Questions in letters, and the letters in which the answers stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentworld_gym.tasks.mcp.scene import Scene
+
+SITES = ("Quarry Lane", "Mill Yard", "Harbour Court", "Linden Park", "Abbey Green", "Weaver Street", "Tannery Square")
+LIGHTS = ("lanterns", "floodlights", "path lights", "wall lamps", "string lights")
+WEEKDAYS = ("Tuesday", "Wednesday", "Thursday", "Friday")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What letters can be about: `{key}` is looked up, `{value}` is found, `{site}` leads to the key."""
+
+    what: str
+    keys: tuple[str, ...]
+    values: tuple[str, ...]
+    subject: str
+    question: str
+    site_question: str
+    hop: str
+    source_subject: str
+    source_line: str
+    columns: tuple[str, str]
+    filename: str
+    reply: str
+
+
+TOPICS = (
+    Topic(
+        what="the gate, such as 'gate 1'",
+        keys=WEEKDAYS,
+        values=tuple(f"gate {number}" for number in range(2, 12)),
+        subject="Where to unload",
+        question="our truck comes on {key}. At which gate shall the driver unload?",
+        site_question="our truck with the goods for {site} is on its way. At which gate shall the driver unload?",
+        hop="the truck with the goods for {site} is planned for {key}.",
+        source_subject="Gates next week",
+        source_line="on {key} it is {value}",
+        columns=("day", "gate"),
+        filename="gates.csv",
+        reply="Please unload at {value}. Regards, Nora",
+    ),
+    Topic(
+        what="the order number",
+        keys=LIGHTS,
+        values=tuple(f"PO-{number}" for number in range(4410, 4490, 7)),
+        subject="Order number for our invoice",
+        question="for our invoice I need the number of your order of {key}. Can you send it to me?",
+        site_question="for our invoice I need the number of your order for {site}. Can you send it to me?",
+        hop="for {site} we take the {key}.",
+        source_subject="Purchase orders of May",
+        source_line="the {key} are {value}",
+        columns=("goods", "order"),
+        filename="orders.csv",
+        reply="The number is {value}. Regards, Nora",
+    ),
+    Topic(
+        what="the price, such as '10 euros'",
+        keys=LIGHTS,
+        values=tuple(f"{number} euros" for number in range(24, 96, 6)),
+        subject="Price for a reorder",
+        question="we would like to order more of the {key}. What does a piece cost now?",
+        site_question="we would like to order more of what you delivered to {site}. What does a piece cost now?",
+        hop="{site} got the {key}, and they look good there.",
+        source_subject="Prices from May on",
+        source_line="the {key} cost {value}",
+        columns=("item", "price"),
+        filename="prices.csv",
+        reply="A piece costs {value}. Regards, Nora",
+    ),
+    Topic(
+        what="the day, such as '15 June'",
+        keys=LIGHTS,
+        values=tuple(f"{day} June" for day in (1, 2, 3, 4, 5, 8, 9, 10, 11, 12)),
+        subject="Date of the samples",
+        question="you promised us samples of the {key}. On which day do they leave your house?",
+        site_question="you promised us samples of the lights for {site}. On which day do they leave your house?",
+        hop="the architect wants to see the {key} at {site}.",
+        source_subject="Samples in June",
+        source_line="the {key} leave on {value}",
+        columns=("samples", "leaves"),
+        filename="samples.csv",
+        reply="They leave on {value}. Regards, Nora",
+    ),
+    Topic(
+        what="the shelf, such as 'shelf A1'",
+        keys=LIGHTS,
+        values=tuple(f"shelf {row}{number}" for row in "BCDE" for number in (1, 4, 7)),
+        subject="Pick-up of the returned lamps",
+        question="we pick up the returned {key} tomorrow. On which shelf do they lie?",
+        site_question="we pick up the lamps that came back from {site} tomorrow. On which shelf do they lie?",
+        hop="from {site} the {key} came back, a cable was too short.",
+        source_subject="Returns in the warehouse",
+        source_line="the {key} lie on {value}",
+        columns=("goods", "shelf"),
+        filename="returns.csv",
+        reply="They lie on {value}. Regards, Nora",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with its letters. Of `keys` and `found` the first ones belong to it, the others are in the way."""
+
+    topic: Topic
+    sender: str
+    keys: tuple[str, ...]
+    found: tuple[str, ...]
+    order: tuple[int, ...]
+    site: str
+    other_site: str
+    old_letter: tuple[str, str]
+
+    @property
+    def values(self) -> tuple[str, str, str]:
+        """The right value and two wrong ones."""
+        return self.found[0], self.found[1], self.found[2]
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """All wrong values."""
+        return self.found[1:]
+
+    @property
+    def what(self) -> str:
+        """What is asked for."""
+        return self.topic.what
+
+    @property
+    def filename(self) -> str:
+        """What the attachment with the table is called."""
+        return self.topic.filename
+
+    @property
+    def letter(self) -> tuple[str, str]:
+        """Subject and text of the question."""
+        text = self.topic.site_question if self.site else self.topic.question
+        asked = text.format(key=self.keys[0], site=self.site)
+        return self.topic.subject, f"Hello Nora, {asked} Kind regards, {self.sender}"
+
+    @property
+    def hop_letter(self) -> tuple[str, str]:
+        """Subject and text of the letter that leads from the site to the key."""
+        return f"News from {self.site}", self._hop(self.site, self.keys[0])
+
+    @property
+    def other_hop_letter(self) -> tuple[str, str]:
+        """The same of another site."""
+        return f"News from {self.other_site}", self._hop(self.other_site, self.keys[1])
+
+    @property
+    def table(self) -> str:
+        """The attachment: all keys with their values."""
+        rows = [f"{self.keys[index]},{self.found[index]}" for index in self.order]
+        return "\n".join([",".join(self.topic.columns), *rows])
+
+    def source_letter(self, in_attachment: bool) -> tuple[str, str]:
+        """Subject and text of the letter that holds the values, or that has them attached."""
+        lines = [self.topic.source_line.format(key=self.keys[index], value=self.found[index]) for index in self.order]
+        text = "you find the list attached." if in_attachment else f"for your information: {'; '.join(lines)}."
+        return self.topic.source_subject, f"Hello, {text} Regards,"
+
+    def reply(self, value: str) -> str:
+        """An answer with some value."""
+        return self.topic.reply.format(value=value)
+
+    def _hop(self, site: str, key: str) -> str:
+        return f"Hi Nora, just so that you know: {self.topic.hop.format(site=site, key=key)} Best,"
+
+
+def invented(scene: Scene, sender: str, site: bool) -> Question:
+    """A question from somebody; with `site` it takes one more letter to know what to look up."""
+    topic = scene.pick(TOPICS)
+    count = min(4, len(topic.keys))
+    keys, values = scene.some(topic.keys, count), scene.some(topic.values, count)
+    here, there = scene.some(SITES, 2)
+    old = scene.pick(scene.service.scenario.words["partner_letters"])
+    return Question(
+        topic=topic,
+        sender=sender.split()[0],
+        keys=tuple(keys),
+        found=tuple(values),
+        order=tuple(scene.some(range(count), count)),
+        site=here if site else "",
+        other_site=there if site else "",
+        old_letter=(old["subject"], f"Hello, {old['body']} Regards, {sender.split()[0]}"),
+    )

@@ -1,0 +1,325 @@
+"""What all families of tool tasks share: a small database, truths by SQL, calls, and checks on what tools show."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from agentworld_gym.engines.mcp.database import has, opened, tables_of, today
+from agentworld_gym.engines.mcp.machine import ToolMachine
+from agentworld_gym.engines.mcp.service import generated, load_service
+from agentworld_gym.task import Check, Expect
+from agentworld_gym.tasks.draft import Draft, Family
+
+ATTEMPTS = 50
+"""How many databases are tried before a family gives up."""
+
+T = TypeVar("T")
+Fields = Mapping[str, Any]
+"""Keys of one JSON object, and their values."""
+
+
+class Unfit(Exception):
+    """This database does not offer what the task needs; another one may."""
+
+
+class Books:
+    """A database to read truths from and to arrange.
+
+    >>> books = Books(sqlite3.connect(":memory:"))
+    >>> books.run("CREATE TABLE t (n INTEGER PRIMARY KEY, word TEXT)")
+    >>> books.put("t", word="amber"), books.put("t", word="jade")
+    (1, 2)
+    >>> books.value("SELECT word FROM t WHERE n = :n", n=2), books.values("SELECT n FROM t")
+    ('jade', [1, 2])
+    >>> books.rows("SELECT * FROM t")[0]
+    {'n': 1, 'word': 'amber'}
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        connection.create_function("has", 2, has, deterministic=True)
+        connection.create_function("today", 1, today, deterministic=True)
+
+    def rows(self, sql: str, **values: Any) -> list[dict[str, Any]]:
+        """All rows."""
+        cursor = self.connection.execute(sql, values)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def row(self, sql: str, **values: Any) -> dict[str, Any]:
+        """The only row.
+
+        Raises:
+            Unfit: there is none, or more than one.
+        """
+        found = self.rows(sql, **values)
+        if len(found) != 1:
+            raise Unfit(f"one row wanted, {len(found)} found: {sql}")
+        return found[0]
+
+    def values(self, sql: str, **values: Any) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in self.connection.execute(sql, values)]
+
+    def value(self, sql: str, **values: Any) -> Any:
+        """The only column of the only row.
+
+        Raises:
+            Unfit: there is no row, or more than one.
+        """
+        return next(iter(self.row(sql, **values).values()))
+
+    def put(self, table: str, **columns: Any) -> int:
+        """Insert a row; its number.
+
+        Raises:
+            Unfit: a constraint refuses it.
+        """
+        marks = ", ".join(f":{name}" for name in columns)
+        return self.run(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", **columns) or 0
+
+    def run(self, sql: str, **values: Any) -> int | None:
+        """Change rows; the number of the last one inserted.
+
+        Raises:
+            Unfit: a constraint refuses it.
+        """
+        try:
+            return self.connection.execute(sql, values).lastrowid or None
+        except sqlite3.IntegrityError as error:
+            raise Unfit(str(error)) from error
+
+
+class Scene(Books):
+    """A scenario's small database being arranged for one task.
+
+    >>> scene = Scene("bank", random.Random(1))
+    >>> scene.call("get_card", card_id=3)
+    '{"name": "bank-get_card", "arguments": {"card_id": 3}}'
+    >>> scene.value("SELECT count(*) FROM sessions")
+    1
+    """
+
+    def __init__(self, scenario: str, rng: random.Random) -> None:
+        self.rng = rng
+        self.service = load_service(scenario)
+        super().__init__(opened(generated(scenario, "small", rng.getrandbits(31))))
+
+    @property
+    def now(self) -> str:
+        """The moment at which the episode plays."""
+        return self.service.scenario.about.now
+
+    @property
+    def today(self) -> str:
+        """Its date."""
+        return self.now[:10]
+
+    def pick(self, entries: Sequence[T]) -> T:
+        """One entry.
+
+        Raises:
+            Unfit: there is none.
+        """
+        if not entries:
+            raise Unfit("nothing to pick from")
+        return self.rng.choice(entries)
+
+    def some(self, entries: Sequence[T], count: int) -> list[T]:
+        """Some entries in random order.
+
+        Raises:
+            Unfit: there are fewer.
+        """
+        if len(entries) < count:
+            raise Unfit(f"{count} wanted, {len(entries)} there")
+        return self.rng.sample(entries, count)
+
+    def need(self, condition: object) -> None:
+        """Go on only if this holds.
+
+        Raises:
+            Unfit: it does not.
+        """
+        if not condition:
+            raise Unfit("a condition does not hold")
+
+    def say(self, *variants: str) -> str:
+        """One of several ways to say the same."""
+        return self.rng.choice(variants)
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        """The action that calls a tool, named without its server. Arguments that are None are left out."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        return json.dumps({"name": f"{self.service.scenario.name}-{tool}", "arguments": given}, ensure_ascii=False)
+
+    def calls(self, tool: str, key: str, values: Iterable[Any], **arguments: Any) -> list[str]:
+        """The same call with each of some values of one argument."""
+        return [self.call(tool, **{key: value, **arguments}) for value in values]
+
+    def probe(
+        self, action: str, *having: Fields | str, lacking: Sequence[Fields | str] = (), weight: float = 1.0
+    ) -> Check:
+        """A check on what a reading call shows at the end.
+
+        For each of `having` some JSON object of the answer has these fields, for each of `lacking` none has. A text
+        instead of fields is a regular expression.
+        """
+        wanted = "".join(f"(?=.*{_pattern(fields)})" for fields in having)
+        unwanted = "".join(f"(?!.*{_pattern(fields)})" for fields in lacking)
+        return Check(probe=action, expect=Expect(matches=rf"(?s)\A{unwanted}{wanted}"), weight=weight)
+
+    def answers(self, answer: float | str | Sequence[str], weight: float = 1.0) -> Check:
+        """A check on what follows `finish:`: a number to the cent, a name, or names in any order."""
+        if isinstance(answer, int | float):
+            return Check(answer=Expect(number=answer, tolerance=0.005), weight=weight)
+        items = (answer,) if isinstance(answer, str) else tuple(answer)
+        return Check(answer=Expect(items=items), weight=weight)
+
+    def finishes(self, *answers: object) -> list[str]:
+        """Wrong answers for the menu."""
+        return [f"finish: {shown(answer)}" for answer in answers]
+
+    def after(self, actions: Iterable[str]) -> Books:
+        """The database after some calls, to read truths from.
+
+        Raises:
+            RuntimeError: a call is refused.
+        """
+        machine = self._machine()
+        for action in actions:
+            _played(machine, action)
+        return Books(opened(machine.database()))
+
+    def draft(
+        self,
+        instruction: str,
+        expert: Sequence[str],
+        distractors: Sequence[str],
+        checks: Sequence[Check],
+        answer: float | str | Sequence[str] | None = None,
+        menu_max: int | None = None,
+    ) -> Draft:
+        """The finished draft; `answer` gives one more check.
+
+        Raises:
+            Unfit: a check holds from the start.
+            RuntimeError: a call of the expert is refused, or a check does not hold at its end.
+        """
+        success = (*checks, self.answers(answer)) if answer is not None else tuple(checks)
+        closing = None if answer is None else shown(answer)
+        machine = self._machine()
+        greeting = machine.observation
+        if any(_holds(machine, check, None) for check in success):
+            raise Unfit("a check holds from the start")
+        for action in expert:
+            _played(machine, action)
+        if missed := [check for check in success if not _holds(machine, check, closing)]:
+            raise RuntimeError(f"the expert misses {missed[0]}: {instruction}")
+        wrong = [
+            action
+            for action in distractors
+            if closing is None or not action.startswith("finish: ") or not _right(success, action)
+        ]
+        return Draft(
+            instruction,
+            self._state(),
+            success,
+            tuple(expert),
+            tuple(wrong),
+            answer=closing,
+            tools=self.service.listed,
+            first_observation=greeting,
+            menu_max=menu_max,
+        )
+
+    def _state(self) -> dict[str, Any]:
+        about = self.service.scenario.about
+        tables = tables_of(self.connection, self.service.keys)
+        return {"scenario": self.service.scenario.name, "now": about.now, "user": about.user, "tables": tables}
+
+    def _machine(self) -> ToolMachine:
+        return ToolMachine.start(self._state(), 0)
+
+
+def family(scenario: str) -> Callable[[Callable[[Scene, int], Draft]], Family]:
+    """Turns a function of a scene and a level into a family: it gets other databases until one fits."""
+
+    def made(build: Callable[[Scene, int], Draft]) -> Family:
+        @functools.wraps(build)
+        def draft(rng: random.Random, level: int) -> Draft:
+            for _ in range(ATTEMPTS):
+                try:
+                    return build(Scene(scenario, rng), level)
+                except Unfit:
+                    continue
+            raise RuntimeError(f"no database of {scenario} fits {build.__name__} at level {level}")
+
+        return draft
+
+    return made
+
+
+def shown(answer: object) -> str:
+    """An answer as it is written: sums with two decimals, names with commas.
+
+    >>> shown(12.5), shown(3), shown(["Ada", "Bo"])
+    ('12.50', '3', 'Ada, Bo')
+    """
+    if isinstance(answer, float):
+        return f"{answer:.2f}"
+    return answer if isinstance(answer, str) else str(answer) if isinstance(answer, int) else ", ".join(answer)  # type: ignore[arg-type]
+
+
+def _pattern(fields: Fields | str) -> str:
+    r"""One JSON object with all of these fields, in any order.
+
+    >>> bool(re.search(_pattern({"id": 3, "price": 2.5}), '{"price": 2.50, "id":3}'))
+    True
+    >>> bool(re.search(_pattern({"id": 3}), '{"id": 31}'))
+    False
+    """
+    if isinstance(fields, str):
+        return fields
+    return r"\{" + "".join(rf"(?=[^{{}}]*{_field(key, value)})" for key, value in fields.items())
+
+
+def _field(key: str, value: Any) -> str:
+    name = _literal(json.dumps(key))
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return rf"{name}:\s*{_literal(json.dumps(value, ensure_ascii=False))}"
+    whole, _, part = f"{value:.10f}".rstrip("0").partition(".")
+    return rf"{name}:\s*{re.escape(whole)}" + (rf"\.{part}0*" if part else r"(?:\.0+)?") + r"(?![\d.])"
+
+
+def _literal(text: str) -> str:
+    return re.escape(text).replace(r"\ ", " ").replace(r"\-", "-")
+
+
+def _played(machine: ToolMachine, action: str) -> str:
+    text = machine.act(json.loads(action))
+    if '"status": "error"' in text or not text.startswith(("{", "[")):
+        raise RuntimeError(f"the expert is refused: {action} gives {text}")
+    return text
+
+
+def _holds(machine: ToolMachine, check: Check, closing: str | None) -> bool:
+    if check.answer is not None:
+        return closing is not None and check.answer.holds(closing)
+    assert check.probe is not None and check.expect is not None
+    fork = machine.fork()
+    try:
+        return check.expect.holds(fork.act(json.loads(check.probe)))
+    finally:
+        fork.close()
+
+
+def _right(success: Sequence[Check], action: str) -> bool:
+    answer = action.removeprefix("finish: ")
+    return all(check.answer.holds(answer) for check in success if check.answer is not None)

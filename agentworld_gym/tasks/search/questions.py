@@ -1,0 +1,326 @@
+"""Questions about a fictional world, made backwards: the answer by SQL first, then the way that leads to it."""
+
+from __future__ import annotations
+
+import random
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from agentworld_gym.engines.search.guard import Guard
+from agentworld_gym.engines.search.state import Hidden
+from agentworld_gym.engines.search.theme import Question, Route, Table, Theme, load_theme, theme_names
+from agentworld_gym.engines.search.world import FictionalWorld, Page, build_world
+from agentworld_gym.errors import SpecError
+from agentworld_gym.task import Expect, Split, split_seed
+
+WORLDS: Mapping[Split, int] = {"train": 8, "validation": 4, "test": 4}
+"""How many worlds of each theme a split has; no world is in two splits."""
+
+WRONG_MIN = 5
+"""How many tempting wrong answers a question needs."""
+
+_TRIES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One page on the way to an answer, and a query that finds it."""
+
+    query: str
+    page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with all that proves its answer.
+
+    `sql` gives the answer when it is run on the database of the world. `stops` lead to the answer in order, the first
+    `hops` of them to the thing that the question is about: `thing` is its table and row, `subject` its name, `noun`
+    its kind. `wrong` answers are right for other things of that kind, or close to the right one; `others` are names
+    of such things. With `together` the stops behind the hops can be searched for at once.
+    """
+
+    world: FictionalWorld
+    form: str
+    text: str
+    sql: str
+    key: str
+    answer: str
+    expect: Expect
+    wrong: tuple[str, ...]
+    thing: tuple[str, str]
+    subject: str
+    noun: str
+    others: tuple[str, ...]
+    hops: int
+    stops: tuple[Stop, ...]
+    together: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    """One step by a route, from a row to the one it refers to."""
+
+    route: Route
+    row: int
+    name: str
+
+
+def ask(rng: random.Random, split: Split, family: str, hops: int) -> Asked:
+    """A question of a family about a thing that is told by way of `hops` others, in a random world of the split.
+
+    Raises:
+        SpecError: no theme has such a question, or nothing in its worlds fits it.
+    """
+    choices = _askable(family, hops)
+    if not choices:
+        raise SpecError("search themes", "questions", family, f"a question of this family, over {hops} hops")
+    for _ in range(_TRIES):
+        source = rng.choice(sorted(choices))
+        world = build_world(source, split_seed(split, rng.randrange(WORLDS[split])))
+        question = rng.choice(choices[source])
+        if (asked := pose(rng, world, question, hops)) is not None:
+            return asked
+    raise SpecError("search themes", "questions", family, f"questions that fit the worlds, over {hops} hops")
+
+
+def pose(rng: random.Random, world: FictionalWorld, question: Question, hops: int) -> Asked | None:
+    """One question of a pattern about a random thing; None where the pattern does not fit that thing."""
+    connection = world.connect()
+    try:
+        return _Maker(world, connection, rng, question).make(hops)
+    finally:
+        connection.close()
+
+
+class _Maker:
+    """Makes one question of a pattern; what does not fit gives None."""
+
+    def __init__(
+        self, world: FictionalWorld, connection: sqlite3.Connection, rng: random.Random, question: Question
+    ) -> None:
+        self.world, self.connection, self.rng, self.question = world, connection, rng, question
+        self.theme: Theme = world.recipe
+        self.table: Table = self.theme.tables[question.about]
+        self.pages = _pages(world.theme, world.seed)
+
+    def make(self, hops: int) -> Asked | None:
+        question = self.question
+        other = question.other or question.about
+        bound = {"id": self._any(question.about), "other": self._any(other)}
+        if other == question.about and bound["id"] == bound["other"]:
+            return None
+        subject = self._name(question.about, bound["id"])
+        path = self._path(hops, question.about, bound["id"])
+        values = self._values(bound)
+        result = self.connection.execute(question.answer, bound).fetchall()
+        if path is None or values is None or not _tells(result):
+            return None
+        answer, expect = _answer(question, result)
+        described = self._described(path, question.about, subject)
+        values |= {"subject": described, "other": self._called(other, self._name(other, bound["other"]))}
+        text = self.rng.choice(question.ask).format_map(values)
+        text = text[:1].upper() + text[1:]
+        stops = self._stops(path, bound, {**values, "subject": subject})
+        guard = Guard(Hidden(answer=answer).secrets)
+        if stops is None or self._gives_away(guard, answer, text, stops) or self._skips(guard, path, subject):
+            return None
+        wrong = self._wrong(bound, result, expect)
+        if len(wrong) < WRONG_MIN:
+            return None
+        return Asked(
+            world=self.world,
+            form=question.form,
+            text=text,
+            sql=re.sub(r":(id|other)\b", lambda match: str(bound[match[1]]), question.answer),
+            key=question.key,
+            answer=answer,
+            expect=expect,
+            wrong=wrong,
+            thing=(question.about, str(bound["id"])),
+            subject=subject,
+            noun=self.table.one,
+            others=tuple(name for name in self._names() if name != subject),
+            hops=hops,
+            stops=stops,
+            together=question.other == question.about,
+        )
+
+    def _path(self, hops: int, table: str, row: int) -> list[_Hop] | None:
+        """Steps that lead to a row, the first one from a thing with a name of its own."""
+        path: list[_Hop] = []
+        for _ in range(hops):
+            routes = [route for route in self.theme.routes if self.theme.target(route) == table]
+            if not routes:
+                return None
+            route = self.rng.choice(routes)
+            starts = self.connection.execute(f'SELECT id FROM "{route.start}" WHERE "{route.by}" = ?', [row]).fetchall()
+            if not starts:
+                return None
+            table, row = route.start, self.rng.choice(starts)[0]
+            path.append(_Hop(route, row, self._name(table, row)))
+        return path[::-1]
+
+    def _described(self, path: Sequence[_Hop], table: str, name: str) -> str:
+        if not path:
+            return self._called(table, name)
+        text = self._called(path[0].route.start, path[0].name)
+        for hop in path:
+            text = hop.route.phrase.replace("{}", text)
+        return text
+
+    def _stops(
+        self, path: Sequence[_Hop], bound: Mapping[str, int], values: Mapping[str, Any]
+    ) -> tuple[Stop, ...] | None:
+        keys = [(hop.route.search.replace("{}", hop.name), hop.route.page, hop.row) for hop in path]
+        for step in self.question.steps:
+            keys.append((step.search.format_map(values), step.page, self._one(f"SELECT {step.row}", bound)))
+        stops = []
+        for query, recipe, row in keys:
+            page = self.pages.get(f"{recipe}/{row}" if self.theme.pages[recipe].of else recipe)
+            if page is None:
+                return None
+            stops.append(Stop(query, page))
+        # A page that comes twice would make a step that shows nothing.
+        return tuple(stops) if len({stop.page.url for stop in stops}) == len(stops) else None
+
+    def _values(self, bound: Mapping[str, int]) -> dict[str, Any] | None:
+        if self.question.values is None:
+            return {}
+        cursor = self.connection.execute(self.question.values, bound)
+        row = cursor.fetchone()
+        if row is None or None in row:
+            return None
+        return dict(zip([column[0] for column in cursor.description], row, strict=True))
+
+    def _gives_away(self, guard: Guard, answer: str, text: str, stops: Sequence[Stop]) -> bool:
+        """Whether the question itself holds the answer, or a title or address that a search has to show."""
+        if self.question.form == "text" and answer.casefold() in _titles(self.world.theme, self.world.seed):
+            return True
+        return guard.leaks(text) or any(guard.leaks(f"{stop.page.title}\n{stop.page.url}") for stop in stops)
+
+    def _skips(self, guard: Guard, path: Sequence[_Hop], subject: str) -> bool:
+        """Whether some page leads past a thing on the way, so that fewer pages would do."""
+        names = [*(hop.name for hop in path), subject]
+        for first, third in zip(names, names[2:], strict=False):
+            if any(first in page.body and third in page.body for page in self.world.pages):
+                return True
+        return bool(path) and any(path[-1].name in page.body and guard.leaks(page.body) for page in self.world.pages)
+
+    def _wrong(self, bound: Mapping[str, int], right: Sequence[Any], expect: Expect) -> tuple[str, ...]:
+        """Answers to the same question about other things, in random order, and values close to the right one."""
+        found = []
+        for changed in self._elsewhere(bound):
+            result = self.connection.execute(self.question.answer, changed).fetchall()
+            if _tells(result):
+                found.append(_answer(self.question, result)[0])
+        if self.question.form == "number":
+            found += [_text(value) for value in _near(right[0][0], self.rng)]
+        elif self.question.form in ("items", "rows") and len(right) > 1:
+            # Most of the right list is more tempting than another one.
+            found[:0] = [_answer(self.question, right[:-1])[0], _answer(self.question, right[1:])[0]]
+        return tuple(dict.fromkeys(answer for answer in found if not expect.holds(answer)))
+
+    def _elsewhere(self, bound: Mapping[str, int]) -> list[Mapping[str, int]]:
+        """The same question about every other thing, and with every other `other`, in random order."""
+        names = {"id": self.question.about} | ({"other": self.question.other} if self.question.other else {})
+        found: list[Mapping[str, int]] = []
+        for name, table in names.items():
+            rows = self.connection.execute(f'SELECT id FROM "{table}" WHERE id <> ?', [bound[name]]).fetchall()
+            found += [{**bound, name: row} for (row,) in rows]
+        self.rng.shuffle(found)
+        return found
+
+    def _any(self, table: str) -> int:
+        return self.rng.randint(1, self._one(f'SELECT COUNT(*) FROM "{table}"', {}))
+
+    def _names(self) -> list[str]:
+        rows = self.connection.execute(f'SELECT "{self.table.label}" FROM "{self.question.about}"').fetchall()
+        self.rng.shuffle(rows)
+        return [str(row[0]) for row in rows]
+
+    def _name(self, table: str, row: int) -> str:
+        label = self.theme.tables[table].label
+        return str(self._one(f'SELECT "{label}" FROM "{table}" WHERE id = :id', {"id": row}))
+
+    def _called(self, table: str, name: str) -> str:
+        return self.theme.tables[table].called.replace("{}", name)
+
+    def _one(self, sql: str, bound: Mapping[str, int]) -> Any:
+        row = self.connection.execute(sql, bound).fetchone()
+        return None if row is None else row[0]
+
+
+@lru_cache(maxsize=64)
+def _askable(family: str, hops: int) -> Mapping[str, Sequence[Question]]:
+    """The questions of a family about things that so many hops can lead to, by theme."""
+    found = {}
+    for name in theme_names():
+        theme = load_theme(name)
+        reached = set(theme.tables)
+        for _ in range(hops):
+            reached = {theme.target(route) for route in theme.routes if route.start in reached}
+        questions = [
+            question for question in theme.questions if question.family == family and question.about in reached
+        ]
+        if questions:
+            found[name] = questions
+    return MappingProxyType(found)
+
+
+@lru_cache(maxsize=64)
+def _pages(theme: str, seed: int) -> Mapping[str, Page]:
+    return {page.key: page for page in build_world(theme, seed).pages}
+
+
+@lru_cache(maxsize=64)
+def _titles(theme: str, seed: int) -> str:
+    """All titles and addresses of a world as one text."""
+    return "\n".join(f"{page.title}\n{page.url}" for page in build_world(theme, seed).pages).casefold()
+
+
+def _tells(result: Sequence[Sequence[Any]]) -> bool:
+    """Whether a result is an answer: there is a row, no cell is empty, and it is not one digit, which is everywhere."""
+    cells = [cell for row in result for cell in row]
+    return bool(cells) and None not in cells and (len(cells) > 1 or len(_text(cells[0])) > 1)
+
+
+def _answer(question: Question, result: Sequence[Sequence[Any]]) -> tuple[str, Expect]:
+    """A result as the text that an agent finishes with, and the test of such a text."""
+    rows = [tuple(_text(cell) for cell in row) for row in result]
+    match question.form:
+        case "number":
+            return rows[0][0], Expect(number=result[0][0], tolerance=question.tolerance)
+        case "items":
+            items = tuple(row[0] for row in rows)
+            return "; ".join(items), Expect(items=items)
+        case "rows":
+            return "; ".join(" | ".join(row) for row in rows), Expect(rows=tuple(rows))
+    return rows[0][0], exactly(rows[0][0])
+
+
+def exactly(name: str) -> Expect:
+    """A test for a name, whatever its case, with or without an article and quotes.
+
+    >>> exactly("Tin Goose").holds('the "tin goose".'), exactly("Tin Goose").holds("Tin Goose or Wet Foot")
+    (True, False)
+    """
+    bare = re.sub(r"^(?:the|a|an) ", "", name, flags=re.IGNORECASE)
+    return Expect(matches=rf"(?i)^[\s\"'*]*(?:(?:the|a|an)\s+)?[\"'*]*{re.escape(bare)}[\s\"'*.]*$")
+
+
+def _near(number: float, rng: random.Random) -> list[float]:
+    """Numbers of the same look as the right one."""
+    step = 1 if isinstance(number, int) else 0.1
+    spread = max(3, int(abs(number) * 0.12 / step))
+    near = {round(number + step * rng.choice((-1, 1)) * rng.randint(1, spread), 6) for _ in range(12)}
+    return sorted(value for value in near if value > 0)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

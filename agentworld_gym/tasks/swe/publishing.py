@@ -1,0 +1,105 @@
+"""Tasks that repair a repository and publish the repair: commit it and push it to where others see it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from agentworld_gym.task import Check, Expect
+from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.swe.repairing import PYTHON, SUITE, edit, fix, read, shell
+from agentworld_gym.tasks.swe.repository import ROOT, Mutation, draw_repository, templates
+
+MENU = {1: 11, 2: 13, 3: 16}
+NEWS = "\nQuestions go to the people in AUTHORS.\n"
+AUTHORS = "Rosa Lindqvist\nTomas Keller\n"
+
+
+def publish(rng: random.Random, level: int) -> Draft:
+    """A bug (two at level 3) to be repaired, committed and pushed; from level 2 on the remote is ahead."""
+    template = rng.choice(list(templates().values()))
+    repository = draw_repository(rng, template)
+    bugs = _bugs(rng, repository.mutations, 2 if level == 3 else 1)
+    package = str(repository.values["package"])
+    message = rng.choice(("Repair {}", "Fix {}", "Make {} right again")).format(package)
+    files = repository.broken(*bugs)
+    commit, push, pull = shell(f"git commit -am '{message}'"), shell("git push"), shell("git pull")
+    expert = [*([pull] if level > 1 else []), shell(SUITE)]
+    for bug in bugs:
+        expert += [read(f"{ROOT}/{bug.file}"), fix(bug), shell(SUITE)]
+    expert += [commit, push]
+    wrong = [edit(f"{ROOT}/{bug.file}", bug.broken, text) for bug in bugs for text in bug.wrong[:2]]
+    distractors = [
+        *wrong,
+        shell(f"git commit -am '{message.lower()}'"),
+        shell("git checkout -- ."),
+        shell("git log --oneline"),
+        shell("git status"),
+        shell("git push --force"),
+    ]
+    remote = {"name": "origin", "url": f"https://git.example.com/tools/{package}.git"}
+    news = [
+        {
+            "message": "Say who answers questions",
+            "files": {"README.md": files[f"{ROOT}/README.md"] + NEWS, "AUTHORS": AUTHORS},
+        }
+    ]
+    return Draft(
+        instruction=_instruction(bugs, level, message),
+        state={
+            "root": ROOT,
+            "python": PYTHON,
+            "git": {
+                "branch": "main",
+                "commits": [{"message": f"Import {package} {repository.values['version']}"}],
+                "remote": {**remote, "commits": news} if level > 1 else remote,
+            },
+            "files": files,
+        },
+        success=_checks(message),
+        expert=tuple(expert),
+        distractors=tuple(distractors),
+        first_observation=_listing(files),
+        menu_max=MENU[level],
+    )
+
+
+def _bugs(rng: random.Random, mutations: Sequence[Mutation], count: int) -> list[Mutation]:
+    """Some bugs in different files; a broken import comes first, for it hides the other."""
+    first = rng.choice(mutations)
+    others = [other for other in mutations if other.file != first.file and other.kind != first.kind]
+    found = [first, rng.choice(others)] if count > 1 else [first]
+    return sorted(found, key=lambda bug: (bug.kind != "broken_import", bug.test))
+
+
+def _instruction(bugs: Sequence[Mutation], level: int, message: str) -> str:
+    symptoms = " And: ".join(bug.symptom for bug in bugs)
+    where = f" `python -m pytest -q {bugs[0].test}` shows it." if level == 1 else ""
+    before = " Others have pushed to origin in the meantime: pull before you change anything." if level > 1 else ""
+    what = "both" if len(bugs) > 1 else "it"
+    return (
+        f"{symptoms}{where}{before} Repair {what} in {ROOT} without changing the tests, so that "
+        f'the whole suite passes, commit the repair with the message "{message}" and push it to origin.'
+    )
+
+
+def _checks(message: str) -> tuple[Check, ...]:
+    first = "$(git rev-list HEAD | tail -1)"
+    works = f"git diff --stat {first} -- tests pyproject.toml conftest.py | wc -l; {SUITE}"
+    there = "git diff --stat origin/main | wc -l; git status --porcelain | wc -l; git log -1 --format=%s origin/main"
+    return (
+        Check(
+            probe=shell(works),
+            expect=Expect(matches="^Output: 0$", contains="Exit Code: 0", excludes="failed"),
+            weight=0.5,
+        ),
+        Check(probe=shell(there), expect=Expect(contains=f"Output: 0\n0\n{message}\nError:"), weight=0.5),
+    )
+
+
+def _listing(files: dict[str, str]) -> str:
+    inside = [path.removeprefix(f"{ROOT}/").split("/") for path in files]
+    folders = sorted({parts[0] for parts in inside if len(parts) > 1})
+    names = sorted(parts[0] for parts in inside if len(parts) == 1)
+    rows = "\n".join([*(f"[DIR] {folder}" for folder in folders), *names])
+    return f"Working directory: {ROOT}\nDirectory listing for {ROOT}:\n{rows}"

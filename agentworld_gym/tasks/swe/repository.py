@@ -1,0 +1,191 @@
+"""Small repositories from templates and seeds, and the bugs that they can have.
+
+A template is a folder below `domain_specs/scenarios/swe`: `template.yaml` with its parameters, files and mutations, and
+one Jinja text for each file. A mutation is a piece of healthy text, what stands in its place where the bug is, and
+some repairs that do not repair it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+from pydantic import Field
+
+from agentworld_gym.errors import SpecError
+from agentworld_gym.spec import data_folder
+from agentworld_gym.task import Strict, read_yaml, validated
+
+ROOT = "/repo"
+COMMON = "common"
+KINDS = (
+    "off_by_one",
+    "wrong_operator",
+    "missing_guard",
+    "swapped_arguments",
+    "stale_default",
+    "wrong_exception",
+    "broken_import",
+    "lost_update",
+)
+"""What can be wrong in a repository; each is a family of tasks."""
+
+
+class Mutation(Strict):
+    """One bug. Every text but `id` and `kind` is a Jinja text over the parameters.
+
+    `right` occurs once in the healthy `file`, and `broken` once where the bug is. `wrong` are repairs that leave
+    some test failing. `test` is what fails, as it is written for pytest; `symptom` tells a user's view of it.
+    """
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    kind: str = Field(pattern="^(" + "|".join(KINDS) + ")$")
+    file: str
+    right: str
+    broken: str
+    wrong: tuple[str, ...] = Field(min_length=2)
+    function: str
+    test: str
+    symptom: str
+
+    def rendered(self, render: Render) -> Mutation:
+        """The mutation of one repository."""
+        texts = {name: render(getattr(self, name), name) for name in ("file", "right", "broken", "function", "test")}
+        wrong = tuple(render(text, "wrong") for text in self.wrong)
+        return self.model_copy(update={**texts, "symptom": render(self.symptom, "symptom"), "wrong": wrong})
+
+
+class TemplateFile(Strict):
+    """`template.yaml`: what a repository is about, what is drawn for it, its files and its possible bugs.
+
+    `files` tells which text of the folder becomes which path; every parameter is drawn from its list.
+    """
+
+    summary: str
+    parameters: dict[str, tuple[str | int, ...]]
+    files: dict[str, str]
+    mutations: tuple[Mutation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template with the texts of its files."""
+
+    name: str
+    path: Path
+    spec: TemplateFile
+    texts: Mapping[str, str]
+
+    def kinds(self) -> set[str]:
+        """The kinds of bugs it offers."""
+        return {mutation.kind for mutation in self.spec.mutations}
+
+
+@dataclass(frozen=True, slots=True)
+class Render:
+    """Fills Jinja texts of one template with one set of values."""
+
+    path: Path
+    values: Mapping[str, Any]
+
+    def __call__(self, text: str, key: str) -> str:
+        """The filled text.
+
+        Raises:
+            SpecError: the text is no template, or names an unknown parameter.
+        """
+        try:
+            return _environment().from_string(text).render(self.values)
+        except TemplateError as error:
+            raise SpecError(self.path, key, text, f"a Jinja text over the parameters ({error})") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One repository drawn from a template: its healthy files by path from the root, and its possible bugs."""
+
+    template: Template
+    values: Mapping[str, Any]
+    files: Mapping[str, str]
+    mutations: tuple[Mutation, ...]
+
+    def broken(self, *mutations: Mutation) -> dict[str, str]:
+        """The files with some bugs, by absolute path.
+
+        Raises:
+            SpecError: the text of a mutation does not occur exactly once.
+        """
+        files = dict(self.files)
+        for mutation in mutations:
+            files[mutation.file] = self._exchanged(files, mutation, mutation.right, mutation.broken, "right")
+            self._exchanged(files, mutation, mutation.broken, mutation.right, "broken")
+        return {f"{ROOT}/{path}": text for path, text in files.items()}
+
+    def _exchanged(self, files: Mapping[str, str], mutation: Mutation, old: str, new: str, key: str) -> str:
+        text = files.get(mutation.file, "")
+        if text.count(old) != 1:
+            where = f"mutations.{mutation.id}.{key}"
+            raise SpecError(self.template.path, where, old, f"a text that occurs once in {mutation.file}")
+        return text.replace(old, new)
+
+
+@cache
+def templates() -> Mapping[str, Template]:
+    """All templates by name, sorted.
+
+    >>> len(templates()) >= 6, all(template.kinds() for template in templates().values())
+    (True, True)
+
+    Raises:
+        SpecError: a template is wrong; names the file, the key, its value and what was expected.
+    """
+    folder = data_folder("domain_specs") / "scenarios" / "swe"
+    names = sorted(path.parent.name for path in folder.glob("*/template.yaml"))
+    return {name: load_template(folder / name, folder / COMMON) for name in names}
+
+
+def load_template(folder: Path, common: Path) -> Template:
+    """Read one template; the files of the folder `common` belong to every repository.
+
+    Raises:
+        SpecError: names the file, the key, its value and what was expected.
+    """
+    path = folder / "template.yaml"
+    spec = validated(TemplateFile, read_yaml(path), path)
+    if "package" not in spec.parameters:
+        raise SpecError(path, "parameters", sorted(spec.parameters), "a parameter called package")
+    texts = {}
+    for target, name in spec.files.items():
+        if not (folder / name).is_file():
+            raise SpecError(path, f"files.{target}", name, "the name of a file beside it")
+        texts[target] = (folder / name).read_text(encoding="utf-8")
+    for file in sorted(common.glob("*.j2")):
+        texts[file.name.removesuffix(".j2")] = file.read_text(encoding="utf-8")
+    return Template(folder.name, path, spec, texts)
+
+
+def draw_repository(rng: random.Random, template: Template) -> Repository:
+    """A repository with random parameters.
+
+    >>> repository = draw_repository(random.Random(1), templates()["till"])
+    >>> sorted(repository.files)[:2], len(repository.files)
+    (['CHANGELOG.md', 'README.md'], 8)
+    """
+    values: dict[str, Any] = {name: rng.choice(choices) for name, choices in template.spec.parameters.items()}
+    values["version"] = f"0.{rng.randint(1, 9)}.{rng.randint(0, 9)}"
+    values["summary"] = template.spec.summary
+    render = Render(template.path, values)
+    files = {render(target, "files"): render(text, target) for target, text in template.texts.items()}
+    mutations = tuple(mutation.rendered(render) for mutation in template.spec.mutations)
+    return Repository(template, values, files, mutations)
+
+
+@cache
+def _environment() -> SandboxedEnvironment:
+    return SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
