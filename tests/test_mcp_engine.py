@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ from agentworld_gym.engines.mcp.database import opened, tables_of
 from agentworld_gym.engines.mcp.recipes import SMALL_ROWS
 from agentworld_gym.engines.mcp.toolfile import ToolFile
 from agentworld_gym.errors import SpecError
+from agentworld_gym.prompt import Prompts
 from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Task
 
 SMALL = {"scenario": "shop", "size": "small", "seed": 1}
 TABLES = {
@@ -166,6 +169,13 @@ def test_unknown_arguments_are_ignored_whatever_they_are_called() -> None:
 def test_a_whole_number_may_be_written_as_a_float() -> None:
     assert call(server(), "get_order", order_id=12.0)["order_id"] == 12
     assert call(server(), "get_order", order_id=99.0) == error(404, "Order 99 not found")
+
+
+@pytest.mark.parametrize("task", load_spec("mcp").handwritten_tasks(), ids=lambda task: task.id)
+def test_a_task_begins_alike_in_a_language_world_and_here(task: Task) -> None:
+    machine = ToolMachine.start(task.state, 0)
+    assert Prompts(load_spec("mcp")).first_observation(task) == machine.observation
+    assert {tool["name"] for tool in task.tools} <= set(machine.service.tools)
 
 
 # Errors
@@ -436,7 +446,7 @@ def test_a_tool_can_be_a_function() -> None:
         if arguments.get("fail") == "refuse":
             raise Refused(409, "not today")
         if arguments.get("fail"):
-            raise ValueError(f"no {arguments['fail']}")
+            raise AssertionError(f"no {arguments['fail']}")
         return {"orders": connection.execute("SELECT count(*) FROM orders").fetchone()[0], "user": context.user}
 
     service = load_service("shop")
@@ -508,6 +518,59 @@ def test_a_scenario_needs_no_python(tmp_path: Path) -> None:
     assert [row["n"] for row in json.loads(text)["t"]] == [1, 2, 3]
 
 
+def test_rows_follow_their_recipes(tmp_path: Path) -> None:
+    rows = """
+sizes: {small: {team: 4, job: 40}, full: {team: 4, job: 40}}
+tables:
+  team:
+    code: {draw: [aa, bb, cc, dd]}
+    chief: {of: team.code}
+    rank: {count: 10, step: 5}
+  job:
+    n: {count: 1}
+    team: {of: team.code, spread: true}
+    rank: {of: team.rank, by: team}
+    junior: {of: team.code, where: {rank: 10}}
+    _tool: {choice: [{name: Saw, price: 2.5}, {name: Axe, price: 4}]}
+    tool: {field: _tool.name}
+    price: {field: _tool.price}
+    pay: {money: [1, 2]}
+    level: {choice: {1: 1, 2: 0}}
+    day: {date: [2026-01-05, 2026-01-30], weekdays: true, sorted: true}
+    at: {time: ["2026-01-05T00:00:00Z", "2026-01-30T23:00:00Z"], between: [9, 12], grid: 30}
+    until: {after: at, minutes: [45, 45]}
+    due: {after: day, days: [2, 2]}
+    note: {text: ["{tool|lower}-{n:03}", "{team|upper} {@nouns}"], empty: 0.5}
+then: ["UPDATE team SET rank = rank * 2"]
+"""
+    columns = "n INTEGER PRIMARY KEY, team, rank, junior, tool, price, pay, level, day, at, until, due, note"
+    schema = f"CREATE TABLE team (code TEXT PRIMARY KEY, chief, rank); CREATE TABLE job ({columns});"
+    name = scenario(tmp_path, rows=rows, schema=schema, tools=TOOL.format("result: {text: x}"))
+    tables = tables_of(opened(generated(name, "small", 0)), load_service(name).keys)
+    ranks: dict[Any, Any] = {row["code"]: row["rank"] for row in tables["team"]}
+    assert sorted(ranks.values()) == [20, 30, 40, 50]
+    assert [row["chief"] for row in tables["team"]].count(None) == 1
+    jobs: list[dict[str, Any]] = tables["job"]
+    assert [job["n"] for job in jobs] == list(range(1, 41))
+    assert len({job["team"] for job in jobs[:4]}) == 4
+    assert all(2 * job["rank"] == ranks[job["team"]] for job in jobs)
+    assert {ranks[job["junior"]] for job in jobs} == {20}
+    assert {(job["tool"], job["price"]) for job in jobs} == {("Saw", 2.5), ("Axe", 4)}
+    assert all(1 <= job["pay"] <= 2 and round(job["pay"], 2) == job["pay"] for job in jobs)
+    assert {job["level"] for job in jobs} == {1}
+    assert [job["day"] for job in jobs] == sorted(job["day"] for job in jobs)
+    for job in jobs:
+        day, due, at, until = (datetime.fromisoformat(job[key]) for key in ("day", "due", "at", "until"))
+        assert day.weekday() < 5
+        assert due - day == timedelta(days=2)
+        assert (9 <= at.hour < 12, at.minute % 30, at.second) == (True, 0, 0)
+        assert until - at == timedelta(minutes=45)
+        assert job["note"] is None or job["note"].startswith(
+            (job["tool"].lower() + f"-{job['n']:03}", job["team"].upper())
+        )
+    assert 8 < [job["note"] for job in jobs].count(None) < 32
+
+
 @pytest.mark.parametrize(
     ("files", "key", "expected"),
     [
@@ -521,7 +584,13 @@ def test_a_scenario_needs_no_python(tmp_path: Path) -> None:
         ({"rows": GOOD["rows.yaml"].replace("count: 1", "value: 1")}, "tables.t", "that the schema accepts"),
         ({"tools": TOOL.format("result: {one: SELECT nothing FROM t}")}, "tools.0 (x).result.one", "SQL that runs"),
         ({"tools": TOOL.format("result: {one: DELETE FROM t}")}, "tools.0 (x).result.one", "a SELECT"),
-        ({"tools": TOOL.format("result: {one: \"SELECT date('now')\"}")}, "tools.0 (x).result.one", "there is :now"),
+        ({"tools": TOOL.format("result: {one: \"SELECT date('now')\"}")}, "tools.0.result.one", "there is :now"),
+        (
+            {"rows": GOOD["rows.yaml"] + "then: ['UPDATE t SET word = random()']\n"},
+            "then",
+            "a statement without random",
+        ),
+        ({"rows": GOOD["rows.yaml"] + "then: ['UPDATE t SET letter = 1']\n"}, "then.0", "no such column: letter"),
         ({"tools": TOOL.format('result: {text: "{what}"}')}, "tools.0 (x).result.text", "a text over"),
         ({"tools": TOOL.format("result: {}")}, "tools.0.result", "exactly one of one, many, text"),
         (

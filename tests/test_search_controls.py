@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -13,10 +12,8 @@ from search_web import SOME, WORLD, hits, lake, opened, search, started
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.search.altered import revised
 from agentworld_gym.engines.search.guard import Guard
-from agentworld_gym.engines.search.index import Index, Query
 from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.reader import LONG_PAGE, TIMED_OUT, TRUNCATED, parts_of
-from agentworld_gym.task import Task
 
 LONG = lake(
     "Lake Tarn",
@@ -141,11 +138,3 @@ def test_without_controls_nothing_of_them_shows() -> None:
     for query in ("tarn", "fact words"):
         assert search(calm, query) == search(nought, query)
     assert opened(calm, TARN) == opened(nought, TARN) == LONG["content"]
-
-
-def test_an_index_of_no_pages_finds_nothing() -> None:
-    assert list(Index.of([]).ranked(Query.of("a site:b"))) == []
-
-
-def test_a_task_can_be_read_from_json() -> None:
-    assert Task(**json.loads(LENS.model_dump_json())).hidden == LENS.hidden

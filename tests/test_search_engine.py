@@ -12,7 +12,7 @@ from search_web import SOME, SPEC, WORLD, hits, lake, note, opened, search, star
 
 from agentworld_gym.engines import Engine, EngineError, Machine
 from agentworld_gym.engines.catalog import load_engine
-from agentworld_gym.engines.search.index import index_of
+from agentworld_gym.engines.search.index import Index, Query, index_of
 from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.pages import Page
 from agentworld_gym.engines.search.state import Hidden
@@ -39,6 +39,10 @@ def test_a_small_web_gives_what_there_is() -> None:
     machine = started(lake("Lake Orvel"), lake("Lake Tarn"))
     assert [title for _, _, title, *_ in hits(search(machine, "orvel"))] == ["Lake Orvel - Lakes", "Lake Tarn - Lakes"]
     assert search(started(), "anything") == "No results found."
+
+
+def test_an_index_of_no_pages_finds_nothing() -> None:
+    assert list(Index.of([]).ranked(Query.of("a site:b"))) == []
 
 
 def test_several_queries_have_a_heading_each_and_number_from_one() -> None:

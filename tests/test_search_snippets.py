@@ -51,6 +51,7 @@ WAYS = {
     "2 November 1868": ["November 2, 1868", "1868-11-02", "the 2nd of November 1868"],
     "Aldermoor Glassworks": ["**Aldermoor** Glassworks", "ALDERMOOR-GLASSWORKS", "the Aldermoor glassworks' crates"],
     "FT-104": ["room FT-104", "ft 104"],
+    "The Copper Corner": ["Copper Corner"],
 }
 
 

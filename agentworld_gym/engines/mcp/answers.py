@@ -32,8 +32,8 @@ def printed(data: Any) -> str:
         return data
     try:
         return _ENCODER.encode(data)
-    except ValueError:
-        return _ENCODER.encode(_finite(data))
+    except (ValueError, TypeError):
+        return _ENCODER.encode(_plain(data))
 
 
 def refusal(error: sqlite3.Error) -> Refused:
@@ -57,9 +57,12 @@ def refusal(error: sqlite3.Error) -> Refused:
     return Refused(500, f"Internal Server Error: {text}")
 
 
-def _finite(data: Any) -> Any:
+def _plain(data: Any) -> Any:
+    """What JSON can say of some data: no infinite numbers, and the text of what it does not know."""
     if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_finite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
+        return {str(key): _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    return data if data is None or isinstance(data, str | int) else str(data)

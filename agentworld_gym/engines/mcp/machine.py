@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -135,7 +136,7 @@ class ToolMachine:
         try:
             tool, arguments, key = self._understood(action)
             self._shown.keep(key)
-            self._observation = printed(self._answered(database, tool, arguments, key))
+            self._observation = self._answered(database, tool, arguments, key)
             self._refused = False
         except (Refused, Problem) as problem:
             self._observation = str(problem)
@@ -198,10 +199,15 @@ class ToolMachine:
             raise Problem(f"MCP error -32602: Invalid params: {_valid(str(error))}") from None
         return tool, arguments, key
 
-    def _answered(self, database: Database, tool: Tool, arguments: Mapping[str, Any], key: str) -> Any:
+    def _answered(self, database: Database, tool: Tool, arguments: Mapping[str, Any], key: str) -> str:
+        """The text of an answer.
+
+        Raises:
+            Problem, Refused: the call fails.
+        """
         controls, context = self._controls, self._context
         if not controls:
-            return perturb.paged(controls, tool, self._called(database, tool, arguments, context), arguments)
+            return printed(perturb.paged(controls, tool, self._called(database, tool, arguments, context), arguments))
         if f"{tool.name} {key}" != self._failed and (error := perturb.transient_error(controls, self._calls, tool)):
             self._failed = f"{tool.name} {key}"
             raise error
@@ -209,14 +215,14 @@ class ToolMachine:
         if error := perturb.forbidden(controls, tool, arguments):
             raise error
         if perturb.is_slow(controls, self._calls, tool):
-            return self._accepted(database, tool, arguments)
+            return printed(self._accepted(database, tool, deepcopy(arguments)))
         if self._before is not None and perturb.is_stale(controls, self._calls, tool):
             data = self._remembered(self._before, tool, arguments)
         else:
             if tool.batch:
                 context = replace(context, failing=perturb.failing(controls, self._calls, tool, arguments))
             data = self._called(database, tool, arguments, context)
-        return perturb.paged(controls, tool, perturb.blanked(controls, tool, data), arguments)
+        return printed(perturb.paged(controls, tool, perturb.blanked(controls, tool, data), arguments))
 
     def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context) -> Any:
         """Run a tool; what it writes stays only if it comes to its end."""
@@ -279,11 +285,15 @@ def _run(database: Database, tool: Tool, arguments: Mapping[str, Any], context: 
         if end is not None:
             connection.execute("BEGIN")
         data = tool.call(connection, arguments, context)
+        if tool.rows is not None and not isinstance(data[tool.rows], list):
+            raise TypeError(f"{tool.rows} is no list")
         if end is not None:
             connection.execute(end)
     except sqlite3.Error as error:
         raise refusal(error) from error
-    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError) as error:
+    except (Refused, Problem):
+        raise
+    except Exception as error:  # the code of a tool may raise anything, and the SDK's server prints it like this
         raise Problem(f"Error executing tool {tool.name}: {_valid(str(error))}") from error
     finally:
         if connection.in_transaction:

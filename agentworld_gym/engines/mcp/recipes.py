@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from agentworld_gym.engines.mcp.toolfile import statement
 from agentworld_gym.task import Strict
 
 Size = Literal["small", "full"]
@@ -110,6 +111,11 @@ class RowFile(Strict):
             else columns
             for table, columns in tables.items()
         }
+
+    @field_validator("then")
+    @classmethod
+    def _clean(cls, then: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(statement, then))
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> RowFile:

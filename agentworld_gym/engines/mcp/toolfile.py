@@ -10,11 +10,19 @@ from pydantic import Field, field_validator, model_validator
 from agentworld_gym.task import Strict
 
 _PATTERN = re.compile(r"\b(LIKE|GLOB)\b(?!\s*')", re.IGNORECASE)
+_CHANGING = re.compile(r"'now'|\bCURRENT_(?:TIME|DATE|TIMESTAMP)\b|\brandom", re.IGNORECASE)
 
 
-def _statement(sql: str) -> str:
+def statement(sql: str) -> str:
+    """One statement of a scenario, without the semicolon at its end.
+
+    Raises:
+        ValueError: it searches with a pattern that is not a literal, or depends on the clock or on chance.
+    """
     if _PATTERN.search(sql):
         raise ValueError("no LIKE or GLOB with a pattern that is not a literal; has(text, part) searches a text")
+    if found := _CHANGING.search(sql):
+        raise ValueError(f"a statement without {found.group()}; there is :now, and token(length)")
     return sql.strip().rstrip(";")
 
 
@@ -33,7 +41,7 @@ class CheckStep(Strict):
     @field_validator("missing", "found")
     @classmethod
     def _clean(cls, sql: str | None) -> str | None:
-        return None if sql is None else _statement(sql)
+        return None if sql is None else statement(sql)
 
     @model_validator(mode="after")
     def _one(self) -> CheckStep:
@@ -77,12 +85,12 @@ class ResultSpec(Strict):
     @field_validator("one", "many", "total")
     @classmethod
     def _clean(cls, sql: str | None) -> str | None:
-        return None if sql is None else _statement(sql)
+        return None if sql is None else statement(sql)
 
     @field_validator("nested")
     @classmethod
     def _clean_nested(cls, nested: dict[str, str]) -> dict[str, str]:
-        return {key: _statement(sql) for key, sql in nested.items()}
+        return {key: statement(sql) for key, sql in nested.items()}
 
     @model_validator(mode="after")
     def _one_kind(self) -> ResultSpec:
@@ -133,5 +141,5 @@ class ToolFile(Strict):
 
 def _clean(step: Step) -> Step:
     if isinstance(step, str):
-        return _statement(step)
-    return {name: _statement(sql) for name, sql in step.items()}
+        return statement(step)
+    return {name: statement(sql) for name, sql in step.items()}

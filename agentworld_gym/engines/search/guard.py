@@ -76,6 +76,7 @@ def _test(secret: str) -> Test:
     if number is not None:
         return _number_test(number)
     plain = " ".join(secret.casefold().split())
+    plain = plain.removeprefix("the ") or plain
     words = _WORD.findall(plain)
     phrase = f" {' '.join(words)} "
 

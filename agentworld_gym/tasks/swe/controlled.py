@@ -66,7 +66,7 @@ def passed(report: str) -> bool:
     return _PASSED.search(report) is not None
 
 
-def tested(command: str, timeout: int | None = None) -> Test:
+def judged(command: str, timeout: int | None = None) -> Test:
     """Test by one command that undoes what fails; where its report does not tell how it went, undo by hand."""
     more = {} if timeout is None else {"timeout": timeout}
 
@@ -85,7 +85,7 @@ def running(command: str, before: str = "", timeout: int | None = None) -> Look:
     def look() -> Generator[str, str, Test]:
         if before:
             yield before
-        return tested(f"{command} || {UNDO}", timeout)
+        return judged(f"{command} || {UNDO}", timeout)
 
     return look
 
@@ -107,7 +107,7 @@ def among_sources(command: str) -> Look:
 
     def look() -> Generator[str, str, Test]:
         yield from ()
-        return tested(command)
+        return judged(command)
 
     return look
 
