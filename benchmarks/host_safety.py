@@ -71,6 +71,33 @@ def odd_call(rng: random.Random, tools: Sequence[Any]) -> Any:
     return {"name": tool["name"], "arguments": rng.choice([arguments, arguments, arguments, rng.choice(VALUES)])}
 
 
+def bent_call(rng: random.Random, known: Sequence[str]) -> Any:
+    """A call from the menu with one argument exchanged for that of another one, broken, or of a wrong kind."""
+    calls = [call for call in map(call_of, known) if call]
+    if not calls:
+        return rng.choice(known)
+    call = dict(rng.choice(calls))
+    arguments = dict(call["arguments"])
+    others = [value for other in calls for value in other["arguments"].values()]
+    if arguments:
+        name = rng.choice(sorted(arguments))
+        value = rng.choice([arguments[name], *others])
+        bent = broken(rng, value) if isinstance(value, str) else rng.choice([value, rng.randint(-9, 9999)])
+        arguments[name] = bent if rng.random() < 0.8 else rng.choice(VALUES)
+    return {"name": call["name"], "arguments": arguments}
+
+
+def call_of(text: str) -> Any:
+    """The call that a text is, with its arguments as an object; None where it is none."""
+    try:
+        call = json.loads(text)
+        if isinstance(call["arguments"], str):
+            call["arguments"] = json.loads(call["arguments"])
+        return call
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
 def random_actions(task: Task, tools: Sequence[Any], count: int, rng: random.Random) -> list[Any]:
     """Texts for the parser, and objects for the machine itself."""
     known = [*task.menu, *task.expert]
@@ -78,10 +105,11 @@ def random_actions(task: Task, tools: Sequence[Any], count: int, rng: random.Ran
         lambda: broken(rng, rng.choice(known)),
         lambda: rng.choice(HOSTILE),
         lambda: odd_call(rng, tools),
+        lambda: bent_call(rng, known),
         lambda: [{"keystrokes": broken(rng, rng.choice(known)), "duration": rng.choice(VALUES)}],
         lambda: rng.choice(VALUES),
     ]
-    return [rng.choices(makers, (6, 2, 4, 1, 1))[0]() for _ in range(count)]
+    return [rng.choices(makers, (3, 1, 3, 6, 1, 1))[0]() for _ in range(count)]
 
 
 def drawn_actions(count: int) -> list[Any]:

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.engines.search.theme import load_theme, theme_names
 from agentworld_gym.engines.search.world import build_world
+from agentworld_gym.errors import SpecError
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Task, load_task, split_of, split_seed
 from agentworld_gym.tasks import families, generate
@@ -223,6 +225,17 @@ def test_every_pattern_of_a_theme_gives_questions(theme: str) -> None:
         assert found is not None, question.ask[0]
         assert len(found.wrong) >= 5 and found.subject not in found.others
         assert not re.search(r"[{}]|\bNone\b", found.text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"answer": "SELECT colour FROM harbours"}, {"ask": ("How deep is {harbour}?",)}, {"values": "SELEKT 1"}],
+)
+def test_a_broken_pattern_names_its_theme(change: dict[str, Any]) -> None:
+    world = build_world("harbours", 0)
+    question = next(question for question in world.recipe.questions if question.key == "depth")
+    with pytest.raises(SpecError, match=r"theme\.yaml: questions \(depth\)"):
+        pose(random.Random(1), world, question.model_copy(update=change), 0)
 
 
 @every_theme

@@ -309,7 +309,7 @@ def test_a_repair_is_published_by_the_expert_alone(engine: SweEngine, level: int
 def played(engine: SweEngine, task: Task, solver: Solver, controls: Controls) -> tuple[float, list[str]]:
     """The score of a solver, and what it saw."""
     machine = engine.start(task.state, 0, controls)
-    steps, seen = solver(task), []
+    steps, seen = solver(task), list[str]()
     action = PARSER.parse(next(steps))
     while action.kind is not ActionKind.FINISH and len(seen) < (task.max_steps or 40):
         seen.append(machine.act(action.parsed))

@@ -30,7 +30,7 @@ COMMANDS = [
     "echo {1..1000000000}",
     "printf '%1000000000d' 1",
     "dd if=/dev/zero of=big bs=1M count=2000",
-    "for i in $(seq 5000); do echo > f$i; done",
+    "for i in $(seq 2500); do echo > f$i; done",
     "rm -rf / --no-preserve-root; ls; git status; python -c 'print(1)'",
     "rm -rf /repo; pwd; git log",
     "rm -rf .git; git add -A; git commit -m x",

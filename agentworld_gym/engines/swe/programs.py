@@ -107,6 +107,7 @@ def _apply(disk: Any, start: str, before: Mapping[str, str], after: Mapping[str,
         if before.get(name) != text:
             disk.mkdir((start + name).rpartition("/")[0], recursive=True)
             disk.write_file(start + name, text.encode("utf-8", "surrogateescape"))
+            disk.chmod(start + name, 0o644)  # git puts a fresh file in the place of a read-only one
 
 
 def _python(run: Run, call: BuiltinContext) -> str | BuiltinResult:

@@ -90,10 +90,21 @@ def ask(rng: random.Random, split: Split, family: str, hops: int) -> Asked:
 
 
 def pose(rng: random.Random, world: FictionalWorld, question: Question, hops: int) -> Asked | None:
-    """One question of a pattern about a random thing; None where the pattern does not fit that thing."""
+    """One question of a pattern about a random thing; None where the pattern does not fit that thing.
+
+    Raises:
+        SpecError: the pattern is broken: its SQL is wrong, or a text names a value that there is not.
+    """
     connection = world.connect()
     try:
         return _Maker(world, connection, rng, question).make(hops)
+    except (sqlite3.Error, KeyError, IndexError, ValueError) as error:
+        if isinstance(error, SpecError):
+            raise
+        expected = f"SQL that runs, and texts over known values ({type(error).__name__}: {error})"
+        raise SpecError(
+            world.recipe.path / "theme.yaml", f"questions ({question.key})", question.ask[0], expected
+        ) from error
     finally:
         connection.close()
 

@@ -33,6 +33,11 @@ class Source:
         return " ".join(part.strip() for part in (ast.get_source_segment(self.text, node) or "").split("\n"))
 
 
+NO_FILE = "\ud800"
+"""A name that no file can have: for a syntax error CPython opens the named file to quote the line from it, and the paths
+of a repository name files of the host as well."""
+
+
 def parse(path: str, text: str) -> Source:
     """The tree of a program; where it has none, the report that the interpreter would print.
 
@@ -41,7 +46,7 @@ def parse(path: str, text: str) -> Source:
     >>> print(parse("/w/a.py", "if True print(1)").report)
       File "/w/a.py", line 1
         if True print(1)
-        ^^^^^^^^^^^^^^^^
+                ^^^^^
     SyntaxError: invalid syntax
     """
     return _remembered(path, text) if len(text) <= REMEMBERED else _parsed(path, text)
@@ -54,7 +59,7 @@ def _parsed(path: str, text: str) -> Source:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return Source(path, text, ast.parse(text, path))
+            return Source(path, text, ast.parse(text, NO_FILE))
     except SyntaxError as error:
         return Source(path, text, None, _report(path, error))
     except ValueError as error:  # null bytes
