@@ -11,6 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from worlds import DOMAIN_IDS, dream, make, predicted
 
+import agentworld_gym
 from agentworld_gym import (
     ClosedError,
     Failure,
@@ -20,7 +21,9 @@ from agentworld_gym import (
     WorldNotConfigured,
     register_world,
 )
+from agentworld_gym.engines.catalog import ENGINES, has_engine
 from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.spec import load_spec
 
 TASK = {
     "instruction": "Write hello into a.txt.",
@@ -37,10 +40,10 @@ def test_gymnasiums_own_checker_accepts_every_domain(env_id):
     check_env(gym.make(env_id, world="scripted").unwrapped)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_gymnasiums_own_checker_accepts_the_grounded_terminal(seed):
-    env = gym.make("AgentWorld/Terminal-v0", world="grounded", families=None, levels=[1 + seed % 3])
-    check_env(env.unwrapped)
+@pytest.mark.parametrize("level", (1, 2, 3))
+@pytest.mark.parametrize("domain", sorted(ENGINES))
+def test_gymnasiums_own_checker_accepts_every_grounded_world(domain, level):
+    check_env(gym.make(load_spec(domain).env_id, world="grounded", levels=[level]).unwrapped)
 
 
 @pytest.mark.parametrize("env_id", DOMAIN_IDS)
@@ -197,7 +200,7 @@ def test_the_environments_own_spec_says_whether_its_world_is_deterministic():
     assert gym.make("AgentWorld/Terminal-v0", world="sampled").spec.nondeterministic is True
 
 
-@pytest.mark.parametrize("env_id", [i for i in DOMAIN_IDS if i != "AgentWorld/Terminal-v0"])
+@pytest.mark.parametrize("env_id", [i for i in DOMAIN_IDS if not has_engine(agentworld_gym.ENV_IDS[i])])
 def test_a_domain_without_a_grounded_world_says_what_to_pass(env_id, monkeypatch):
     monkeypatch.delenv("AGENTWORLD_WORLD", raising=False)
     with pytest.raises(WorldNotConfigured, match=r"vllm:MODEL.*AGENTWORLD_WORLD"):

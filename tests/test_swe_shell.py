@@ -183,13 +183,30 @@ def test_the_distributions_python_is_left_alone(machine: SweMachine) -> None:
     assert fields["Exit Code"] == "1"
 
 
-def test_a_read_only_file_is_not_written_by_the_shell(machine: SweMachine) -> None:
+@pytest.mark.parametrize("write", ["echo more >> README.md", "echo more > README.md", "sed -i s/Calc/C/ README.md"])
+def test_a_read_only_file_is_not_written_by_the_shell(machine: SweMachine, write: str) -> None:
     shell(machine, "chmod -w README.md")
-    fields = shell(machine, "echo more >> README.md")
+    fields = shell(machine, write)
     assert (fields["Output"], fields["Exit Code"]) == ("bash: line 1: README.md: Permission denied", "1")
     assert machine.state()["/repo/README.md"] == WORK["README.md"]
-    shell(machine, "chmod +w README.md; echo more >> README.md")
-    assert str(machine.state()["/repo/README.md"]).endswith("more\n")
+    assert shell(machine, f"chmod u+w README.md; {write}")["Exit Code"] == "0"
+    assert machine.state()["/repo/README.md"] != WORK["README.md"]
+
+
+@pytest.mark.parametrize(
+    "change", ["git checkout HEAD~1 -- a", "mv README.md a/calc.py", "rm a/calc.py; echo > a/calc.py"]
+)
+def test_a_read_only_file_can_be_replaced(machine: SweMachine, change: str) -> None:
+    shell(machine, "chmod -w a/calc.py")
+    assert shell(machine, change)["Exit Code"] == "0"
+    assert machine.state()["/repo/a/calc.py"] != CALC
+
+
+def test_a_script_stays_executable(machine: SweMachine) -> None:
+    shell(machine, "echo 'echo hi' > run.sh; chmod +x run.sh; echo 'echo there' >> run.sh")
+    machine.act({"name": "edit", "arguments": {"file_path": "/repo/run.sh", "old_string": "hi", "new_string": "hello"}})
+    assert shell(machine, "./run.sh")["Output"] == "hello\nthere"
+    assert machine.state()["mode//repo/run.sh"] == "755"
 
 
 def test_a_long_output_is_bounded() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from bashkit import Bash
@@ -96,8 +96,11 @@ def read(disk: Any) -> tuple[dict[str, tuple[str, int]], set[str]]:
     return files, folders
 
 
-def take_back(episode: Episode, disk: Any) -> list[str]:
+def take_back(episode: Episode, disk: Any, modes: Mapping[str, int], free: Collection[str]) -> list[str]:
     """Make the disk's files the episode's; returns the read-only files whose change was undone.
+
+    `modes` are the permissions that commands left, because the disk forgets them when a file is written; `free` are the
+    files that were put in the place of others.
 
     Raises:
         DiskFull: there is too much on the disk; the episode keeps its files.
@@ -105,18 +108,24 @@ def take_back(episode: Episode, disk: Any) -> list[str]:
     found, folders = read(disk)
     refused: list[str] = []
     files: dict[str, File] = {}
-    for path, (text, mode) in found.items():
+    for path, (text, on_disk) in found.items():
         old = episode.files.get(path)
+        mode = on_disk if path in free else modes.get(path, on_disk)
         if old is None:
             files[path] = File(text, episode.now, mode)
         elif old.text == text:
             files[path] = old if old.mode == mode else File(text, old.mtime, mode)
-        elif old.writable or mode & 0o200:
-            files[path] = File(text, episode.now, old.mode if mode == 0o644 and old.writable else mode)
+        elif old.writable or mode & 0o200 or path in free:
+            files[path] = File(text, episode.now, mode)
         else:
             files[path] = old
             refused.append(path)
-    unchanged = len(files) == sum(1 for _ in episode.files) and all(episode.files.get(p) is f for p, f in files.items())
+    unchanged = len(files) == len(list(episode.files)) and all(episode.files.get(p) is f for p, f in files.items())
     if not unchanged or folders != episode.files.folders:
         episode.files.replace(files, folders)
     return refused
+
+
+def modes_of(files: Files) -> dict[str, int]:
+    """The permissions that differ from the usual ones."""
+    return {path: file.mode for path, file in files.items() if file.mode != 0o644}

@@ -8,10 +8,7 @@ from collections.abc import Sequence
 from agentworld_gym.engines.terminal.messages import told
 
 _NUMBERED = re.compile(r"^bash: line (\d+): ", re.MULTILINE)
-_BARE = re.compile(
-    r"^bash: (?!line |-c)(?=.*: (?:command not found|No such file or directory|Is a directory|Permission denied|.*))",
-    re.MULTILINE,
-)
+_BARE = re.compile(r"^bash: (?!line |-c)(?=.*: )", re.MULTILINE)
 _QUOTES = "\"'`"
 
 

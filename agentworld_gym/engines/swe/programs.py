@@ -33,7 +33,8 @@ class Run:
     """One command line while it runs: the episode, the shell's own clock, and how to stop it.
 
     `timeout` is what the caller asked for, in milliseconds. `stopped` says that the time ran out. `early` holds what
-    programs wrote to standard error before they wrote to standard output.
+    programs wrote to standard error before they wrote to standard output,
+    `free` the paths where a file was put in the place of another, whatever the permissions of that one.
     """
 
     episode: Episode
@@ -42,6 +43,7 @@ class Run:
     stop: Callable[[], None] = lambda: None
     stopped: bool = False
     early: set[str] = field(default_factory=set)
+    free: set[str] = field(default_factory=set)
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +88,7 @@ def _git(run: Run, call: BuiltinContext) -> BuiltinResult:
         )  # fmt: skip
         answer = git.run(command, call.argv)
         _apply(call.fs, start, before, work)
+        run.free.update(start + name for name in before.keys() | work.keys() if before.get(name) != work.get(name))
     errors = "".join(answer.errors)
     run.early.add(errors)
     return BuiltinResult("".join(answer.out), errors, answer.status)
@@ -107,7 +110,7 @@ def _apply(disk: Any, start: str, before: Mapping[str, str], after: Mapping[str,
         if before.get(name) != text:
             disk.mkdir((start + name).rpartition("/")[0], recursive=True)
             disk.write_file(start + name, text.encode("utf-8", "surrogateescape"))
-            disk.chmod(start + name, 0o644)  # git puts a fresh file in the place of a read-only one
+            disk.chmod(start + name, 0o644)
 
 
 def _python(run: Run, call: BuiltinContext) -> str | BuiltinResult:

@@ -86,6 +86,7 @@ def _run(
         home=disk.HOME,
         clock=Clock(float(episode.now)),
         random=Random(f"swe {episode.seed} {episode.step}"),
+        modes=disk.modes_of(episode.files),
     )
     run = Run(episode, context, timeout)
     pids = _started(episode, commands, command, background)
@@ -137,7 +138,9 @@ def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tu
         run.stopped = True
         return "", result.exit_code
     run.stopped = run.stopped or stuck
-    refused = disk.take_back(episode, context.files)
+    if any(simple.words[:1] == ["mv"] for simple in commands):
+        run.free.update(context.modes)
+    refused = disk.take_back(episode, context.files, context.modes, run.free)
     if episode.history is not None and not disk.has_git(episode, context.files):
         episode.history = None
     text += "".join(f"bash: line 1: {relative(path, episode.root)}: Permission denied\n" for path in refused)

@@ -58,6 +58,8 @@ class Linker:
         if name in self.modules:
             return True
         found = self.find(name)
+        if found is None and "." in name:
+            self.add(name.rpartition(".")[0])
         if found is None or len(self.modules) >= MAX_MODULES or self._chars > MAX_CHARS:
             return False
         self._chars += len(found[1])

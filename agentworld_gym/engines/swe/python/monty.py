@@ -16,6 +16,7 @@ from agentworld_gym.engines.swe.python.command import UsageError, read_command
 from agentworld_gym.engines.swe.python.linker import Linker
 from agentworld_gym.engines.swe.python.memory import memory_files
 from agentworld_gym.engines.swe.python.raising import MISSED, around, opened
+from agentworld_gym.engines.swe.python.relay import relayed
 from agentworld_gym.engines.swe.python.runner import Outcome, Plan, is_test_run, run_tests
 from agentworld_gym.engines.swe.python.sandbox import PythonResult, clean
 from agentworld_gym.engines.swe.python.trouble import Frame, Trouble, decoded, traceback_text
@@ -50,6 +51,8 @@ class MontySandbox:
     ) -> PythonResult:
         """See `PythonSandbox.run`."""
         files, argv = {path: clean(text) for path, text in files.items()}, [clean(word) for word in argv]
+        if self._forked():
+            return relayed(files, argv, cwd=cwd, stdin=clean(stdin), env=env, timeout_s=timeout_s)
         if is_test_run(argv):
             return run_tests(self, files, argv[2:], cwd=cwd, env=env, timeout_s=timeout_s)
         run = _Run(self._started(), files, cwd, env, timeout_s)
@@ -68,10 +71,13 @@ class MontySandbox:
         if pool is not None:
             pool.__exit__(None, None, None)
 
+    def _forked(self) -> bool:
+        """Whether a parent of this process already runs workers, whose threads did not come along."""
+        return bool(self._pools) and os.getpid() not in self._pools
+
     def _started(self) -> Any:
         from pydantic_monty import Monty
 
-        # After a fork the workers still belong to the parent, whose entry stays untouched.
         pid = os.getpid()
         if pid not in self._pools:
             pool = Monty(min_processes=1, max_processes=2, max_checkouts_per_worker=2000)

@@ -159,7 +159,11 @@ class Report:
             yield f"E   {trouble.line}"
             return
         if self.plan.options.style == "short":
-            for frame in frames:
+            for i, frame in enumerate(frames):
+                if MANY <= i < len(frames) - MANY:
+                    if i == MANY:
+                        yield "..."
+                    continue
                 yield f"{self._short(frame.path)}:{frame.line}: in {frame.function}"
                 yield f"    {self._line(frame)}"
             for line in self._words(outcome, trouble):

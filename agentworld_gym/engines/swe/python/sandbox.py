@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -80,16 +79,15 @@ def open_sandbox(name: str = "auto") -> PythonSandbox:
     Raises:
         ValueError: no sandbox has this name, or it cannot run on this machine.
     """
-    return _opened(name, os.getpid())
+    return _opened(name)
 
 
 @cache
-def _opened(name: str, pid: int) -> PythonSandbox:
-    # The process id is part of the key: workers of a pool do not survive a fork.
+def _opened(name: str) -> PythonSandbox:
     if name == "auto":
         from agentworld_gym.engines.swe.python.bubblewrap import usable
 
-        return _opened("bubblewrap" if usable() else "monty", pid)
+        return _opened("bubblewrap" if usable() else "monty")
     if name == "bubblewrap":
         from agentworld_gym.engines.swe.python.bubblewrap import Bubblewrap, usable
 

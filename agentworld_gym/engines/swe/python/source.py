@@ -34,8 +34,8 @@ class Source:
 
 
 NO_FILE = "\ud800"
-"""A name that no file can have: for a syntax error CPython opens the named file to quote the line from it, and the paths
-of a repository name files of the host as well."""
+"""A name that no file can have: for a syntax error CPython opens the named file to quote the line from it, and the
+paths of a repository name files of the host as well."""
 
 
 def parse(path: str, text: str) -> Source:
