@@ -31,7 +31,7 @@ _TITLE_WEIGHT = 3
 _LONGEST = 2_000
 _MAX_WORDS = 64
 _MAX_PHRASES = 8
-_KEPT = 64
+_KEPT = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,6 @@ def _bm25(documents: Sequence[list[int]]) -> Scores | None:
     return ready
 
 
-@lru_cache(maxsize=_KEPT)
 def index_of(theme: str | None, seed: int, stated: tuple[Page, ...] = ()) -> Index:
     """The index of a theme's world, with pages that the state gives in the place of its own or beside them.
 
@@ -209,15 +208,27 @@ def index_of(theme: str | None, seed: int, stated: tuple[Page, ...] = ()) -> Ind
         SpecError: there is no such theme, or it is broken.
     """
     if theme is None:
-        return Index.of(stated)
-    if not stated:
-        return Index.of(build_world(theme, seed).pages)
-    base = index_of(theme, seed)
-    differ = [page for page in stated if not _same(base, page)]
-    if not differ:
-        return base
-    replaced = {address_of(page.url) for page in differ}
-    return Index.of([*(page for page in base.pages if address_of(page.url) not in replaced), *differ])
+        return _own_index(stated)
+    base = _world_index(theme, seed)
+    differ = tuple(page for page in stated if not _same(base, page))
+    return _changed_index(theme, seed, differ) if differ else base
+
+
+@lru_cache(maxsize=_KEPT)
+def _world_index(theme: str, seed: int) -> Index:
+    return Index.of(build_world(theme, seed).pages)
+
+
+@lru_cache(maxsize=_KEPT)
+def _changed_index(theme: str, seed: int, pages: tuple[Page, ...]) -> Index:
+    replaced = {address_of(page.url) for page in pages}
+    own = _world_index(theme, seed).pages
+    return Index.of([*(page for page in own if address_of(page.url) not in replaced), *pages])
+
+
+@lru_cache(maxsize=_KEPT)
+def _own_index(pages: tuple[Page, ...]) -> Index:
+    return Index.of(pages)
 
 
 def _same(index: Index, page: Page) -> bool:

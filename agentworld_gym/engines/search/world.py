@@ -15,7 +15,7 @@ from agentworld_gym.engines.search.theme import Theme, load_theme
 
 __all__ = ["FictionalWorld", "Page", "build_world"]
 
-_KEPT = 64
+_KEPT = 96
 """How many worlds the cache holds; one takes about half a megabyte."""
 
 

@@ -96,6 +96,9 @@ def _run(
         return Envelope(command, place, "bash: line 1: write error: No space left on device", exit_code=1)
     except (BashError, RuntimeError, OSError, ValueError) as error:
         return Envelope(command, place, "", f"The shell gave up: {bounded(str(error), 200)}", signal=9)
+    finally:
+        # Both lead back to the shell, which no garbage collector would free then, with three open files each.
+        run.stop, context.files = lambda: None, None
     if background:
         if run.stopped:
             episode.processes = {**episode.processes, pids[-1]: command}

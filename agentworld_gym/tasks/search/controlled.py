@@ -85,6 +85,9 @@ def reading(habits: Habits) -> Solver:
             if found:
                 answer = max(found, key=len)
                 break
+        if not answer:
+            yield "finish"
+            return
         if match := _KEY.search(task.instruction):
             yield _call("dict_memory", operation="add", key=match[1], value=answer)
         yield f"{_FINISH}{answer}"
@@ -118,7 +121,7 @@ def _again(query: str, hits: list[Hit]) -> Generator[str, str, list[Hit]]:
 
 
 def _rated(query: str, hits: list[Hit], newest: bool) -> list[Hit]:
-    """Each result once, those first whose subject has most of the words of the query.
+    """Each result once, those first whose subject has most of the names in the query, then most of its words.
 
     With `newest`, only the newest page of every subject; a site that gives no dates is kept up to date.
     """
@@ -128,7 +131,12 @@ def _rated(query: str, hits: list[Hit], newest: bool) -> list[Hit]:
         dates[hit.subject] = max(dates.get(hit.subject, ""), hit.date)
     kept = [hit for hit in reversed(found.values()) if not newest or hit.date == dates[hit.subject]]
     asked = set(words_of(query)) - COMMON
-    return sorted(kept, key=lambda hit: -len(asked & set(words_of(hit.subject))))
+    names = _NAME.findall(query)
+
+    def fit(hit: Hit) -> tuple[int, int]:
+        return sum(name in hit.subject for name in names), len(asked & set(words_of(hit.subject)))
+
+    return sorted(kept, key=fit, reverse=True)
 
 
 def _hits(seen: str) -> list[Hit]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import StrictUndefined, TemplateError
+from jinja2 import Template as CompiledTemplate
 from jinja2.sandbox import SandboxedEnvironment
 from pydantic import Field
 
@@ -101,7 +102,7 @@ class Render:
             SpecError: the text is no template, or names an unknown parameter.
         """
         try:
-            return _environment().from_string(text).render(self.values)
+            return _compiled(text).render(self.values)
         except TemplateError as error:
             raise SpecError(self.path, key, text, f"a Jinja text over the parameters ({error})") from error
 
@@ -187,5 +188,7 @@ def draw_repository(rng: random.Random, template: Template) -> Repository:
 
 
 @cache
-def _environment() -> SandboxedEnvironment:
-    return SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+@lru_cache(maxsize=1024)
+def _compiled(text: str) -> CompiledTemplate:
+    environment = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    return environment.from_string(text)

@@ -63,6 +63,8 @@ def trouble(error: BaseException, own: tuple[str, ...]) -> dict[str, Any]:
 def attempt(work: Callable[[], Any], own: tuple[str, ...]) -> tuple[Any, dict[str, Any] | None, str, str]:
     """Do something; what it gave, what went wrong, and what it printed."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        if ACTIVE:
+            sys.stdout, sys.stderr = ACTIVE[-1].streams
         try:
             value, wrong = work(), None
         except BaseException as error:
@@ -70,17 +72,17 @@ def attempt(work: Callable[[], Any], own: tuple[str, ...]) -> tuple[Any, dict[st
     return value, wrong, out.getvalue(), err.getvalue()
 
 
+ACTIVE: list[Captured] = []
+"""The capture that the current test asked for, if any."""
+
+
 class Captured:
     """The fixture `capsys`."""
 
     def __init__(self, finalizers: list[Any]) -> None:
-        self.before = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = self.streams = io.StringIO(), io.StringIO()
-        finalizers.append(self.stop)
-
-    def stop(self) -> None:
-        """Print to where it went before."""
-        sys.stdout, sys.stderr = self.before
+        ACTIVE.append(self)
+        finalizers.append(ACTIVE.clear)
 
     def readouterr(self) -> Any:
         """What was printed since the last time."""

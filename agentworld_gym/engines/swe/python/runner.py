@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from agentworld_gym.engines.swe.python.plan import Options, Outcome, Plan, make_plan
+from agentworld_gym.engines.swe.python.plan import Options, Outcome, Plan, keyword_matches, make_plan
 from agentworld_gym.engines.swe.python.report import Report
 from agentworld_gym.engines.swe.python.sandbox import PythonResult
 
@@ -49,18 +49,32 @@ def run_tests(
         return PythonResult(f"{VERSION}\n", "", 0)
     if any(argument in ("--help", "-h") for argument in argv):
         return PythonResult(f"{HELP}\n", "", 0)
-    options = options_of(argv)
+    try:
+        return _run(sandbox, files, options_of(argv), cwd, env, timeout_s)
+    except RecursionError:
+        return PythonResult("", "INTERNALERROR> RecursionError: maximum recursion depth exceeded\n", 3)
+
+
+def _run(
+    sandbox: TestSandbox,
+    files: Mapping[str, str],
+    options: Options,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout_s: float,
+) -> PythonResult:
     if options.bad:
         return PythonResult("", f"ERROR: {HELP}\npytest: error: {options.bad}\n", 4)
+    try:
+        keyword_matches(options.keyword or "any", "")
+    except ValueError:
+        return PythonResult("", f"ERROR: Wrong expression passed to '-k': {options.keyword}\n\n", 4)
     plan = make_plan(files, options, cwd)
     report = Report(plan, files)
     if plan.missing:
         text = report.nothing()
         return PythonResult(text, f"ERROR: file or directory not found: {plan.missing}\n\n", 4)
-    try:
-        outcomes, result = sandbox.outcomes(files, plan, cwd=cwd, env=env, timeout_s=timeout_s)
-    except ValueError:
-        return PythonResult("", f"ERROR: Wrong expression passed to '-k': {options.keyword}\n\n", 4)
+    outcomes, result = sandbox.outcomes(files, plan, cwd=cwd, env=env, timeout_s=timeout_s)
     if result.timed_out or result.exit_code:
         return replace(result, stdout=report.partial(outcomes))
     if plan.unmatched:

@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MAX_SOURCE = 200_000
-MAX_NESTING = 60
 REMEMBERED = 16_000
 
 
@@ -54,7 +53,7 @@ def parse(path: str, text: str) -> Source:
 
 def _parsed(path: str, text: str) -> Source:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if len(text) > MAX_SOURCE or _nesting(text) > MAX_NESTING:
+    if len(text) > MAX_SOURCE:
         return Source(path, text, None, f'  File "{path}", line 1\nMemoryError: the source is too large')
     try:
         with warnings.catch_warnings():
@@ -69,18 +68,6 @@ def _parsed(path: str, text: str) -> Source:
 
 
 _remembered = lru_cache(maxsize=256)(_parsed)
-
-
-def _nesting(text: str) -> int:
-    """How deep brackets nest at most, those in strings and comments counted too."""
-    depth = deepest = 0
-    for char in text:
-        if char in "([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in ")]}" and depth:
-            depth -= 1
-    return deepest
 
 
 def _report(path: str, error: SyntaxError) -> str:

@@ -1,0 +1,167 @@
+"""Generated swe tasks: solvable by their expert, by nothing less, and the same for the same seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from agentworld_gym.actions import ActionParser
+from agentworld_gym.contracts import ActionKind
+from agentworld_gym.engines.swe import SweEngine
+from agentworld_gym.engines.swe.python.sandbox import open_sandbox
+from agentworld_gym.errors import SpecError
+from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Task
+from agentworld_gym.tasks import families, generate
+from agentworld_gym.tasks.policies import menu_policy
+from agentworld_gym.tasks.swe.repository import KINDS, ROOT, draw_repository, load_template, templates
+
+SUITE = ["-m", "pytest", "-q"]
+
+every_template = pytest.mark.parametrize("name", sorted(templates()))
+every_level = pytest.mark.parametrize(("family", "level"), [(f, level) for f in families("swe") for level in (1, 2, 3)])
+
+
+@cache
+def engine() -> SweEngine:
+    return SweEngine("monty")
+
+
+@cache
+def parser() -> ActionParser:
+    return ActionParser(load_spec("swe"))
+
+
+def succeeds(task: Task, actions: Iterable[str]) -> bool:
+    """Whether all checks hold when the agent finishes."""
+    machine = engine().start(task.state, 0, hidden=task.hidden)
+    try:
+        for action in actions:
+            parsed = parser().parse(action)
+            if parsed.kind is ActionKind.FINISH:
+                return all(holds(machine, task))
+            machine.act(parsed.parsed)
+        return False
+    finally:
+        machine.close()
+
+
+def holds(machine: object, task: Task) -> Iterator[bool]:
+    for check in task.success:
+        assert check.probe is not None and check.expect is not None
+        fork = machine.fork()  # type: ignore[attr-defined]
+        yield check.expect.holds(fork.act(parser().parse(check.probe).parsed))
+        fork.close()
+
+
+@every_level
+def test_expert_succeeds_and_no_check_passes_at_the_start(family: str, level: int) -> None:
+    for seed in range(3):
+        task = generate("swe", family, level, seed)
+        assert succeeds(task, task.expert), task.id
+        machine = engine().start(task.state, 0, hidden=task.hidden)
+        assert not any(holds(machine, task)), task.id
+        machine.close()
+
+
+@every_level
+def test_menus_offer_the_expert_and_ways_to_err(family: str, level: int) -> None:
+    task = generate("swe", family, level, 5)
+    assert set(task.expert) < set(task.menu)
+    assert 8 <= len(task.menu) <= 16
+    assert len(set(task.expert)) >= (7 if level == 3 else 4)
+
+
+def test_the_same_seed_gives_the_same_task_and_another_seed_another() -> None:
+    tasks = [generate("swe", "off_by_one", 2, seed).model_dump_json() for seed in (1, 1, 2)]
+    assert tasks[0] == tasks[1] != tasks[2]
+
+
+def test_random_agents_rarely_succeed() -> None:
+    tasks = [generate("swe", KINDS[seed % len(KINDS)], 1 + seed % 3, seed) for seed in range(48)]
+    assert sum(succeeds(task, menu_policy(task, random.Random(task.id))) for task in tasks) <= 7
+
+
+def test_making_the_tests_quiet_is_no_success() -> None:
+    for seed in range(6):
+        task = generate("swe", "wrong_operator", 1, seed)
+        quiet = [action for action in task.menu if "tests/" in action and ("rm " in action or "sed -i" in action)]
+        assert quiet
+        assert not succeeds(task, [*quiet, "finish"]), task.id
+        assert not succeeds(task, [*task.expert[:-1], *quiet, "finish"]), task.id
+
+
+# Repositories
+
+
+def exit_code(files: dict[str, str], *tests: str) -> int:
+    return open_sandbox("monty").run(files, [*SUITE, *tests], cwd=ROOT).exit_code
+
+
+@every_template
+@pytest.mark.parametrize("seed", range(2))
+def test_every_bug_fails_its_test_and_only_the_right_repair_passes(name: str, seed: int) -> None:
+    repository = draw_repository(random.Random(seed), templates()[name])
+    assert exit_code(repository.broken()) == 0
+    for bug in repository.mutations:
+        files = repository.broken(bug)
+        path = f"{ROOT}/{bug.file}"
+        assert exit_code(files, bug.test) in (1, 2), bug.id
+        for wrong in bug.wrong[seed::2]:
+            assert exit_code({**files, path: files[path].replace(bug.broken, wrong)}) != 0, (bug.id, wrong)
+
+
+@every_template
+def test_repositories_are_small_and_have_every_kind_of_bug(name: str) -> None:
+    template = templates()[name]
+    assert template.kinds() == set(KINDS)
+    assert 3 <= sum(path.endswith(".py") for path in template.texts) <= len(template.texts) <= 8
+
+
+def broken_template(folder: Path, text: str) -> Path:
+    """A template of one file, and its description."""
+    (folder / "code.py.j2").write_text("LIMIT = {{ limit }}\n")
+    (folder / "template.yaml").write_text(text)
+    return folder
+
+
+TEMPLATE = """
+summary: A limit.
+parameters: {package: [one], limit: [3, 4]}
+files: {"{{ package }}.py": code.py.j2}
+mutations:
+  - id: limit
+    kind: off_by_one
+    file: "{{ package }}.py"
+    right: LIMIT = {{ limit }}
+    broken: LIMIT = 9
+    wrong: [LIMIT = 8, LIMIT = 7]
+    function: LIMIT
+    test: tests
+    symptom: It is too high.
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("off_by_one", "typo", "mutations.0.kind"),
+        ("[one]", "one", "parameters.package"),
+        ("package: [one], ", "", "parameters"),
+        ("code.py.j2", "lost.py.j2", "files."),
+        ("LIMIT = {{ limit }}", "MAX = 3", "mutations.limit.right"),
+        ("LIMIT = {{ limit }}", "'{{ least }}'", "right"),
+        ("summary: A limit.", "", "summary"),
+    ],
+)
+def test_a_wrong_template_names_the_place(tmp_path: Path, old: str, new: str, key: str) -> None:
+    folder = broken_template(tmp_path, TEMPLATE.replace(old, new))
+    with pytest.raises(SpecError) as caught:
+        repository = draw_repository(random.Random(0), load_template(folder, tmp_path / "common"))
+        repository.broken(*repository.mutations)
+    assert caught.value.key.startswith(key)
+    assert caught.value.file.endswith("template.yaml")
