@@ -178,7 +178,8 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the whole document"
+        # Of a key that may hold several kinds of value, pydantic adds the name of one of them.
+        key = ".".join(part for part in map(str, first["loc"]) if "[" not in part) or "the whole document"
         value = None if first["type"] == "missing" else first.get("input")
         raise SpecError(file, key, value, expectation(first)) from error
 

@@ -136,6 +136,8 @@ def checked_controls(spec: DomainSpec, controls: Mapping[str, Any]) -> dict[str,
     Raises:
         SpecError: an unknown name or a strength that is none.
     """
+    if not isinstance(controls, Mapping):
+        raise SpecError("options", "controls", controls, "strengths by name, as in {'pagination': 0.5}")
     for name, strength in controls.items():
         if name not in spec.controls:
             raise SpecError("options", "controls", name, f"one of {', '.join(spec.controls) or 'none'}")

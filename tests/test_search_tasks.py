@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.config import EnvOptions
 from agentworld_gym.engines.search.guard import Guard
 from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.state import Hidden
@@ -25,6 +26,7 @@ from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.draft import MENU_MIN
 from agentworld_gym.tasks.policies import menu_policy
 from agentworld_gym.tasks.search.questions import WORLDS, Asked, ask, pose
+from agentworld_gym.tasks.solvers import control_cases, play
 
 FAMILIES = sorted(families("search"))
 HANDWRITTEN = sorted((Path(__file__).parents[1] / "domain_specs" / "tasks" / "search").glob("*.yaml"))
@@ -214,6 +216,32 @@ def test_the_answer_is_what_sql_says_and_the_pages_prove_it(family: str) -> None
         if family in ("lookup", "superlative", "intersection", "listing", "wide_table"):
             last = question.stops[-1].page.body.replace(",", "")
             assert all(cell in last for cell in cells), (question.text, cells)
+
+
+@pytest.mark.parametrize("family", ["listing", "wide_table"])
+def test_the_right_list_is_not_told_by_what_the_offers_have_in_common(family: str) -> None:
+    """Of six offers, chance finds one in six; the one that resembles the others most is right no more often."""
+    found = 0
+    for seed in range(60):
+        task = generate("search", family, 1, seed)
+        offers = [action for action in task.menu if action.startswith("finish: ")]
+        parts = [set(offer.removeprefix("finish: ").split("; ")) for offer in offers]
+        nearest = max(
+            range(len(offers)), key=lambda n: sum(len(parts[n] & part) / len(parts[n] | part) for part in parts)
+        )
+        found += offers[nearest] == task.expert[-1]
+    assert found <= 24
+
+
+def test_an_agent_reads_first_what_is_named_in_its_question() -> None:
+    """The answer stands on the last of ten results, whose title has fewer words of the question than others have."""
+    task = generate("search", "listing", 1, 1065087)
+    case = next(case for case in control_cases("search") if case.control == "truncated-output")
+    runner = EnvOptions(spec="search", max_steps=60).runner()
+    options = {"task": task.model_dump(), "controls": {case.control: case.strength}}
+    success, _ = play(runner, case.aware, 785432, options)
+    assert success
+    runner.close()
 
 
 @every_theme

@@ -52,13 +52,14 @@ def test_other_actions_end_the_comparison(tmp_path: Path) -> None:
     right = played(tmp_path / "b", seeds=(3,), actions=("ls", "pwd", "finish"))
     [episode] = diff_traces(left, right)
     assert [(d.number, d.part) for d in episode.departures] == [(2, "action")]
+    assert (episode.turns, episode.agreed) == (5, 1)
 
 
 def test_an_episode_of_one_side_only_is_told(tmp_path: Path) -> None:
     left, right = played(tmp_path / "a", seeds=(3,)), played(tmp_path / "b", seeds=(3, 4))
     both, alone = diff_traces(left, right)
     assert both.same
-    assert (alone.left, alone.same) == ("", False)
+    assert (alone.left, alone.same, alone.agreed) == ("", False, 0)
     assert not next(diff_traces(tmp_path / "b", tmp_path / "a")).departures
 
 
@@ -112,6 +113,7 @@ def test_the_command_line_tells_and_exits(tmp_path: Path) -> None:
     other = CliRunner().invoke(app, ["trace", "diff", str(left), str(right)])
     assert other.exit_code == 1
     assert "departs at turn 2 of 5 (action)" in other.output
+    assert "1 of 5 turns (20.0%) agree" in other.output
 
 
 def test_a_folder_without_a_trace_says_so(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def _report(found: Iterator[EpisodeDiff], limit: int) -> None:
     episodes = same = turns = exact = shown = 0
     for episode in found:
         episodes, same = episodes + 1, same + episode.same
-        turns, exact = turns + episode.turns, exact + episode.turns - len([d for d in episode.departures if d.number])
+        turns, exact = turns + episode.turns, exact + episode.agreed
         if episode.same or shown >= limit:
             continue
         shown += 1

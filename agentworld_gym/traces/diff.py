@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,7 +52,10 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeDiff:
-    """One episode on two sides. `right` is None where the other recording has no such episode."""
+    """One episode on two sides. `right` is None where the other recording has no such episode.
+
+    `turns` counts what was done on the left side, `agreed` those of them that are the same on both.
+    """
 
     task_id: str
     seed: int | None
@@ -60,6 +63,7 @@ class EpisodeDiff:
     right: str | None
     turns: int
     departures: tuple[Departure, ...]
+    agreed: int = 0
 
     @property
     def same(self) -> bool:
@@ -84,6 +88,22 @@ def compare(left: Sequence[Turn], right: Sequence[Turn]) -> tuple[Departure, ...
     return tuple(found)
 
 
+def agreeing(left: Sequence[Turn], right: Sequence[Turn]) -> int:
+    """How many turns after the start are the same on both sides; those after different actions are not.
+
+    >>> a = [Turn(0, "", "$"), Turn(1, "ls", "a"), Turn(2, "pwd", "/")]
+    >>> agreeing(a, a), agreeing(a, [Turn(0, "", "$"), Turn(1, "cd", ""), Turn(2, "pwd", "/")])
+    (2, 0)
+    """
+    count = 0
+    for one, other in islice(zip(left, right, strict=False), 1, None):
+        part = _part(one, other)
+        if part == "action":
+            break
+        count += part is None
+    return count
+
+
 def diff_traces(left: Path, right: Path) -> Iterator[EpisodeDiff]:
     """Compare two traces episode by episode: those of the same task and seed, in the order they were played.
 
@@ -96,9 +116,10 @@ def diff_traces(left: Path, right: Path) -> Iterator[EpisodeDiff]:
     for episode in read_trace(left):
         waiting = others.get(_key(episode))
         twin = waiting.pop(0) if waiting else None
-        turns = turns_of(episode)
-        departures = compare(turns, turns_of(twin)) if twin else ()
-        yield EpisodeDiff(*_names(episode), episode.id, twin.id if twin else None, len(turns) - 1, departures)
+        turns, seen = turns_of(episode), turns_of(twin) if twin else []
+        departures = compare(turns, seen) if twin else ()
+        count = len(turns) - 1, departures, agreeing(turns, seen)
+        yield EpisodeDiff(*_names(episode), episode.id, twin.id if twin else None, *count)
     for waiting in others.values():
         for twin in waiting:
             yield EpisodeDiff(*_names(twin), "", twin.id, len(twin.steps), (Departure("missing", None, _start(twin)),))

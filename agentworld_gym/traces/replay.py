@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentworld_gym.errors import TraceError
-from agentworld_gym.traces.diff import EpisodeDiff, Turn, compare, turns_of
+from agentworld_gym.traces.diff import EpisodeDiff, Turn, agreeing, compare, turns_of
 from agentworld_gym.traces.log import TraceEpisode, read_trace
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
         recorded = known[episode.id] = _whole(episode, known)
         played = _play(episode, recorded, runner)
         task, seed = str(episode.start["task_id"]), episode.start["seed"]
-        yield EpisodeDiff(task, seed, episode.id, episode.id, len(recorded) - 1, compare(recorded, played))
+        count = len(recorded) - 1, compare(recorded, played), agreeing(recorded, played)
+        yield EpisodeDiff(task, seed, episode.id, episode.id, *count)
 
 
 def _whole(episode: TraceEpisode, known: Mapping[str, list[Turn]]) -> list[Turn]:

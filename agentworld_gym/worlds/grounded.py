@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.engines import Controls, Engine, EngineError, Machine
 from agentworld_gym.engines.controls import suspended
+from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.task import Task
 
@@ -66,6 +67,10 @@ class GroundedWorld:
             machine = self.engine.start(task.state, seed, controls, task.hidden)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
+        except SpecError as error:
+            if not error.file.startswith("task "):
+                raise
+            raise SpecError(f"{error.file} of {task.id}", error.key, error.value, error.expected) from error
         return GroundedSession(machine, machine.observation)
 
     def step(self, sessions: Sequence[GroundedSession], actions: Sequence[Action]) -> list[Observation | Failure]:

@@ -26,6 +26,8 @@ WRONG_MIN = 5
 
 _TRIES = 400
 
+Row = tuple[Any, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -229,13 +231,16 @@ class _Maker:
         for changed in self._elsewhere(bound):
             result = self.connection.execute(self.question.answer, changed).fetchall()
             if _tells(result):
-                found.append(_answer(self.question, result)[0])
+                found.append(result)
+        answers = [_answer(self.question, result)[0] for result in found]
         if self.question.form == "number":
-            found += [_text(value) for value in _near(right[0][0], self.rng)]
-        elif self.question.form in ("items", "rows") and len(right) > 1:
-            # Most of the right list is more tempting than another one.
-            found[:0] = [_answer(self.question, right[:-1])[0], _answer(self.question, right[1:])[0]]
-        return tuple(dict.fromkeys(answer for answer in found if not expect.holds(answer)))
+            answers += [_text(value) for value in _near(right[0][0], self.rng)]
+        elif self.question.form in ("items", "rows") and len(right) > 1 and len(found) > 1:
+            # Lists like the right one and like another one, in turns: the right one is not told by what it resembles.
+            pool = [row for result in found[1:] for row in result]
+            lists = [found[0], *_alike(right, pool, self.rng), *_alike(found[0], pool, self.rng)]
+            answers[:1] = [_answer(self.question, lists[n])[0] for n in (1, 0, 2, 3, 4)]
+        return tuple(dict.fromkeys(answer for answer in answers if not expect.holds(answer)))
 
     def _elsewhere(self, bound: Mapping[str, int]) -> list[Mapping[str, int]]:
         """The same question about every other thing, and with every other `other`, in random order."""
@@ -323,6 +328,33 @@ def exactly(name: str) -> Expect:
     """
     bare = re.sub(r"^(?:the|a|an) ", "", name, flags=re.IGNORECASE)
     return Expect(matches=rf"(?i)^[\s\"'*]*(?:(?:the|a|an)\s+)?[\"'*]*{re.escape(bare)}[\s\"'*.]*$")
+
+
+def _alike(rows: Sequence[Row], pool: Sequence[Row], rng: random.Random) -> list[list[Row]]:
+    """Two lists that are, with the given one, a chain of small changes, in which that one stands at any place."""
+    if rng.random() < 1 / 3:
+        return [_altered(rows, pool, rng), _altered(rows, pool, rng)]
+    once = _altered(rows, pool, rng)
+    both = [once, _altered(once, [row for row in pool if row not in rows], rng)]
+    rng.shuffle(both)
+    return both
+
+
+def _altered(rows: Sequence[Row], pool: Sequence[Row], rng: random.Random) -> list[Row]:
+    """A list with one row less, more, or another, in order; a row whose first cell is there takes the place of that."""
+    keys = [row[0] for row in rows]
+    # The rows of some years stay rows of those years.
+    twins = [row for row in pool if row[0] in keys and row not in rows]
+    strange = [row for row in pool if row[0] not in keys]
+    if twins:
+        new = rng.choice(twins)
+        return [new if row[0] == new[0] else row for row in rows]
+    kept = list(rows)
+    if not strange or (len(rows) > 2 and rng.random() < 0.5):
+        del kept[rng.randrange(len(kept))]
+    else:
+        kept.append(rng.choice(strange))
+    return sorted(kept) if list(rows) == sorted(rows) else kept
 
 
 def _near(number: float, rng: random.Random) -> list[float]:
