@@ -90,10 +90,14 @@ class TaskSource:
         if not self.names:
             tasks = list(self._handwritten.values())
             return tasks[seed % len(tasks)]
-        rest, position = divmod(seed, len(self.names))
-        index, place = divmod(rest, len(self.levels))
-        family = options.get("family", self.names[position])
-        level = options.get("level", self.levels[place])
+        # What is asked for is not drawn from the seed: the seeds that follow give other tasks of it.
+        index, family, level = seed, options.get("family"), options.get("level")
+        if family is None:
+            index, position = divmod(index, len(self.names))
+            family = self.names[position]
+        if level is None:
+            index, place = divmod(index, len(self.levels))
+            level = self.levels[place]
         if family not in self._families:
             raise SpecError("options", "family", family, f"one of {', '.join(self.names)}")
         if level not in LEVELS:

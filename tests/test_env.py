@@ -222,6 +222,7 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
         ({"task": "no-such-task"}, "task"),
         ({"families": ["no_such_family"]}, "families"),
         ({"controls": {"gremlins": 0.5}}, "controls"),
+        ({"controls": ["intermittent-errors"]}, "controls"),
         ({"sampling": {"warmth": 1}}, "sampling"),
         ({"profile": "tiny"}, "profile"),
         ({"prompts": "/no/such/folder"}, "prompts"),

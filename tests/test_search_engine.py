@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_web import SOME, SPEC, WORLD, hits, lake, note, opened, search, started
 
+from agentworld_gym.config import EnvOptions
 from agentworld_gym.engines import Engine, EngineError, Machine
 from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.engines.search.index import Index, Query, index_of
@@ -278,6 +279,12 @@ def test_a_wrong_state_is_told(state: dict[str, Any], key: str) -> None:
 def test_a_wrong_answer_to_hide_is_told() -> None:
     with pytest.raises(SpecError, match="task hidden"):
         SearchMachine.start({}, 0, hidden={"wrong": 3})
+
+
+def test_a_wrong_task_is_named() -> None:
+    task = {"id": "odd", "instruction": "?", "success": [{"answer": {"equals": "x"}}], "hidden": {"answer": {"a": 1}}}
+    with pytest.raises(SpecError, match=r"^task hidden of odd: answer: got {'a': 1}"):
+        EnvOptions(spec="search").runner().start([0], {"task": task})
 
 
 def test_dates_and_numbers_of_yaml_are_taken_as_texts() -> None:

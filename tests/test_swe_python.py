@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.swe import python
 from agentworld_gym.engines.swe.python.bubblewrap import usable
 from agentworld_gym.engines.swe.python.plan import keyword_matches
@@ -499,5 +500,5 @@ def test_edits_keep_lines_in_place() -> None:
 
 
 def test_an_unknown_sandbox_is_refused() -> None:
-    with pytest.raises(ValueError, match="no sandbox 'jail'"):
+    with pytest.raises(EngineError, match="no sandbox 'jail'"):
         open_sandbox("jail")

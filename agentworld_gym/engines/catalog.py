@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,14 +11,17 @@ from agentworld_gym.engines import Engine
 
 @dataclass(frozen=True)
 class EngineEntry:
-    """One engine: how to load it, under which variants, and the libraries that decide what it prints.
+    """One engine: how to load it, under which variants, and what else decides what it prints.
 
-    `load` takes the variant and returns the engine; `variants` begins with the default one.
+    `load` takes the variant and returns the engine; `variants` begins with the default one. `libraries` are packages,
+    `versions` gives those of other parts for the variant that was loaded. The data of its scenarios lies in the folder
+    `scenarios/<domain>` of the specs.
     """
 
     load: Callable[[str], Engine]
     libraries: tuple[str, ...] = ()
     variants: tuple[str, ...] = ("",)
+    versions: Callable[[str], dict[str, str]] = lambda variant: {}
 
 
 def _terminal(variant: str) -> Engine:
@@ -44,10 +48,25 @@ def _swe(variant: str) -> Engine:
     return SweEngine(variant)
 
 
+def _sqlite(variant: str) -> dict[str, str]:
+    import sqlite3
+
+    return {"sqlite": sqlite3.sqlite_version}
+
+
+def _python(variant: str) -> dict[str, str]:
+    return {"python": platform.python_version()} if variant == "bubblewrap" else {}
+
+
 ENGINES: dict[str, EngineEntry] = {
-    "mcp": EngineEntry(_mcp),
-    "search": EngineEntry(_search, libraries=("bm25s", "numpy")),
-    "swe": EngineEntry(_swe, libraries=("bashkit", "pydantic-monty"), variants=("auto", "bubblewrap", "monty")),
+    "mcp": EngineEntry(_mcp, versions=_sqlite),
+    "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite),
+    "swe": EngineEntry(
+        _swe,
+        libraries=("bashkit", "pydantic-monty"),
+        variants=("auto", "bubblewrap", "monty"),
+        versions=_python,
+    ),
     "terminal": EngineEntry(_terminal, libraries=("bashkit",)),
 }
 

@@ -118,8 +118,10 @@ def diff_traces(left: Path, right: Path) -> Iterator[EpisodeDiff]:
         twin = waiting.pop(0) if waiting else None
         turns, seen = turns_of(episode), turns_of(twin) if twin else []
         departures = compare(turns, seen) if twin else ()
-        count = len(turns) - 1, departures, agreeing(turns, seen)
-        yield EpisodeDiff(*_names(episode), episode.id, twin.id if twin else None, *count)
+        alike = agreeing(turns, seen)
+        yield EpisodeDiff(
+            *_names(episode), episode.id, twin.id if twin else None, len(turns) - 1, departures, agreed=alike
+        )
     for waiting in others.values():
         for twin in waiting:
             yield EpisodeDiff(*_names(twin), "", twin.id, len(twin.steps), (Departure("missing", None, _start(twin)),))

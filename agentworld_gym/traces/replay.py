@@ -29,8 +29,10 @@ def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
         recorded = known[episode.id] = _whole(episode, known)
         played = _play(episode, recorded, runner)
         task, seed = str(episode.start["task_id"]), episode.start["seed"]
-        count = len(recorded) - 1, compare(recorded, played), agreeing(recorded, played)
-        yield EpisodeDiff(task, seed, episode.id, episode.id, *count)
+        alike = agreeing(recorded, played)
+        yield EpisodeDiff(
+            task, seed, episode.id, episode.id, len(recorded) - 1, compare(recorded, played), agreed=alike
+        )
 
 
 def _whole(episode: TraceEpisode, known: Mapping[str, list[Turn]]) -> list[Turn]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import Generator, Sampling, World
+from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import SpecError, WorldNotConfigured
-from agentworld_gym.fingerprint import Fingerprint, Part, installed
+from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.spec import DomainSpec, SamplingSpec
+from agentworld_gym.spec import DomainSpec, SamplingSpec, data_folder
 from agentworld_gym.task import validated
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
@@ -144,15 +146,29 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
     if variant and variant not in entry.variants:
         known = ", ".join(f"grounded:{name}" for name in entry.variants if name) or "grounded alone"
         raise WorldNotConfigured(f"world='grounded:{variant}' does not exist for {spec.env_id}; there is {known}")
-    engine = entry.load(variant or entry.variants[0])
+    try:
+        engine = entry.load(variant or entry.variants[0])
+    except EngineError as error:
+        raise WorldNotConfigured(f"world='grounded:{variant}' cannot run here: {error}") from error
+    actual = getattr(engine, "variant", variant)
     parts = {
         "world": Part("grounded", True),
-        "engine": Part(":".join(filter(None, (spec.id, getattr(engine, "variant", variant)))), True),
+        "engine": Part(":".join(filter(None, (spec.id, actual))), True),
         "spec": Part(spec.digest(), True),
+        "scenarios": Part(_scenarios_digest(spec.id), True),
         "agentworld-gym": Part(installed("agentworld-gym"), True),
     }
     parts |= {library: Part(installed(library), True) for library in entry.libraries}
+    parts |= {name: Part(version, True) for name, version in entry.versions(actual).items()}
     return GroundedWorld(engine, Fingerprint(parts))
+
+
+@lru_cache(maxsize=len(ENGINES))
+def _scenarios_digest(domain: str) -> str:
+    """Digest of the data that the engine's episodes are made of, as it was when it was first asked for."""
+    folder = data_folder("domain_specs") / "scenarios" / domain
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return digest_of([[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files])
 
 
 def _scripted(options: WorldOptions) -> World[Any]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
 
+from agentworld_gym.engines import EngineError
+
 SANDBOXES = ("bubblewrap", "monty")
 """Real CPython behind Linux namespaces, and a subset of Python in an interpreter without a host."""
 
@@ -77,7 +79,7 @@ def open_sandbox(name: str = "auto") -> PythonSandbox:
     '42\\n'
 
     Raises:
-        ValueError: no sandbox has this name, or it cannot run on this machine.
+        EngineError: no sandbox has this name, or it cannot run on this machine.
     """
     return _opened(name)
 
@@ -92,7 +94,7 @@ def _opened(name: str) -> PythonSandbox:
         from agentworld_gym.engines.swe.python.bubblewrap import Bubblewrap, usable
 
         if not usable():
-            raise ValueError("bubblewrap cannot run Python on this machine")
+            raise EngineError("bubblewrap cannot run Python on this machine")
         return Bubblewrap()
     if name == "monty":
         from agentworld_gym.engines.swe.python.monty import MontySandbox
@@ -100,4 +102,4 @@ def _opened(name: str) -> PythonSandbox:
         sandbox = MontySandbox()
         atexit.register(sandbox.close)
         return sandbox
-    raise ValueError(f"no sandbox {name!r}; there are {', '.join(SANDBOXES)} and auto")
+    raise EngineError(f"no sandbox {name!r}; there are {', '.join(SANDBOXES)} and auto")
