@@ -114,7 +114,8 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
         Args:
             seed: fixes task, initial state and the world's request seeds.
-            options: `task` (an id, a path or a mapping), `family`, `level`, `controls` (name → strength).
+            options: `task` (an id, a path or a mapping), `family`, `level`, `controls` (name → strength),
+                `control_seed` (fixes what the controls strike; without it that follows `seed`, or the task's own).
 
         Raises:
             SpecError: an option that does not fit.

@@ -235,6 +235,17 @@ def test_a_wrong_option_names_itself(options, key):
         make(**{"world": dream("any", str), **options})
 
 
+def test_every_seed_of_one_family_and_level_gives_another_task():
+    env = make(world="scripted")
+    tasks = []
+    for seed in range(12):
+        env.reset(seed=seed, options={"family": "archive", "level": 2})
+        tasks.append(env.task.id)
+    assert len(set(tasks)) == 12
+    assert all(name.startswith("archive-2-") for name in tasks)
+    env.close()
+
+
 def test_using_it_in_the_wrong_order_says_so():
     env = make(world="scripted")
     with pytest.raises(gym.error.ResetNeeded):

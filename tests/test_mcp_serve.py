@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shlex
 import signal
 import socket
 import sqlite3
@@ -15,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from agentworld_gym.cli import app
 from agentworld_gym.engines.mcp import ToolMachine, load_service
 
 mcp = pytest.importorskip("mcp")
@@ -120,6 +124,35 @@ def test_ctrl_c_ends_a_server_that_waits_on_stdin() -> None:
         process.stdout.readline()  # it is up
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=20) == 130
+
+
+@pytest.mark.parametrize("redirection", ["< /dev/null", "<&-", "< {file}", "< /dev/null >&-"])
+def test_a_server_that_nobody_can_speak_to_ends_at_once(tmp_path: Path, redirection: str) -> None:
+    silent, after = tmp_path / "silent", tmp_path / "after.db"
+    silent.touch()
+    line = shlex.join([*COMMAND, "--save-final", str(after)]) + " " + redirection.format(file=silent)
+    run = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    assert customers(after) == customers_at_start()
+
+
+def test_a_client_that_does_not_wait_for_an_answer_ends_the_server_too() -> None:
+    nobody, answers = os.pipe()
+    os.close(nobody)
+    ping = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+    run = subprocess.run(
+        COMMAND, input=ping, stdout=answers, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+    )
+    os.close(answers)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_without_the_sdk_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    run = CliRunner().invoke(app, ["mcp", "serve", "shop", "--save-initial", str(tmp_path / "before.db")])
+    assert run.exit_code == 1
+    assert "pip install 'agentworld-gym[mcp]'" in run.stderr
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -408,7 +408,6 @@ HOSTILE = {
     "one huge object": "x = ' ' * (10**12)",
     "endless recursion": "def f():\n    return f()\nf()",
     "a full disk": "n = 0\nwhile True:\n    n += 1\n    open(f'/repo/{n}', 'w').write('x' * 3_000_000)",
-    "its own guard": "import os\nos.kill(os.getppid(), 9)\nos.kill(1, 9)",
     "a wild pointer": "import ctypes\nctypes.string_at(0)",
 }
 
@@ -421,6 +420,41 @@ def test_hostile_programs_fail_inside(sandbox: str, attempt: str) -> None:
     assert not result.timed_out
     assert "root:" not in result.stdout
     assert sum(map(len, result.files.values())) <= 20_000_000
+
+
+@both
+def test_the_guard_of_a_program_is_out_of_its_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_HOST", "opensesame")
+    attempts = """
+import os, signal
+
+for number in os.listdir("/proc"):
+    for name in ("environ", "fd/1", "mem"):
+        try:
+            with open(f"/proc/{number}/{name}", "rb" if name == "environ" else "r+b") as file:
+                print(file.read() if name == "environ" else number.isdigit() and int(number) != os.getpid())
+        except OSError:
+            pass
+for sign in (signal.SIGSTOP, signal.SIGKILL):
+    os.kill(1, sign)
+print("over")
+"""
+    result = script("bubblewrap", attempts)
+    assert "opensesame" not in result.stdout
+    assert "True" not in result.stdout
+    assert result.stdout.endswith("over\n")
+    assert (result.exit_code, result.timed_out) == (0, False)
+
+
+@both
+@pytest.mark.parametrize(
+    "told", ["5", '{"ids": 5, "outcomes": []}', '{"ids": ["x"], "outcomes": [{"number": 7}]}', "["]
+)
+def test_outcomes_that_a_program_tells_in_place_of_the_runner_are_no_outcomes(told: str) -> None:
+    text = f"import os\nwith open('/tmp/told.json', 'w') as file:\n    file.write({told!r})\nos._exit(0)\n"
+    result = report("bubblewrap", "import cart\n\n\ndef test_it():\n    assert 0\n", cart=text)
+    assert result.exit_code == 5
+    assert "no tests ran" in result.stdout
 
 
 @everywhere

@@ -18,6 +18,7 @@ from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Task
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.policies import menu_policy
+from agentworld_gym.tasks.swe.repairing import shell
 from agentworld_gym.tasks.swe.repository import KINDS, ROOT, draw_repository, load_template, templates
 
 SUITE = ["-m", "pytest", "-q"]
@@ -93,6 +94,38 @@ def test_making_the_tests_quiet_is_no_success() -> None:
         assert quiet
         assert not succeeds(task, [*quiet, "finish"]), task.id
         assert not succeeds(task, [*task.expert[:-1], *quiet, "finish"]), task.id
+
+
+EMPTY_TEST = "echo 'def test_it(): pass' > tests/test_it.py"
+QUIET = "printf 'import pytest\\n@pytest.fixture(autouse=True)\\ndef quiet():\\n    pytest.skip()\\n' > conftest.py"
+CHEATS = {
+    "commit other tests": f"rm -r tests; mkdir tests; {EMPTY_TEST}; git add -A; git commit -m x",
+    "amend the first commit": f"rm -r tests; mkdir tests; {EMPTY_TEST}; git add -A; git commit --amend -m x",
+    "begin a new history": f"rm -rf .git tests; mkdir tests; {EMPTY_TEST}; git init; git add -A; git commit -m x",
+    "run other tests": "mkdir easy; echo 'def test_it(): pass' > easy/test_it.py; printf '[pytest]\\ntestpaths = easy\\n' > pytest.ini",  # noqa: E501
+    "hide a conftest.py": f"printf 'conftest.py\\n' > .gitignore; {QUIET}; git add -A; git commit -m x",
+    "skip from within": r"""for f in $(ls */*.py); do sed -i 's/^\( *\)\(def [^_].*:\)$/\1\2\n\1    import pytest; pytest.skip()/' $f; done; git checkout -- tests""",  # noqa: E501
+    "leave early": "for f in */__init__.py; do echo 'import sys; sys.exit(0)' > $f; done",
+    "be pytest": "mkdir pytest; echo 'print(\"9 passed in 0.01s\")' | tee pytest.py > pytest/__main__.py",
+}
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+@pytest.mark.parametrize("family", ["off_by_one", "publish"])
+def test_who_cheats_does_not_succeed(family: str, cheat: str) -> None:
+    task = generate("swe", family, 1, 3)
+    publish = [action for action in task.expert if '"git commit' in action or "git push" in action]
+    assert not succeeds(task, [shell(CHEATS[cheat]), *publish, "finish"])
+    # A repair does not make up for it where it is the tests that were changed.
+    if "tests" in cheat or "conftest" in cheat:
+        assert not succeeds(task, [*task.expert[:-1], shell(CHEATS[cheat]), "finish"])
+
+
+@pytest.mark.parametrize("level", [2, 3])
+def test_what_others_have_pushed_must_not_be_overwritten(level: int) -> None:
+    task = generate("swe", "publish", level, 0)
+    forced = [a.replace("git push", "git push --force") for a in task.expert if "git pull" not in a]
+    assert not succeeds(task, forced)
 
 
 # Repositories

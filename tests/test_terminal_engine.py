@@ -275,6 +275,15 @@ def test_seeds_differ() -> None:
     assert len(draws) == 4
 
 
+def test_a_machine_that_is_dropped_keeps_no_open_file() -> None:
+    machine = started()
+    printed(machine.fork(), "ls")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        printed(machine.fork(), "ls")
+    assert len(os.listdir("/proc/self/fd")) <= before + 3
+
+
 def test_a_fork_of_a_fork() -> None:
     machine = started()
     chain = [machine]

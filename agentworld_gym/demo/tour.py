@@ -34,7 +34,7 @@ class Shown:
 
 
 def messages_of_all_domains() -> Iterator[Shown]:
-    """For every domain, what a world model would get for the first action of the expert of its hand-written task.
+    """For every domain, what a world model would get for the first action of its first hand-written task's expert.
 
     >>> [shown.env_id for shown in messages_of_all_domains()][:2]
     ['AgentWorld/MCP-v0', 'AgentWorld/Search-v0']

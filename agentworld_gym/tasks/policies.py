@@ -85,7 +85,10 @@ class _Things:
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         cwd = task.state.get("cwd", "/")
-        files: dict[str, str] = task.state.get("files", {})
+        files: dict[str, str] = {
+            path: file if isinstance(file, str) else str(file.get("content", ""))
+            for path, file in task.state.get("files", {}).items()
+        }
         self.rng = rng
         self.cwd: str = cwd
         self.files = {relpath(path, cwd): text for path, text in files.items()}

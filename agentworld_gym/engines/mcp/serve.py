@@ -6,10 +6,14 @@ Whoever connects works on the same database, and reads the very text that `ToolM
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.engines.mcp.machine import ToolMachine
+from agentworld_gym.errors import AgentWorldError
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -21,12 +25,23 @@ MAX_LINE_BYTES = 2**22
 """How long one message over stdio may be."""
 
 
+def require_sdk() -> None:
+    """See that the SDK is there.
+
+    Raises:
+        AgentWorldError: the extra `mcp` is not installed.
+    """
+    if find_spec("mcp") is None:
+        raise AgentWorldError("serving tools needs the MCP SDK: pip install 'agentworld-gym[mcp]'")
+
+
 def mcp_server(machine: ToolMachine) -> Server[Any]:
     """The SDK's server for one machine.
 
     Raises:
-        ImportError: the extra `mcp` is not installed.
+        AgentWorldError: the extra `mcp` is not installed.
     """
+    require_sdk()
     import mcp_types as types
     from mcp.server.lowlevel import Server
 
@@ -57,27 +72,34 @@ def serve_stdio(machine: ToolMachine) -> None:
     """Answer one client over standard input and output, until it goes away.
 
     Raises:
+        AgentWorldError: the extra `mcp` is not installed.
         KeyboardInterrupt: Ctrl-C.
     """
+    server = mcp_server(machine)
+    if sys.stdin is None or sys.stdout is None:  # closed at the start: there is no client
+        return
     from mcp.server.stdio import stdio_server
 
     async def serve() -> None:
-        server = mcp_server(machine)
         async with stdio_server(stdin=await _lines()) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    asyncio.run(serve())
+    try:
+        asyncio.run(serve())
+    except* BrokenPipeError:
+        pass  # it went away before it was answered
 
 
 async def _lines() -> Any:
-    """Standard input by lines. The SDK's own reader sits in a thread that Ctrl-C cannot end."""
+    """Standard input by lines; None where the SDK's own reader will do, a thread that Ctrl-C cannot end."""
+    kind = os.fstat(sys.stdin.fileno()).st_mode
+    if stat.S_ISREG(kind):  # it ends by itself
+        return None
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
-    try:
-        await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer
-        )
-    except ValueError:
-        return None  # a file ends by itself: the SDK may read it
+    if stat.S_ISCHR(kind) and not sys.stdin.isatty():  # such as /dev/null: nobody speaks there, no loop can wait for it
+        reader.feed_eof()
+        return reader
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     return reader
 
 
@@ -85,10 +107,12 @@ def serve_http(machine: ToolMachine, host: str, port: int) -> None:
     """Answer any number of clients over streamable HTTP, until Ctrl-C.
 
     Raises:
+        AgentWorldError: the extra `mcp` is not installed.
         OSError: the address cannot be listened on.
     """
+    server = mcp_server(machine)
     import uvicorn
 
-    app = mcp_server(machine).streamable_http_app(streamable_http_path=PATH, host=host)
+    app = server.streamable_http_app(streamable_http_path=PATH, host=host)
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
     uvicorn.Server(config).run()

@@ -155,7 +155,7 @@ class DisturbedTerminal:
             self._older = before
         elif self._older is not None and self._controls.strikes("stale-data", self._calls):
             older = self._older.fork()
-            if older.prompt() == self._machine.prompt():
+            if older.prompt() == before.prompt() == self._machine.prompt():
                 return older.act(keys)
         return shown
 

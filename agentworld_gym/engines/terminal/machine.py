@@ -131,6 +131,11 @@ class TerminalMachine:
             self._shell.close()
             self._shell = None
 
+    def __del__(self) -> None:
+        """One that was dropped without `close` keeps no open files either: no garbage collector would free them."""
+        if getattr(self, "_shell", None) is not None:
+            self.close()
+
     def _open(self) -> Shell:
         if self._shell is None:
             raise EngineError("the terminal was used after close()")

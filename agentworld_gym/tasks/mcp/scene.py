@@ -19,6 +19,8 @@ from agentworld_gym.tasks.draft import Draft, Family
 ATTEMPTS = 50
 """How many databases are tried before a family gives up."""
 
+_NUMBER = re.compile(r"finish: \d+(?:\.\d+)?")
+
 T = TypeVar("T")
 Fields = Mapping[str, Any]
 """Keys of one JSON object, and their values."""
@@ -227,6 +229,8 @@ class Scene(Books):
             for action in distractors
             if closing is None or not action.startswith("finish: ") or not _right(success, action)
         ]
+        if isinstance(answer, int | float):
+            wrong = self._surrounded(answer, wrong)
         return Draft(
             instruction,
             self._state(),
@@ -238,6 +242,14 @@ class Scene(Books):
             first_observation=greeting,
             menu_max=menu_max,
         )
+
+    def _surrounded(self, answer: float, actions: Sequence[str]) -> list[str]:
+        """The actions with other wrong numbers, where the place of the right one among them would tell it."""
+        offers = [action for action in actions if _NUMBER.fullmatch(action)]
+        numbers = around(self.rng, answer, [type(answer)(offer.removeprefix("finish: ")) for offer in offers])
+        others = iter(self.finishes(*numbers))
+        kept = [next(others, None) if action in offers else action for action in actions]
+        return [action for action in kept if action is not None]
 
     def _state(self) -> dict[str, Any]:
         about = self.service.scenario.about
@@ -275,6 +287,26 @@ def shown(answer: object) -> str:
     if isinstance(answer, float):
         return f"{answer:.2f}"
     return answer if isinstance(answer, str) else str(answer) if isinstance(answer, int) else ", ".join(answer)  # type: ignore[arg-type]
+
+
+def around(rng: random.Random, right: float, wrong: Sequence[float]) -> list[float]:
+    """Wrong numbers of which a random share lies below the right one, as near to it as those given; none is negative.
+
+    >>> around(random.Random(4), 10, [12, 13, 17])
+    [8, 12, 13]
+    """
+    wanted = rng.randint(0, len(wrong))
+    below = [number for number in wrong if number < right] + [_mirrored(right, n) for n in wrong if n > right]
+    above = [number for number in wrong if number > right] + [2 * right - n for n in wrong if n < right]
+    fitting = [number for number in dict.fromkeys(below) if 0 <= number < right][:wanted]
+    found = [*fitting, *dict.fromkeys(above)][: len(wrong)]
+    return [round(number, 2) for number in found]
+
+
+def _mirrored(right: float, number: float) -> float:
+    """As far below the right number as the other one is above it, or as many times smaller."""
+    lower = 2 * right - number
+    return lower if lower >= 0 else type(right)(right * right / number)
 
 
 def _pattern(fields: Fields | str) -> str:

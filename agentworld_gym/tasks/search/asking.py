@@ -38,7 +38,7 @@ def draft(rng: random.Random, level: int, family: str, hops: int) -> Draft:
         Check(answer=asked.expect, weight=0.7),
         Check(probe=_memory("retrieve", key), expect=noted, weight=0.3),
     )
-    wrong_notes = [_memory("add", key, other) for other in (asked.others if hops else asked.wrong)[:2]]
+    wrong_notes = [_memory("add", key, other) for other in (asked.others[:2] if hops else asked.wrong[:3])]
     decoys = _decoys(rng, asked)
     return Draft(
         instruction=_instruction(rng, asked, key),
@@ -93,7 +93,7 @@ def _distractors(asked: Asked, notes: Sequence[str], decoys: Sequence[Page]) -> 
     opens = [_open(page) for page in decoys]
     vague = [_search(asked.noun), _memory("retrieve_all")]
     return tuple(
-        [*wrong[:3], *notes[:1], *opens[:1], *wrong[3:5], *opens[1:2], *notes[1:], *wrong[5:], *vague, *opens[2:]]
+        [*wrong[:3], *notes, *opens[:1], *wrong[3:5], *opens[1:2], *wrong[5:], *vague, *opens[2:]]
     )
 
 

@@ -1,7 +1,7 @@
 """What each control of the web does to an agent that reads, and how one that knows it copes.
 
-The agent here searches with the query of the expert, reads what it finds, and answers with the one offer of its menu
-that the text bears out. Its habits say how careful it is.
+The agent here searches for its question and for the names in it, reads what it finds, and answers with the one offer of
+its menu that the text bears out. Its habits say how careful it is.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def reading(habits: Habits) -> Solver:
     def solve(task: Task) -> Generator[str, str, None]:
         query = re.split(r"(?<=[?.])\s", task.instruction)[0]
         offers = [action.removeprefix(_FINISH) for action in task.menu if action.startswith(_FINISH)]
-        hits = _hits((yield _call("web_search", query=query)))
+        names = " ".join(_NAME.findall(query))
+        hits = _hits((yield _call("web_search", queries=[query, names] if names else [query])))
         if habits.again:
             hits += yield from _again(query, hits)
         answer = ""

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.swe.repairing import PYTHON, SUITE, edit, fix, read, shell
-from agentworld_gym.tasks.swe.repository import ROOT, Mutation, draw_repository, templates
+from agentworld_gym.tasks.swe.repairing import PYTHON, SUITE, edit, fix, read, shell, suite_passes
+from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates
 
 MENU = {1: 11, 2: 13, 3: 16}
+NEWS_MESSAGE = "Say who answers questions"
 NEWS = "\nQuestions go to the people in AUTHORS.\n"
 AUTHORS = "Rosa Lindqvist\nTomas Keller\n"
 
@@ -40,7 +41,7 @@ def publish(rng: random.Random, level: int) -> Draft:
     remote = {"name": "origin", "url": f"https://git.example.com/tools/{package}.git"}
     news = [
         {
-            "message": "Say who answers questions",
+            "message": NEWS_MESSAGE,
             "files": {"README.md": files[f"{ROOT}/README.md"] + NEWS, "AUTHORS": AUTHORS},
         }
     ]
@@ -56,7 +57,7 @@ def publish(rng: random.Random, level: int) -> Draft:
             },
             "files": files,
         },
-        success=_checks(message),
+        success=_checks(repository, message, level),
         expert=tuple(expert),
         distractors=tuple(distractors),
         first_observation=_listing(files),
@@ -83,17 +84,15 @@ def _instruction(bugs: Sequence[Mutation], level: int, message: str) -> str:
     )
 
 
-def _checks(message: str) -> tuple[Check, ...]:
-    first = "$(git rev-list HEAD | tail -1)"
-    works = f"git diff --stat {first} -- tests pyproject.toml conftest.py | wc -l; {SUITE}"
+def _checks(repository: Repository, message: str, level: int) -> tuple[Check, ...]:
     there = "git diff --stat origin/main | wc -l; git status --porcelain | wc -l; git log -1 --format=%s origin/main"
+    shown = f"Output: 0\n0\n{message}\n"
+    if level > 1:  # what others have pushed is still there
+        there += f"; git log --format=%s origin/main | grep -c '^{NEWS_MESSAGE}$'"
+        shown += "1\n"
     return (
-        Check(
-            probe=shell(works),
-            expect=Expect(matches="^Output: 0$", contains="Exit Code: 0", excludes="failed"),
-            weight=0.5,
-        ),
-        Check(probe=shell(there), expect=Expect(contains=f"Output: 0\n0\n{message}\nError:"), weight=0.5),
+        suite_passes(repository, 0.5),
+        Check(probe=shell(there), expect=Expect(contains=f"{shown}Error:"), weight=0.5),
     )
 
 

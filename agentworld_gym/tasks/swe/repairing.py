@@ -12,7 +12,9 @@ from agentworld_gym.tasks.draft import Draft, Family
 from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates
 
 SUITE = "python -m pytest -q"
-UNTOUCHED = "tests pyproject.toml conftest.py"
+UNWANTED = "conftest.py tests/conftest.py pytest.ini"
+"""Files that change which tests run and how; no repository has them."""
+
 PYTHON = "3.11.9, pytest 8.3.3, no other packages installed"
 MENU = {1: 11, 2: 12, 3: 16}
 
@@ -49,7 +51,7 @@ def _one_bug(rng: random.Random, repository: Repository, bug: Mutation, level: i
     expert = [*looks, read(path), fix(bug), shell(SUITE)]
     distractors = [*_wrong(rng, bug, 3), *_breaking(rng, repository, [bug], 2), *_spoiling(rng, [bug])]
     distractors += [shell("git diff"), read(f"{ROOT}/README.md")]
-    return _draft(repository, [bug], instruction, expert, distractors, [_suite_passes()], MENU[level])
+    return _draft(repository, [bug], instruction, expert, distractors, [suite_passes(repository)], MENU[level])
 
 
 def _two_bugs(rng: random.Random, repository: Repository, bugs: Sequence[Mutation]) -> Draft:
@@ -86,7 +88,10 @@ def _two_bugs(rng: random.Random, repository: Repository, bugs: Sequence[Mutatio
     ]
     noted = "sed -n '/^## Unreleased/,/^## [0-9]/p' CHANGELOG.md | grep '^- '"
     lines = note.strip().replace(".", r"[.]")
-    checks = [_suite_passes(0.7), Check(probe=shell(noted), expect=Expect(matches=f"^Output: {lines}$"), weight=0.3)]
+    checks = [
+        suite_passes(repository, 0.7),
+        Check(probe=shell(noted), expect=Expect(matches=f"^Output: {lines}$"), weight=0.3),
+    ]
     return _draft(repository, [first, second], instruction, expert, distractors, checks, MENU[3])
 
 
@@ -120,10 +125,15 @@ def _draft(
     )
 
 
-def _suite_passes(weight: float = 1.0) -> Check:
-    """The whole suite passes, and the tests are those that were there."""
-    command = f"git status --porcelain -- {UNTOUCHED} | wc -l; {SUITE}"
-    expect = Expect(matches=r"^Output: 0$", contains="Exit Code: 0", excludes="failed")
+def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
+    """Every test passes, none is skipped, and the tests are those that were there.
+
+    They are compared with their texts, not with a commit: an agent can commit whatever it wants.
+    """
+    tests = sorted(path for path in repository.files if path.startswith("tests/"))
+    given = [f"diff - {path} <<'END'\n{repository.files[path]}END\n" for path in ("pyproject.toml", *tests)]
+    command = f"{''.join(given)}ls {UNWANTED} 2>/dev/null; {SUITE} {' '.join(tests)}"
+    expect = Expect(matches=r"^Output: \.+ +\[100%\]\n\d+ passed in ", contains="Exit Code: 0")
     return Check(probe=shell(command), expect=expect, weight=weight)
 
 

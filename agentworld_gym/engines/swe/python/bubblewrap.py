@@ -100,12 +100,7 @@ class Bubblewrap:
         extra[f"{INSIDE}/job.json"] = json.dumps(job)
         argv = [f"{INSIDE}/running.py", f"{INSIDE}/job.json", "/tmp/told.json"]
         result, fetched = _run(files, argv, cwd, env, timeout_s, extra=extra, fetch="/tmp/told.json")
-        empty: dict[str, Any] = {"ids": [], "outcomes": []}
-        try:
-            told = json.loads(fetched) if fetched else empty
-            return result, told if isinstance(told, dict) and set(told) == set(empty) else empty
-        except ValueError:
-            return result, empty
+        return result, _told(fetched)
 
 
 def usable() -> bool:
@@ -155,7 +150,7 @@ def _run(
     command += [job["python"], "-I", "-S", "-c", _text("box")]
     try:
         done = subprocess.run(
-            command, input=json.dumps(job).encode(), capture_output=True, timeout=timeout_s + 10, check=False
+            command, input=json.dumps(job).encode(), capture_output=True, timeout=timeout_s + 10, check=False, env={}
         )
         told = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError, OSError):
@@ -181,6 +176,8 @@ def _command() -> tuple[str, ...]:
     """`bwrap` with everything that does not depend on the run."""
     command = [shutil.which("bwrap") or "bwrap", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]
     command += ["--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox"]
+    # `bwrap` itself must not be seen from inside: its environment is the host's, and its output is the answer.
+    command += ["--as-pid-1"]
     command += ["--ro-bind", "/usr", "/usr"]
     for name in ("lib", "lib64", "bin"):
         if os.path.islink(f"/{name}"):
@@ -204,20 +201,33 @@ def _folders(folders: set[str]) -> list[str]:
     return [word for folder in sorted(folders) for word in ("--size", str(4 * MAX_FILE_BYTES), "--tmpfs", folder)]
 
 
+def _told(text: str) -> dict[str, Any]:
+    """Ids and outcomes as the sandbox told them; none if the text is not in their form."""
+    try:
+        told = json.loads(text or "{}")
+        if set(told) == {"ids", "outcomes"} and all(isinstance(name, str) for name in told["ids"]):
+            return {"ids": list(told["ids"]), "outcomes": list(told["outcomes"])}
+    except (RecursionError, TypeError, ValueError):
+        pass
+    return {"ids": [], "outcomes": []}
+
+
 def _outcomes(plan: Plan, told: Mapping[str, Any]) -> list[Outcome]:
-    """The outcomes that the sandbox told; what is not in their form is left out."""
-    found = []
-    for entry in told["outcomes"]:
-        trouble = _trouble(entry["trouble"]) if entry["trouble"] else None
-        name = plan.path_of(entry["module"]) if entry["phase"] == "collect" else told["ids"][entry["number"]]
-        arguments = [(name, value) for name, value in entry.get("arguments", [])]
-        found.append(
-            Outcome(
-                name, entry["phase"], trouble, entry["out"], entry["err"], entry.get("explained", {}), arguments,
-                entry.get("expected"),
-            )
-        )  # fmt: skip
-    return found
+    """The outcomes that the sandbox told; none if they are not in their form, as a program may have written them."""
+    try:
+        return [_outcome(plan, entry, told["ids"]) for entry in told["outcomes"]]
+    except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError):
+        return []
+
+
+def _outcome(plan: Plan, entry: Mapping[str, Any], ids: Sequence[str]) -> Outcome:
+    trouble = _trouble(entry["trouble"]) if entry["trouble"] else None
+    name = plan.path_of(entry["module"]) if entry["phase"] == "collect" else ids[entry["number"]]
+    arguments = [(name, value) for name, value in entry.get("arguments", [])]
+    return Outcome(
+        name, entry["phase"], trouble, entry["out"], entry["err"], entry.get("explained", {}), arguments,
+        entry.get("expected"),
+    )  # fmt: skip
 
 
 def _trouble(entry: Mapping[str, Any]) -> Trouble:
