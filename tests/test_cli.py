@@ -271,6 +271,15 @@ def test_train_records_trains_and_exports(tmp_path: Path) -> None:
     assert "vllm serve" in agentworld("serve", str(model), "--dry-run").stdout
 
 
+def test_controls_are_set_by_name_and_strength(tmp_path: Path) -> None:
+    faulty = ("rollout", "terminal", "-n", "4", "--control", "intermittent-errors=1", "--out", str(tmp_path))
+    assert agentworld(*faulty).exit_code == 0
+    assert all(episode.start["controls"] == {"intermittent-errors": 1.0} for episode in traces(tmp_path))
+    wrong = agentworld("rollout", "terminal", "--control", "fog=0.5")
+    assert (wrong.exit_code, "one of intermittent-errors" in wrong.output) == (2, True)
+    assert "--control" in agentworld("rollout", "terminal", "--control", "fog").output
+
+
 def test_what_a_world_prints_cannot_drive_the_terminal() -> None:
     assert printable("\x1b]0;owned\x07 \x9b2J \x7f ok\n") == "␛]0;owned␇ \ufffd2J \ufffd ok\n"
     assert printable("\ud800") == "\\ud800"

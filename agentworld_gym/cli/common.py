@@ -40,6 +40,10 @@ SamplingOption = Annotated[
     list[str] | None,
     typer.Option("--sampling", metavar="KEY=VALUE", help="How the world model samples, such as temperature=0."),
 ]
+ControlOption = Annotated[
+    list[str] | None,
+    typer.Option("--control", metavar="NAME=STRENGTH", help="A control, such as intermittent-errors=0.3; repeatable."),
+]
 TracesOption = Annotated[
     Path | None, typer.Option("--out", file_okay=False, help="Record world and agent traces in this folder.")
 ]
@@ -121,6 +125,7 @@ def env_options(
     profile: str | None,
     sampling: list[str] | None,
     traces: Path | None,
+    controls: list[str] | None = None,
 ) -> dict[str, Any]:
     """The options of `agentworld_gym.config.EnvOptions`; what was not asked for keeps its default."""
     options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
@@ -131,16 +136,18 @@ def env_options(
     if profile is not None:
         options["profile"] = profile
     if sampling:
-        options["sampling"] = dict(map(pair, sampling))
+        options["sampling"] = dict(pair(text, "--sampling") for text in sampling)
+    if controls:
+        options["controls"] = dict(pair(text, "--control") for text in controls)
     if traces is not None:
         options["traces"] = str(traces)
     return options
 
 
-def pair(text: str) -> tuple[str, Any]:
+def pair(text: str, option: str) -> tuple[str, Any]:
     """A key and its value, which is JSON where it can be.
 
-    >>> pair("temperature=0.5"), pair("thinking=false"), pair("stop=END")
+    >>> pair("temperature=0.5", "-o"), pair("thinking=false", "-o"), pair("stop=END", "-o")
     (('temperature', 0.5), ('thinking', False), ('stop', 'END'))
 
     Raises:
@@ -150,7 +157,7 @@ def pair(text: str) -> tuple[str, Any]:
 
     key, equals, value = text.partition("=")
     if not equals:
-        raise SpecError("command line", "--sampling", text, "KEY=VALUE")
+        raise SpecError("command line", option, text, "KEY=VALUE")
     try:
         return key, json.loads(value)
     except ValueError:

@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from agentworld_gym.cli.common import (
+    ControlOption,
     EnvironmentName,
     FamilyOption,
     LevelOption,
@@ -48,12 +49,13 @@ def play(
     task: Annotated[str | None, typer.Option("--task", help="This task: an id, or a YAML file.")] = None,
     profile: ProfileOption = None,
     sampling: SamplingOption = None,
+    control: ControlOption = None,
     out: TracesOption = None,
 ) -> None:
     """Play one episode yourself. `:help` lists what else can be typed."""
     from agentworld_gym.env import AgentWorldEnv
 
-    made = AgentWorldEnv(**env_options(env, world, family, level, split, profile, sampling, out), task=task)
+    made = AgentWorldEnv(**env_options(env, world, family, level, split, profile, sampling, out, control), task=task)
     try:
         Game(made, seed).run()
     finally:

@@ -12,6 +12,7 @@ import typer
 
 from agentworld_gym.cli.common import (
     FAILED,
+    ControlOption,
     EnvironmentName,
     FamilyOption,
     LevelOption,
@@ -69,6 +70,7 @@ def rollout(
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")] = 16,
     profile: ProfileOption = None,
     sampling: SamplingOption = None,
+    control: ControlOption = None,
     out: TracesOption = None,
 ) -> None:
     """Run episodes with a fixed policy and print how often they succeed.
@@ -77,7 +79,7 @@ def rollout(
     """
     from agentworld_gym.config import EnvOptions
 
-    runner = EnvOptions(**env_options(env, world, family, level, split, profile, sampling, out)).runner()
+    runner = EnvOptions(**env_options(env, world, family, level, split, profile, sampling, out, control)).runner()
     outcomes: list[Outcome] = []
     stopped = False
     try:
