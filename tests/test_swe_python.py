@@ -18,7 +18,7 @@ from agentworld_gym.engines.swe import python
 from agentworld_gym.engines.swe.python.bubblewrap import usable
 from agentworld_gym.engines.swe.python.plan import keyword_matches
 from agentworld_gym.engines.swe.python.runner import options_of
-from agentworld_gym.engines.swe.python.sandbox import PythonResult, open_sandbox
+from agentworld_gym.engines.swe.python.sandbox import SANDBOXES, PythonResult, open_sandbox
 from agentworld_gym.engines.swe.python.source import Edit, changed, parse
 
 ROOT = "/repo"
@@ -501,6 +501,122 @@ def test_a_sandbox_survives_a_fork() -> None:
         os._exit(0 if script("monty", "print(2)").stdout == "2\n" else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert script("monty", "print(3)").stdout == "3\n"
+
+
+# Chance and time
+
+CHANCE = {
+    "time": "print(time.time(), time.time_ns(), time.monotonic(), time.gmtime(), time.strftime('%c'))",
+    "dates": "print(datetime.now(), datetime.now(timezone.utc), date.today())",
+    "numbers": "print(random.random(), random.Random().random(), random.sample(range(99), 9))",
+    "bytes": "print(os.urandom(8), os.urandom(0))",
+    "order": "print({'a', 'b', 'c', 'd', 'e', 'f'})",
+}
+ONLY_REAL = {
+    "ids": "import uuid, secrets\nprint(uuid.uuid4(), uuid.uuid1(), secrets.token_hex())",
+    "names": "import tempfile\nprint(tempfile.mkdtemp())",
+    "process": "print(os.getpid(), random.SystemRandom().random(), hash('a'))",
+    "clocks": "print(time.clock_gettime(0), time.process_time(), time.ctime(), time.asctime(), datetime.today())",
+    "log": "import logging\nlogging.basicConfig(format='%(asctime)s %(msecs)s')\nlogging.error('')",
+    "objects": "class A:\n    pass\nprint(re.sub('0x[0-9a-f]+', '', repr(A())), datetime.utcnow())",
+}
+NEEDED = "import os, random, re, time\nfrom datetime import date, datetime, timezone\n"
+
+
+@everywhere
+@pytest.mark.parametrize("program", CHANCE)
+def test_two_runs_are_equal(sandbox: str, program: str) -> None:
+    first, second = (script(sandbox, NEEDED + CHANCE[program]) for _ in range(2))
+    assert first.exit_code == 0
+    assert first == second
+
+
+@both
+@pytest.mark.parametrize("program", ONLY_REAL)
+def test_two_runs_of_a_whole_python_are_equal(program: str) -> None:
+    files, env = {"main.py": NEEDED + ONLY_REAL[program]}, {"PYTHONHASHSEED": "random"}
+    first, second = (run("bubblewrap", files, *argv, env=env) for argv in (["main.py"], ["-m", "main"]))
+    assert (first.exit_code, first.stdout + first.stderr != "") == (0, True)
+    assert first == second
+
+
+@both
+@pytest.mark.parametrize("show", ["time.time()", "datetime.now()", "date.today()", "random.random()", "os.urandom(8)"])
+def test_both_sandboxes_begin_alike(show: str) -> None:
+    assert script("monty", f"{NEEDED}print({show})").stdout == script("bubblewrap", f"{NEEDED}print({show})").stdout
+    told = [report(sandbox, f"{NEEDED}def test_it():\n    assert {show} == 0\n").stdout for sandbox in SANDBOXES]
+    assert told[0] == told[1]
+
+
+@everywhere
+def test_sleep_takes_no_time(sandbox: str) -> None:
+    result = script(sandbox, "import time\ntime.sleep(3600)\nprint('awake')", timeout_s=8.0)
+    assert (result.stdout, result.timed_out) == ("awake\n", False)
+
+
+@both
+def test_the_clock_moves_by_what_a_program_sleeps() -> None:
+    text = """
+import asyncio, queue, sched, threading, time
+
+begin = time.time()
+time.sleep(2)
+print(round(time.time() - begin, 2))
+
+async def wait():
+    await asyncio.gather(asyncio.sleep(600), asyncio.sleep(100))
+    return await asyncio.wait_for(asyncio.to_thread(lambda: 7), 600)
+
+print(asyncio.run(wait()), round(time.time() - begin, 2))
+plan = sched.scheduler(time.time, time.sleep)
+plan.enter(600, 1, print, ("due",))
+plan.run()
+try:
+    queue.Queue().get(timeout=0.01)
+except queue.Empty:
+    print("empty")
+waiting = [threading.Thread(target=lambda s=s: (time.sleep(s), print(s))) for s in (0.4, 0.01)]
+for thread in waiting:
+    thread.start()
+for thread in waiting:
+    thread.join()
+end = time.monotonic() + 0.01
+while time.monotonic() < end:
+    pass
+"""
+    result = script("bubblewrap", text)
+    assert (result.stdout.split(), result.stderr) == (["2.0", "7", "602.0", "due", "empty", "0.01", "0.4"], "")
+
+
+@both
+def test_a_date_with_time_is_one_as_ever() -> None:
+    text = """
+import copy, datetime, pickle
+from datetime import timedelta
+
+class Own(datetime.datetime):
+    pass
+
+kind, now = datetime.datetime, datetime.datetime.now()
+made = [now, kind.min, kind.max, now + timedelta(1), kind.strptime("2024", "%Y"), now.astimezone(datetime.timezone.utc)]
+made += [now.replace(year=2020), kind.combine(now.date(), now.time()), pickle.loads(pickle.dumps(now)), copy.copy(now)]
+assert all(type(one) is kind and isinstance(one, datetime.date) for one in made)
+assert isinstance(Own.now(), Own) and type(now.date()) is datetime.date
+print(repr(kind(2024, 2, 29)), kind, kind.__name__, Own.__name__, now.tzinfo)
+for attempt in ("kind(2024, 2, 31)", "now - now.date()", "now.year_"):
+    try:
+        eval(attempt)
+    except Exception as error:
+        print(error)
+"""
+    result = script("bubblewrap", text)
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == [
+        "datetime.datetime(2024, 2, 29, 0, 0) <class 'datetime.datetime'> datetime Own None",
+        "day is out of range for month",
+        "unsupported operand type(s) for -: 'datetime.datetime' and 'datetime.date'",
+        "'datetime.datetime' object has no attribute 'year_'",
+    ]
 
 
 @settings(max_examples=60, deadline=None)

@@ -30,6 +30,7 @@ ENVIRONMENT = {
     "USER": "user",
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
+    "TZ": "UTC",
     "LD_LIBRARY_PATH": f"{PREFIX}/lib",
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -57,8 +58,7 @@ class Bubblewrap:
         if is_test_run(argv):
             return run_tests(self, files, argv[2:], cwd=cwd, env=env, timeout_s=timeout_s)
         extra = {f"{INSIDE}/pytest.py": _text("pytest")}
-        path = ":".join(part for part in (env.get("PYTHONPATH", ""), INSIDE) if part)
-        return _run(files, argv, cwd, {**env, "PYTHONPATH": path}, timeout_s, stdin=stdin, extra=extra)[0]
+        return _run(files, argv, cwd, env, timeout_s, stdin=stdin, extra=extra)[0]
 
     def outcomes(
         self, files: Mapping[str, str], plan: Plan, *, cwd: str, env: Mapping[str, str], timeout_s: float
@@ -133,13 +133,13 @@ def _run(
     tops = [top for top in tops if top[1:] not in RESERVED]
     job: dict[str, Any] = {
         "files": {path: text for path, text in kept.items() if "/" + path.split("/")[1] in tops},
-        "extra": dict(extra or {}),
+        "extra": {f"{INSIDE}/sitecustomize.py": _text("sitecustomize"), **(extra or {})},
         "fetch": fetch,
         "tops": tops,
         "cwd": cwd,
         "argv": [word.replace("\0", "") for word in argv],
         "python": join(PREFIX if _foreign() else "/usr", "bin", basename(_interpreter())),
-        "env": {**ENVIRONMENT, **{name: clean(value) for name, value in env.items() if "\0" not in value}},
+        "env": _environment(env),
         "stdin": clean(stdin),
         "timeout": timeout_s,
         "memory": MAX_MEMORY,
@@ -160,6 +160,14 @@ def _run(
         told["stdout"], told["stderr"], code, told["files"], told["timed_out"], tuple(sorted(told["removed"]))
     )
     return result, told["fetched"]
+
+
+def _environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a program; what it gets on top finds our files and takes no part of chance."""
+    given = {**ENVIRONMENT, **{name: clean(value) for name, value in env.items() if "\0" not in value}}
+    path = ":".join(part for part in (given.get("PYTHONPATH", ""), INSIDE) if part)
+    seed = given["PYTHONHASHSEED"] if given["PYTHONHASHSEED"].isdecimal() else "0"
+    return {**given, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
 
 
 def _interpreter() -> str:

@@ -21,6 +21,7 @@ from typing import Any
 NUMBERS = {"x86_64": (0xC000003E, (56, 57, 58), 435), "aarch64": (0xC00000B7, (220,), 435)}
 """Architecture -> its audit number, the calls that make processes, and `clone3`."""
 CLONE_THREAD = 0x00010000
+ADDR_NO_RANDOMIZE = 0x0040000
 
 
 def no_processes() -> None:
@@ -68,6 +69,8 @@ def child(job: dict[str, Any], ends: list[int]) -> None:
     for name, value in limits:
         resource.setrlimit(name, (value, value))
     no_processes()
+    # Addresses, and the order of what is hashed by them, are the same in every run where the kernel allows it.
+    ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
     os.execve(job["python"], [job["python"], *job["argv"]], job["env"])
 
 

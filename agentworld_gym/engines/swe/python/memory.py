@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ MAX_BYTES = 16 << 20
 def memory_files(files: Mapping[str, str], env: Mapping[str, str]) -> Any:
     """Files and environment of a run in the interpreter's own form, with `changes()` to tell what became of them."""
     from pydantic_monty import MemoryFile, OSAccess
+
+    chance = random.Random(0)
 
     class Space(OSAccess):
         written = 0
@@ -45,6 +48,9 @@ def memory_files(files: Mapping[str, str], env: Mapping[str, str]) -> Any:
         def path_mkdir(self, path: Any, parents: bool, exist_ok: bool) -> None:
             self._count("")
             super().path_mkdir(path, parents, exist_ok)
+
+        def urandom(self, size: int) -> bytes:
+            return chance.randbytes(size) if 0 <= size <= self.max_urandom_bytes else super().urandom(size)
 
         def changes(self) -> tuple[dict[str, str], tuple[str, ...]]:
             """Text files that are not as they were, and those that are gone."""
