@@ -200,8 +200,9 @@ def _command() -> tuple[str, ...]:
     packages = (f"lib/{version}/site-packages", f"lib/{version}/dist-packages", "lib/python3/dist-packages")
     for folder in packages:
         if os.path.isdir(join(sys.base_prefix, folder)):
-            command += ["--tmpfs", join(prefix, folder)]
-    return (*command, "--proc", "/proc", "--dev", "/dev")
+            command += ["--size", str(4 * MAX_FILE_BYTES), "--tmpfs", join(prefix, folder)]
+    # The folders of `--dev` are memory without a bound: nothing may be written there.
+    return (*command, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
 
 
 def _folders(folders: set[str]) -> list[str]:
