@@ -16,7 +16,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 IDS = ["MCP-v0", "Search-v0", "Terminal-v0", "SWE-v0", "Web-v0", "Desktop-v0", "Android-v0"]
-HEAVY = {"torch", "vllm", "trl", "ray", "transformers", "stable_baselines3", "pettingzoo", "mcp", "pyarrow", "matplotlib", "bm25s"}
+HEAVY = {"torch", "vllm", "trl", "ray", "transformers", "stable_baselines3", "pettingzoo"}
+HEAVY |= {"mcp", "pyarrow", "matplotlib", "bm25s"}
 
 MAKE_ALL = """
 import json, sys
