@@ -109,6 +109,11 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         """The current task."""
         return self.episode.task
 
+    @property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        """What can be called in this episode: name, description and JSON Schema of each tool; empty without tools."""
+        return (*self.runner.spec.action.tools, *self.task.tools)
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an episode.
 

@@ -46,6 +46,13 @@ def test_gymnasiums_own_checker_accepts_every_grounded_world(domain, level):
     check_env(gym.make(load_spec(domain).env_id, world="grounded", levels=[level]).unwrapped)
 
 
+@pytest.mark.parametrize(("domain", "name"), [("mcp", "-"), ("search", "web_search"), ("swe", "run_shell_command")])
+def test_an_environment_tells_what_can_be_called(domain, name):
+    env = make(load_spec(domain).env_id, world="grounded")
+    env.reset(seed=2)
+    assert any(name in tool["name"] and tool["description"] and tool["parameters"] for tool in env.tools)
+
+
 @pytest.mark.parametrize("env_id", DOMAIN_IDS)
 def test_a_spec_survives_json(env_id):
     env = gym.make(env_id, world="scripted", max_steps=3)

@@ -220,6 +220,9 @@ def test_the_command_line_writes_rows_and_tells_what_it_left(tmp_path: Path) -> 
     assert (row.profile, row.provenance.source) == ("compact", "chat")
     again = CliRunner().invoke(app, ["import", str(source), "--out", str(out)])
     assert (again.exit_code, "--force" in again.output) == (2, True)
+    (tmp_path / "silent.jsonl").write_text('{"messages": [{"role": "user", "content": "Hello."}]}\n')
+    nothing = CliRunner().invoke(app, ["import", str(tmp_path / "silent.jsonl"), "--out", str(out), "--force"])
+    assert (nothing.exit_code, list(read_rows(out))) == (1, [row])
 
 
 @pytest.mark.skipif(not SESSIONS.is_dir(), reason="no recorded sessions beside the checkout")

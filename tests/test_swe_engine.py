@@ -342,3 +342,19 @@ def test_a_control_of_no_strength_changes_nothing(engine: SweEngine, name: str) 
     for command in ("ls -la", "git status", "python -m pytest -q", "git log", "seq 100", "echo x >> README.md"):
         assert run(plain, command) == run(weak, command)
     assert plain.state() == weak.state()
+
+
+@pytest.mark.parametrize("variant", ["monty", "bubblewrap"])
+def test_a_program_lists_a_folder_in_one_order(variant: str) -> None:
+    from agentworld_gym.engines.swe.python.bubblewrap import usable
+
+    if variant == "bubblewrap" and not usable():
+        pytest.skip("bubblewrap cannot run here")
+    files = {f"/repo/{name}.txt": "x" for name in "edcbaghf"}
+    command = {"command": "python -c 'import os; print(os.listdir(\"/repo\"))'"}
+    shown = set()
+    for _ in range(4):
+        machine = SweEngine(variant).start({"files": files}, 0)
+        shown.add(machine.act({"name": "run_shell_command", "arguments": command}))
+    assert len(shown) == 1
+    assert "a.txt" in shown.pop()

@@ -52,7 +52,8 @@ def import_recordings(
             for row in importer.rows(path):
                 writer.write([row.model_dump(mode="json")])
         writer.close()
-        part.replace(out)
+        if importer.tally.rows:
+            part.replace(out)
     finally:
         writer.close()
         part.unlink(missing_ok=True)

@@ -35,6 +35,7 @@ Whatever you type is the action, as an agent would write it. Besides:
   :undo                    take the last step back
   :again                   start this episode over
   :task                    show the instruction again
+  :tools                   list what can be called
   :quit, Ctrl-D            leave
 """
 
@@ -119,6 +120,11 @@ class Game:
             self._show(self.current.episode.observation)
         elif line == ":again":
             self._begin()
+        elif line == ":tools":
+            for tool in self.current.tools:
+                names = ", ".join((tool.get("parameters") or {}).get("properties", ()))
+                self.console.print(Text(printable(f"{tool['name']}({names})"), style="bold"))
+                self.console.print(Text(printable(f"  {tool.get('description', '')}")))
         elif line == ":task":
             self.console.print(Text(printable(self.current.task.instruction), style="bold"))
         else:

@@ -73,7 +73,7 @@ def walk(disk: Any, git: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     folders = ["/"]
     while folders:
         folder = folders.pop()
-        for entry in disk.read_dir(folder):
+        for entry in sorted(disk.read_dir(folder), key=lambda entry: str(entry["name"])):
             name = entry["name"]
             if (folder == "/" and name in SYSTEM) or (name == ".git" and not git):
                 continue

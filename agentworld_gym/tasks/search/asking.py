@@ -92,9 +92,7 @@ def _distractors(asked: Asked, notes: Sequence[str], decoys: Sequence[Page]) -> 
     wrong = [f"finish: {answer}" for answer in asked.wrong[:6]]
     opens = [_open(page) for page in decoys]
     vague = [_search(asked.noun), _memory("retrieve_all")]
-    return tuple(
-        [*wrong[:3], *notes, *opens[:1], *wrong[3:5], *opens[1:2], *wrong[5:], *vague, *opens[2:]]
-    )
+    return tuple([*wrong[:3], *notes, *opens[:1], *wrong[3:5], *opens[1:2], *wrong[5:], *vague, *opens[2:]])
 
 
 def _decoys(rng: random.Random, asked: Asked) -> list[Page]:

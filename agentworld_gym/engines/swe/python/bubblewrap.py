@@ -128,7 +128,8 @@ def _run(
     fetch: str = "",
 ) -> tuple[PythonResult, str]:
     """One sandbox from start to end: the result, and the text of the file to fetch."""
-    kept = {normpath(path): text for path, text in files.items()}
+    # In one order, in which the program's folders list them.
+    kept = {normpath(path): text for path, text in sorted(files.items())}
     tops = sorted({"/" + path.split("/")[1] for path in (*kept, normpath(cwd)) if path.count("/")} - {"/"})
     tops = [top for top in tops if top[1:] not in RESERVED]
     job: dict[str, Any] = {

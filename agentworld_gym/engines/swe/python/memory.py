@@ -68,4 +68,4 @@ def memory_files(files: Mapping[str, str], env: Mapping[str, str]) -> Any:
 
     environ = {"HOME": "/home/user", "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environ |= {name: clean(value) for name, value in env.items()}
-    return Space([MemoryFile(path, text) for path, text in files.items()], environ)
+    return Space([MemoryFile(path, text) for path, text in sorted(files.items())], environ)
