@@ -94,7 +94,7 @@ def _opened(name: str) -> PythonSandbox:
         from agentworld_gym.engines.swe.python.bubblewrap import Bubblewrap, usable
 
         if not usable():
-            raise EngineError("bubblewrap cannot run Python on this machine")
+            raise EngineError("bubblewrap cannot run Python here (is bwrap installed?); monty can, everywhere")
         return Bubblewrap()
     if name == "monty":
         from agentworld_gym.engines.swe.python.monty import MontySandbox
