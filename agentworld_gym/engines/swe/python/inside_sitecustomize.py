@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-BEGIN = 1767603600 * 10**9
-"""2026-01-05 09:00 UTC, in nanoseconds."""
+BEGIN = 1772442000 * 10**9
+"""2026-03-02 09:00 UTC, in nanoseconds."""
 TICK = 1000
 TIMED_FOR_REAL = frozenset({"threading", "queue", "concurrent.futures._base", "timeit"})
 """Modules that wait for threads, or measure, by the host's clock; to them a clock that stands still would never end."""

@@ -27,7 +27,7 @@ MAX_HOST_CALLS = 10_000
 MAX_DEPTH = 1001
 OWN_FILES = ("<pytest>", "<__harness__>", "<sys>")
 OPENED = "__opened"
-CLOCK = datetime.datetime(2026, 1, 5, 9, 0)
+CLOCK = datetime.datetime(2026, 3, 2, 9, 0)
 """The moment at which every run begins; `random` begins with the same seed each time, too."""
 
 
