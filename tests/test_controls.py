@@ -99,6 +99,22 @@ def test_forks_and_equal_seeds_see_the_same_faults(domain: str) -> None:
     assert shown[0] == shown[1]
 
 
+@pytest.mark.parametrize("domain", sorted(ENGINES))
+def test_a_closed_fork_leaves_its_original_as_it_was(domain: str) -> None:
+    spec = load_spec(domain)
+    for control in spec.controls:
+        shown: list[list[str]] = [[], []]
+        for forked, texts in enumerate(shown):
+            env = gym.make(spec.env_id).unwrapped
+            env.reset(seed=4, options={"controls": {control: 1.0}})
+            for action in env.task.expert[:-1]:
+                texts.append(env.step(action)[0])
+                if forked:
+                    env.fork().close()
+            env.close()
+        assert shown[0] == shown[1], control
+
+
 def test_the_seed_of_the_controls_can_be_set_apart() -> None:
     def seen(**options: object) -> list[str]:
         env = gym.make("AgentWorld/Terminal-v0").unwrapped

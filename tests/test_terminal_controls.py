@@ -84,3 +84,10 @@ def test_the_prompt_is_never_stale(machine: Machine) -> None:
     assert shown(machine, "echo z >> b", "cd d")[-1] == "dev@box:~/d$"
     assert shown(machine, "cd ..")[-1] == "dev@box:~$"
     assert shown(machine, "cat b") == ["cat b", "x", "dev@box:~$"]
+
+
+@under("stale-data")
+def test_a_closed_copy_leaves_the_older_files_to_its_original(machine: Machine) -> None:
+    shown(machine, "echo z > b")
+    machine.fork().close()
+    assert shown(machine, "cat b") == ["cat b", "x", "dev@box:~$"]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentworld_gym.engines.swe.objects import Tree, blob_id
-from agentworld_gym.engines.terminal.builtins.diffing import changes
+from agentworld_gym.engines.terminal.builtins.diffing import Hunk, changes, unified
 
 CELLS = 1_000_000
 NULL = "0" * 40
 _FUNCTION = re.compile(r"[A-Za-z_$]")
-_NO_NEWLINE = "\\ No newline at end of file\n"
-
-Hunk = tuple[int, int, int, int]
-"""Lines `a1:a2` of the old text are replaced by `b1:b2` of the new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,29 +148,10 @@ def patch(change: Change, context: int = 3) -> str:
         head += f"index {old}..{new} 100644\n"
     if change.binary:
         return f"{head}Binary files {a} and {b} differ\n"
-    body = "".join(_bodies(lines(change.old or ""), lines(change.new or ""), context))
+    before, after = lines(change.old or ""), lines(change.new or "")
+    found = hunks(before, after)
+    body = "".join(unified(before, after, found, context, lambda start: _function(before, start)))
     return f"{head}--- {a}\n+++ {b}\n{body}" if body else head
-
-
-def _bodies(a: Sequence[str], b: Sequence[str], context: int) -> Iterator[str]:
-    groups: list[list[Hunk]] = []
-    for hunk in hunks(a, b):
-        if groups and hunk[0] - groups[-1][-1][1] <= 2 * context:
-            groups[-1].append(hunk)
-        else:
-            groups.append([hunk])
-    for group in groups:
-        start, end = max(group[0][0] - context, 0), min(group[-1][1] + context, len(a))
-        left = group[0][2] - (group[0][0] - start)
-        right = group[-1][3] + (end - group[-1][1])
-        yield f"@@ -{_span(start, end)} +{_span(left, right)} @@{_function(a, start)}\n"
-        at = start
-        for a1, a2, b1, b2 in group:
-            yield from (_marked(" ", line) for line in a[at:a1])
-            yield from (_marked("-", line) for line in a[a1:a2])
-            yield from (_marked("+", line) for line in b[b1:b2])
-            at = a2
-        yield from (_marked(" ", line) for line in a[at:end])
 
 
 def _function(text: Sequence[str], start: int) -> str:
@@ -183,14 +160,6 @@ def _function(text: Sequence[str], start: int) -> str:
         if _FUNCTION.match(line):
             return f" {line.rstrip()[:80].rstrip()}"
     return ""
-
-
-def _marked(mark: str, line: str) -> str:
-    return f"{mark}{line}" if line.endswith("\n") else f"{mark}{line}\n{_NO_NEWLINE}"
-
-
-def _span(start: int, end: int) -> str:
-    return str(start + 1) if end - start == 1 else f"{start + 1 if end > start else start},{end - start}"
 
 
 def stat(found: Sequence[Change], width: int = 80) -> str:

@@ -86,6 +86,7 @@ class DisturbedTerminal:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._machine = self._machine.fork()
+        twin._older = self._older.fork() if self._older is not None else None
         return twin
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
@@ -168,24 +168,7 @@ class _Diff:
     def unified(self, one: str, two: str, a: Sequence[str], b: Sequence[str], hunks: Sequence[Hunk]) -> None:
         around = int(self.chosen["U"]) if self.chosen.get("U", "").isdigit() else 3
         self.out.append(f"--- {one}\t{self._moment(one)}\n+++ {two}\t{self._moment(two)}\n")
-        groups: list[list[Hunk]] = []
-        for hunk in hunks:
-            if groups and hunk[0] - groups[-1][-1][1] <= 2 * around:
-                groups[-1].append(hunk)
-            else:
-                groups.append([hunk])
-        for group in groups:
-            start, end = max(group[0][0] - around, 0), min(group[-1][1] + around, len(a))
-            left = group[0][2] - (group[0][0] - start)
-            right = group[-1][3] + (end - group[-1][1])
-            self.out.append(f"@@ -{_span(start, end)} +{_span(left, right)} @@\n")
-            at = start
-            for a1, a2, b1, b2 in group:
-                self.out.extend(_marked(" ", line) for line in a[at:a1])
-                self.out.extend(_marked("-", line) for line in a[a1:a2])
-                self.out.extend(_marked("+", line) for line in b[b1:b2])
-                at = a2
-            self.out.extend(_marked(" ", line) for line in a[at:end])
+        self.out.extend(unified(a, b, hunks, around))
 
     def _moment(self, name: str) -> str:
         metadata = self.tree.target(self.tree.path(name)) if name != "-" else None
@@ -218,6 +201,40 @@ def _lines(text: str) -> list[str]:
 
 def _marked(mark: str, line: str) -> str:
     return f"{mark}{line}" if line.endswith("\n") else f"{mark}{line}\n{_NO_NEWLINE}"
+
+
+def unified(
+    a: Sequence[str],
+    b: Sequence[str],
+    changed: Sequence[Hunk],
+    context: int,
+    heading: Callable[[int], str] = lambda start: "",
+) -> Iterator[str]:
+    """The body of a unified diff; `heading` names what stands above a group that starts at a line.
+
+    >>> print("".join(unified(["x\\n"], ["y\\n"], [(0, 1, 0, 1)], 3)), end="")
+    @@ -1 +1 @@
+    -x
+    +y
+    """
+    groups: list[list[Hunk]] = []
+    for hunk in changed:
+        if groups and hunk[0] - groups[-1][-1][1] <= 2 * context:
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+    for group in groups:
+        start, end = max(group[0][0] - context, 0), min(group[-1][1] + context, len(a))
+        left = group[0][2] - (group[0][0] - start)
+        right = group[-1][3] + (end - group[-1][1])
+        yield f"@@ -{_span(start, end)} +{_span(left, right)} @@{heading(start)}\n"
+        at = start
+        for a1, a2, b1, b2 in group:
+            yield from (_marked(" ", line) for line in a[at:a1])
+            yield from (_marked("-", line) for line in a[a1:a2])
+            yield from (_marked("+", line) for line in b[b1:b2])
+            at = a2
+        yield from (_marked(" ", line) for line in a[at:end])
 
 
 def _range(start: int, end: int) -> str:
