@@ -1,0 +1,36 @@
+"""What graphical engines share: widgets, layout, hit testing, focus, scrolling, text fields, and plain data.
+
+A screen is a function of a model, and an input is a message to it: `view(model)` builds widgets, `place` gives them
+their boxes, `hit` and `focusables` find the widget that an input is for, and the widget's `on` says which message that
+input is. Models are plain data, so that a fork is a copy and the state is flat fields.
+"""
+
+from __future__ import annotations
+
+from agentworld_gym.engines.gui.field import Field
+from agentworld_gym.engines.gui.layout import Metrics, place
+from agentworld_gym.engines.gui.plain import copied, flat
+from agentworld_gym.engines.gui.pointing import centre, find, focusables, handler, hit, scrollable, visible
+from agentworld_gym.engines.gui.widget import Message, Widget, column, grid, layers, row, scroll
+
+__all__ = [
+    "Field",
+    "Message",
+    "Metrics",
+    "Widget",
+    "centre",
+    "column",
+    "copied",
+    "find",
+    "flat",
+    "focusables",
+    "grid",
+    "handler",
+    "hit",
+    "layers",
+    "place",
+    "row",
+    "scroll",
+    "scrollable",
+    "visible",
+]

@@ -1,0 +1,93 @@
+"""Which widget an input is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentworld_gym.engines.gui.widget import Message, Widget
+
+
+def hit(root: Widget, x: int, y: int) -> list[Widget]:
+    """The widgets under a point, innermost first; empty where there is none.
+
+    Of widgets that overlap the last one counts. Below a modal widget nothing is hit, and what a scrolling widget has
+    scrolled away is not there.
+    """
+    found = _under(root, x, y)
+    return found if found is not None else []
+
+
+def _under(widget: Widget, x: int, y: int) -> list[Widget] | None:
+    if not (widget.x <= x < widget.x + widget.w and widget.y <= y < widget.y + widget.h):
+        return None
+    for child in reversed(widget.children):
+        found = _under(child, x, y)
+        if found is not None:
+            found.append(widget)
+            return found
+        if child.modal:
+            return [widget]
+    return [widget]
+
+
+def handler(path: list[Widget], gesture: str) -> tuple[Widget, Message] | None:
+    """The innermost widget that has a message for an input; None where there is none or one on the way is disabled."""
+    for widget in path:
+        if not widget.enabled:
+            return None
+        message = widget.on.get(gesture)
+        if message is not None:
+            return widget, message
+    return None
+
+
+def scrollable(path: list[Widget]) -> Widget | None:
+    """The innermost widget under a point that scrolls."""
+    return next((widget for widget in path if widget.scrolls), None)
+
+
+def visible(root: Widget) -> Iterator[Widget]:
+    """The printed widgets in the order of the tree, without those whose middle is scrolled away."""
+    return _visible(root, root.y, root.y + root.h)
+
+
+def _visible(widget: Widget, top: int, bottom: int) -> Iterator[Widget]:
+    if widget.shown and (widget.children or top <= widget.y + widget.h // 2 < bottom):
+        yield widget
+    if widget.scrolls:
+        top, bottom = max(top, widget.y), min(bottom, widget.y + widget.h)
+    for child in widget.children:
+        if child.y < bottom and child.y + child.h > top:
+            yield from _visible(child, top, bottom)
+
+
+def focusables(root: Widget) -> list[Widget]:
+    """What takes the focus, in the order of the tree; only what is in a modal widget where there is one."""
+    found: list[Widget] = []
+    _collect(root, found)
+    return found
+
+
+def _collect(widget: Widget, found: list[Widget]) -> None:
+    if widget.modal:
+        found.clear()
+    if widget.key and widget.enabled and ("focusable" in widget.flags or widget.field is not None):
+        found.append(widget)
+    for child in widget.children:
+        _collect(child, found)
+
+
+def find(root: Widget, key: str) -> Widget | None:
+    """The widget of a key."""
+    if root.key == key:
+        return root
+    for child in root.children:
+        found = find(child, key)
+        if found is not None:
+            return found
+    return None
+
+
+def centre(widget: Widget) -> tuple[int, int]:
+    """The point in the middle of a widget."""
+    return widget.x + widget.w // 2, widget.y + widget.h // 2
