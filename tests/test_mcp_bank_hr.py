@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from mcp_cases import HIRE, REFUSED, TABLES, WORKS
 
-from agentworld_gym.engines.mcp.database import opened
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
+from agentworld_gym.engines.tables.database import opened
 
 
 def machine_of(tool: str) -> ToolMachine:

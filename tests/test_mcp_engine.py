@@ -19,9 +19,9 @@ from agentworld_gym.engines import Controls, EngineError
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.mcp import Context, Tool, ToolMachine, generated, load_service, scenario_names
 from agentworld_gym.engines.mcp.answers import Refused
-from agentworld_gym.engines.mcp.database import opened, tables_of
-from agentworld_gym.engines.mcp.recipes import SMALL_ROWS
 from agentworld_gym.engines.mcp.toolfile import ToolFile
+from agentworld_gym.engines.tables.database import opened, tables_of
+from agentworld_gym.engines.tables.recipes import SMALL_ROWS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.spec import load_spec

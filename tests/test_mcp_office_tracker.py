@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from agentworld_gym.actions import ActionParser
-from agentworld_gym.engines.mcp.database import opened
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
+from agentworld_gym.engines.tables.database import opened
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Check, Task, load_task
 from agentworld_gym.tasks import generate

@@ -14,11 +14,11 @@ from typing import Any
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.mcp import perturb
 from agentworld_gym.engines.mcp.answers import Refused, printed, refusal
-from agentworld_gym.engines.mcp.database import Database, Tokens, fields_of
 from agentworld_gym.engines.mcp.provenance import Shown
-from agentworld_gym.engines.mcp.recipes import Size
 from agentworld_gym.engines.mcp.service import STATE, Service, generated, load_service
 from agentworld_gym.engines.mcp.tools import Context, Tool
+from agentworld_gym.engines.tables.database import Database, Tokens, fields_of
+from agentworld_gym.engines.tables.recipes import Size
 from agentworld_gym.task import Strict, validated
 from agentworld_gym.toolset import Problem
 

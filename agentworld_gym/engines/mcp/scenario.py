@@ -9,8 +9,9 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from agentworld_gym.engines.mcp.recipes import RowFile, Words
 from agentworld_gym.engines.mcp.toolfile import ToolFile, ToolSpec
+from agentworld_gym.engines.tables.recipes import RowFile, Words
+from agentworld_gym.engines.tables.words import common_words
 from agentworld_gym.errors import SpecError
 from agentworld_gym.spec import data_folder
 from agentworld_gym.task import Strict, read_yaml, validated
@@ -74,15 +75,5 @@ def load_scenario(name: str) -> Scenario:
         schema = (folder / "schema.sql").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(folder / "schema.sql", "file", type(error).__name__, "a readable UTF-8 file") from error
-    words = {**_common_words(), **about.words}
+    words = {**common_words(), **about.words}
     return Scenario(folder.name, folder, about, schema, rows, tools.tools, words)
-
-
-class _WordFile(Strict):
-    words: dict[str, tuple[Any, ...]]
-
-
-@lru_cache(maxsize=1)
-def _common_words() -> dict[str, tuple[Any, ...]]:
-    path = scenario_folder() / "words.yaml"
-    return validated(_WordFile, {"words": read_yaml(path)}, path).words

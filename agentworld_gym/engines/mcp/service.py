@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from agentworld_gym.engines.mcp.database import empty_image, keys_of, opened
 from agentworld_gym.engines.mcp.prove import prove
-from agentworld_gym.engines.mcp.recipes import Size
-from agentworld_gym.engines.mcp.rows import fill
 from agentworld_gym.engines.mcp.scenario import Scenario, load_scenario
 from agentworld_gym.engines.mcp.sqltools import sql_tool
 from agentworld_gym.engines.mcp.tools import Tool
+from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
+from agentworld_gym.engines.tables.given import with_rows
+from agentworld_gym.engines.tables.recipes import Size
+from agentworld_gym.engines.tables.rows import fill
 from agentworld_gym.errors import SpecError
 from agentworld_gym.toolset import Toolset
 
@@ -49,35 +50,7 @@ class Service:
         Raises:
             SpecError: there is no such table or column, or a constraint refuses a row.
         """
-        connection = opened(self.empty)
-        try:
-            connection.execute("PRAGMA foreign_keys = OFF")
-            for table, rows in tables.items():
-                self._insert(connection, table, rows)
-            for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check"):
-                raise SpecError(STATE, f"tables.{table}.{rowid}", rowid, f"a row of {parent} that it refers to")
-            return connection.serialize()
-        finally:
-            connection.close()
-
-    def _insert(self, connection: sqlite3.Connection, table: str, rows: Any) -> None:
-        if table not in self.keys:
-            raise SpecError(STATE, f"tables.{table}", table, f"one of {', '.join(self.keys)}")
-        known = self.keys[table][0]
-        if not isinstance(rows, Sequence) or isinstance(rows, str):
-            raise SpecError(STATE, f"tables.{table}", rows, "a list of rows")
-        for number, row in enumerate(rows):
-            key = f"tables.{table}.{number}"
-            if not isinstance(row, Mapping) or not row:
-                raise SpecError(STATE, key, row, "a mapping from column to value")
-            for column in row:
-                if column not in known:
-                    raise SpecError(STATE, f"{key}.{column}", row[column], f"one of the columns {', '.join(known)}")
-            sql = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
-            try:
-                connection.execute(sql, tuple(row.values()))
-            except (sqlite3.Error, OverflowError, ValueError) as error:
-                raise SpecError(STATE, key, dict(row), f"a row that the schema accepts ({error})") from error
+        return with_rows(self.empty, self.keys, tables, STATE, "tables")
 
 
 @lru_cache(maxsize=32)

@@ -10,9 +10,9 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from agentworld_gym.engines.mcp.database import has, opened, tables_of, today
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
+from agentworld_gym.engines.tables.database import has, opened, tables_of, today
 from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft, Family
 
@@ -344,10 +344,10 @@ def _played(machine: ToolMachine, action: str) -> str:
 def _holds(machine: ToolMachine, check: Check, closing: str | None) -> bool:
     if check.answer is not None:
         return closing is not None and check.answer.holds(closing)
-    assert check.probe is not None and check.expect is not None
+    assert check.expect is not None
     fork = machine.fork()
     try:
-        return check.expect.holds(fork.act(json.loads(check.probe)))
+        return check.expect.holds(fork.act(json.loads(check.probes[0])))
     finally:
         fork.close()
 

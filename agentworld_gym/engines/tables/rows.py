@@ -9,10 +9,10 @@ import sqlite3
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
-from agentworld_gym.engines.mcp.recipes import Recipe, Size
-from agentworld_gym.engines.mcp.scenario import Scenario
+from agentworld_gym.engines.tables.recipes import Recipe, RowFile, Size, Words
 from agentworld_gym.errors import SpecError
 
 ATTEMPTS = 200
@@ -30,7 +30,31 @@ _FILTERS: dict[str, Callable[[str], str]] = {
 Row = dict[str, Any]
 
 
-def fill(connection: sqlite3.Connection, scenario: Scenario, size: Size, seed: int) -> None:
+class RowSource(Protocol):
+    """Something whose tables are filled from a seed: a scenario, a site."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """Where its `rows.yaml` lies."""
+        ...
+
+    @property
+    def rows(self) -> RowFile:
+        """How its rows are made."""
+        ...
+
+    @property
+    def words(self) -> Words:
+        """The word lists that its recipes may name."""
+        ...
+
+
+def fill(connection: sqlite3.Connection, scenario: RowSource, size: Size, seed: int) -> None:
     """Insert the rows of a scenario into its empty database.
 
     Raises:
@@ -73,7 +97,7 @@ class _Wrong(Exception):
 
 
 class _Filler:
-    def __init__(self, connection: sqlite3.Connection, scenario: Scenario, rng: random.Random) -> None:
+    def __init__(self, connection: sqlite3.Connection, scenario: RowSource, rng: random.Random) -> None:
         self.connection, self.scenario, self.rng = connection, scenario, rng
         self.file = scenario.folder / "rows.yaml"
         self.tables: dict[str, _Table] = {}

@@ -1,0 +1,60 @@
+"""Puts rows that a task gives into a database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines.tables.database import opened
+from agentworld_gym.errors import SpecError
+
+Keys = Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
+"""Of every table its columns, and which of them make the primary key."""
+
+
+def with_rows(
+    image: bytes, keys: Keys, tables: Mapping[str, Any], file: str, key: str, references: bool = True
+) -> bytes:
+    """A copy of a database with these rows added.
+
+    Args:
+        image: the bytes of a database file.
+        keys: its tables.
+        tables: lists of rows by table.
+        file, key: where the rows stand, for errors.
+        references: whether every row that another refers to has to be there.
+
+    Raises:
+        SpecError: there is no such table or column, or a constraint refuses a row.
+    """
+    connection = opened(image)
+    try:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        for table, rows in tables.items():
+            _insert(connection, keys, table, rows, file, f"{key}.{table}")
+        for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check") if references else ():
+            raise SpecError(file, f"{key}.{table}.{rowid}", rowid, f"a row of {parent} that it refers to")
+        return connection.serialize()
+    finally:
+        connection.close()
+
+
+def _insert(connection: sqlite3.Connection, keys: Keys, table: str, rows: Any, file: str, key: str) -> None:
+    if table not in keys:
+        raise SpecError(file, key, table, f"one of {', '.join(keys)}")
+    known = keys[table][0]
+    if not isinstance(rows, Sequence) or isinstance(rows, str):
+        raise SpecError(file, key, rows, "a list of rows")
+    for number, row in enumerate(rows):
+        place = f"{key}.{number}"
+        if not isinstance(row, Mapping) or not row:
+            raise SpecError(file, place, row, "a mapping from column to value")
+        for column in row:
+            if column not in known:
+                raise SpecError(file, f"{place}.{column}", row[column], f"one of the columns {', '.join(known)}")
+        sql = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+        try:
+            connection.execute(sql, tuple(row.values()))
+        except (sqlite3.Error, OverflowError, ValueError) as error:
+            raise SpecError(file, place, dict(row), f"a row that the schema accepts ({error})") from error

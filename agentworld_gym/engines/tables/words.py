@@ -1,0 +1,24 @@
+"""Word lists that every scenario can use."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from agentworld_gym.spec import data_folder
+from agentworld_gym.task import Strict, read_yaml, validated
+
+
+class _WordFile(Strict):
+    words: dict[str, tuple[Any, ...]]
+
+
+@lru_cache(maxsize=1)
+def common_words() -> dict[str, tuple[Any, ...]]:
+    """The lists by name.
+
+    Raises:
+        SpecError: the file is wrong.
+    """
+    path = data_folder("domain_specs") / "scenarios" / "words.yaml"
+    return validated(_WordFile, {"words": read_yaml(path)}, path).words
