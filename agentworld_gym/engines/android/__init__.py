@@ -1,0 +1,8 @@
+"""A phone with its launcher, settings and apps, operated by touches and seen as numbered elements."""
+
+from __future__ import annotations
+
+from agentworld_gym.engines.android.machine import AndroidMachine
+from agentworld_gym.engines.android.scenario import load_scenario, scenario_names
+
+__all__ = ["AndroidMachine", "load_scenario", "scenario_names"]

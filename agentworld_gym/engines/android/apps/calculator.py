@@ -1,0 +1,130 @@
+"""Calculator: keys, the line that is typed, its value, and a history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android.app import App, Scene, Screen
+from agentworld_gym.engines.android.apps.arithmetic import BadExpression, calculated
+from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.gui import Message, Widget, column, grid, row
+
+MAX_CHARS = 60
+MAX_HISTORY = 50
+_KEYS = (
+    ("√", "square root"), ("π", "pi"), ("^", "power"), ("%", "percent"),
+    ("AC", "clear"), ("(", "left parenthesis"), (")", "right parenthesis"), ("÷", "divide"),
+    ("7", "7"), ("8", "8"), ("9", "9"), ("×", "multiply"),
+    ("4", "4"), ("5", "5"), ("6", "6"), ("−", "minus"),
+    ("1", "1"), ("2", "2"), ("3", "3"), ("+", "plus"),
+    ("0", "0"), (".", "point"), ("⌫", "delete"), ("=", "equals"),
+)  # fmt: skip
+"""What stands on the keys, and what a screen reader says of them."""
+
+
+class CalculatorApp(App):
+    """A pocket calculator."""
+
+    id = "calculator"
+    title = "Calculator"
+    package = "com.google.android.calculator"
+    shares = ()
+
+    def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
+        """Nothing is typed yet."""
+        return {"line": "", "value": "", "done": False, "history": []}
+
+    def view(self, phone: Phone, screen: Screen) -> Widget:
+        """The keys, or the history."""
+        data = phone.data["calculator"]
+        if screen["name"] == "history":
+            return _history(phone, screen, data)
+        menu = parts.more(("History", ("calculator/history",)), ("Clear history", ("calculator/clear_history",)))
+        line = Widget(parts.TEXT, text=data["line"], description="Formula", height=160)
+        value = Widget(parts.TEXT, text=data["value"], description="Result preview", height=160)
+        keys = [
+            Widget(
+                parts.BUTTON,
+                text=text,
+                description=spoken if spoken != text else "",
+                on={"click": ("calculator/key", text)},
+                flags=("focusable",),
+                height=222,
+            )
+            for text, spoken in _KEYS
+        ]
+        show = [] if data["done"] else [value]
+        shown = row(parts.gap(48), column(line, *show, grow=1), parts.gap(48), height=400)
+        return parts.page(
+            parts.bar("Calculator", menu, back=False), shown, Widget(shown=False, grow=1), grid(4, keys, gap=12)
+        )
+
+    def update(self, phone: Phone, message: Message) -> None:
+        """Press a key, or look at the history."""
+        data, name = phone.data["calculator"], message[0].partition("/")[2]
+        if name == "key":
+            _press(phone, data, message[1])
+        elif name == "history":
+            phone.push("history")
+        elif name == "clear_history":
+            data["history"].clear()
+        elif name == "take":
+            phone.pop()
+            data.update(line=message[1], value="", done=False)
+
+
+def _press(phone: Phone, data: dict[str, Any], key: str) -> None:
+    line = data["line"]
+    if key == "AC":
+        data.update(line="", value="", done=False)
+    elif key == "=":
+        if not line or data["done"]:
+            return
+        try:
+            value = calculated(line)
+        except BadExpression as error:
+            data["value"] = str(error)
+            return
+        data["history"].insert(0, {"id": phone.new_id(), "line": line, "value": value})
+        del data["history"][MAX_HISTORY:]
+        data.update(line=value, value="", done=True)
+    else:
+        if key == "⌫":
+            line = "" if data["done"] else line[:-1]
+        elif len(line) >= MAX_CHARS:
+            phone.toast(f"Can't enter more than {MAX_CHARS} characters")
+            return
+        elif data["done"] and key in "0123456789.(√π":
+            line = key
+        else:
+            line += key
+        data.update(line=line, value=_preview(line), done=False)
+
+
+def _preview(line: str) -> str:
+    """The value of what is typed so far; empty while there is none, and for a single number."""
+    if line.replace(".", "").isdecimal():
+        return ""
+    try:
+        return calculated(line)
+    except BadExpression:
+        return ""
+
+
+def _history(phone: Phone, screen: Screen, data: dict[str, Any]) -> Widget:
+    top = parts.bar("History", parts.more(("Clear history", ("calculator/clear_history",))))
+    rows = data["history"]
+    if not rows:
+        return parts.page(top, parts.empty("No history"))
+    return parts.page(
+        top,
+        parts.listing(
+            screen,
+            rows,
+            lambda entry: parts.item(entry["line"], ("calculator/take", entry["value"]), detail=f"= {entry['value']}"),
+        ),
+    )
+
+
+APP = CalculatorApp()

@@ -1,0 +1,356 @@
+"""Pantry: a grocer whose shop is an app: products, a basket, orders with a time of delivery, and an account."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android.app import App, Scene, Screen
+from agentworld_gym.engines.gui import Message, Widget, row
+from agentworld_gym.task import Strict
+
+if TYPE_CHECKING:
+    from agentworld_gym.engines.android.phone import Phone
+
+MAX_ORDERS, MAX_COUNT = 100, 20
+
+Product = dict[str, Any]
+
+
+class StatedProduct(Strict):
+    """One product; its price is in cents."""
+
+    name: str = Field(min_length=1)
+    category: str
+    price: int = Field(gt=0)
+    size: str = ""
+    stock: int = Field(default=20, ge=0)
+
+
+class StatedLine(Strict):
+    """Some pieces of one product."""
+
+    product: str
+    count: int = Field(default=1, ge=1, le=MAX_COUNT)
+
+
+class StatedOrder(Strict):
+    """One order."""
+
+    lines: tuple[StatedLine, ...]
+    slot: str
+    status: str = "Delivered"
+
+
+class Stated(Strict):
+    """The shop as a task states it."""
+
+    products: tuple[StatedProduct, ...] | None = None
+    basket: tuple[StatedLine, ...] = ()
+    orders: tuple[StatedOrder, ...] = ()
+    slots: tuple[str, ...] | None = None
+    account: str = "nora.feldt@post.example"
+
+
+class Known(Strict):
+    """The products of the shop, and the times at which it delivers."""
+
+    products: tuple[StatedProduct, ...]
+    slots: tuple[str, ...]
+
+
+class ShopApp(App):
+    """Products with search and categories; basket, checkout and orders of an account."""
+
+    id, title, package = "shop", "Pantry", "example.pantry.android"
+    State, Defaults = Stated, Known
+    account = True
+    permissions = ("location", "notifications")
+
+    def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
+        """The stated products, or those of the scenario; a basket and orders are empty unless stated."""
+        if stated.products is not None:
+            given = stated.products
+        else:
+            given = tuple(StatedProduct.model_validate(product) for product in scene.defaults.get("products", ()))
+        products = [{"id": number, **product.model_dump()} for number, product in enumerate(given, 1)]
+        by_name = {product["name"]: product for product in products}
+        slots = stated.slots if stated.slots is not None else tuple(scene.defaults.get("slots", ()))
+
+        def lines(entries: tuple[StatedLine, ...]) -> list[dict[str, Any]]:
+            known = [(by_name[entry.product], entry.count) for entry in entries if entry.product in by_name]
+            return [{"id": product["id"], "count": count} for product, count in known]
+
+        orders = []
+        for number, order in enumerate(stated.orders, 1):
+            bought = lines(order.lines)
+            total = sum(products[line["id"] - 1]["price"] * line["count"] for line in bought)
+            orders.append(
+                {
+                    "id": number,
+                    "number": 4100 + number,
+                    "lines": bought,
+                    "slot": order.slot,
+                    "status": order.status,
+                    "total": total,
+                }
+            )
+        return {
+            "products": products,
+            "basket": lines(stated.basket),
+            "orders": orders,
+            "slots": list(slots),
+            "slot": "",
+            "account": stated.account,
+        }
+
+    def view(self, phone: Phone, screen: Screen) -> Widget:
+        """One of the tabs, a product, or an order."""
+        match screen["name"]:
+            case "product":
+                return _product(phone, screen)
+            case "basket":
+                return _basket(phone, screen)
+            case "orders":
+                return _orders(phone, screen)
+            case "order":
+                return _order(phone, screen)
+        return _products(phone, screen)
+
+    def update(self, phone: Phone, message: Message) -> None:
+        """Look, put into the basket and take out, choose a time, order, cancel."""
+        what, *args = message
+        data = phone.data["shop"]
+        match what.removeprefix("shop/"):
+            case "tab":
+                phone.replace(args[0])
+            case "category":
+                phone.replace("main", category=args[0])
+            case "open":
+                phone.push("product", product=args[0])
+            case "add":
+                self._count(phone, args[0], +1)
+            case "less":
+                self._count(phone, args[0], -1)
+            case "remove":
+                data["basket"] = [line for line in data["basket"] if line["id"] != args[0]]
+            case "empty":
+                data["basket"].clear()
+            case "ask_slot":
+                chosen = data["slots"].index(data["slot"]) if data["slot"] in data["slots"] else None
+                phone.choose("Delivery time", data["slots"], chosen, ("shop/slot",))
+            case "slot":
+                data["slot"] = data["slots"][args[0]]
+            case "ask_order":
+                total = money(_total(data, data["basket"]))
+                if not data["basket"]:
+                    phone.toast("Your basket is empty")
+                elif not data["slot"]:
+                    phone.toast("Choose a delivery time first")
+                else:
+                    text = f"{total}, delivered {data['slot']}."
+                    phone.confirm("Place order?", text, ("Cancel", None), ("Place order", ("shop/order",)))
+            case "order":
+                self._order(phone, data)
+            case "show":
+                phone.push("order", order=args[0])
+            case "ask_cancel":
+                phone.confirm(
+                    "Cancel this order?", "", ("Keep order", None), ("Cancel order", ("shop/cancel", args[0]))
+                )
+            case "cancel":
+                for order in data["orders"]:
+                    if order["id"] == args[0]:
+                        order["status"] = "Cancelled"
+                phone.toast("Order cancelled")
+            case "again":
+                for order in data["orders"]:
+                    if order["id"] == args[0]:
+                        for line in order["lines"]:
+                            for _ in range(line["count"]):
+                                self._count(phone, line["id"], +1)
+
+    def _count(self, phone: Phone, product: int, step: int) -> None:
+        data = phone.data["shop"]
+        line = next((line for line in data["basket"] if line["id"] == product), None)
+        stock = next((p["stock"] for p in data["products"] if p["id"] == product), 0)
+        count = (line["count"] if line else 0) + step
+        if count > min(stock, MAX_COUNT):
+            phone.toast("No more of this are available")
+        elif line is None:
+            data["basket"].append({"id": product, "count": count})
+            phone.toast("Added to basket")
+        elif count <= 0:
+            data["basket"].remove(line)
+        else:
+            line["count"] = count
+
+    def _order(self, phone: Phone, data: dict[str, Any]) -> None:
+        if len(data["orders"]) >= MAX_ORDERS:
+            phone.toast("You have too many orders")
+            return
+        number = 4101 + len(data["orders"])
+        data["orders"].append(
+            {
+                "id": phone.new_id(),
+                "number": number,
+                "lines": data["basket"],
+                "slot": data["slot"],
+                "status": "Placed",
+                "total": _total(data, data["basket"]),
+            }
+        )
+        data["basket"], data["slot"] = [], ""
+        phone.replace("orders")
+        phone.toast(f"Order {number} placed")
+
+
+def money(cents: int) -> str:
+    """A price as it is shown.
+
+    >>> money(1205)
+    '€12.05'
+    """
+    return f"€{cents // 100}.{cents % 100:02}"
+
+
+def _by_id(data: dict[str, Any]) -> dict[int, Product]:
+    return {product["id"]: product for product in data["products"]}
+
+
+def _total(data: dict[str, Any], lines: list[dict[str, Any]]) -> int:
+    known = _by_id(data)
+    return sum(known[line["id"]]["price"] * line["count"] for line in lines)
+
+
+def _tabbed(phone: Phone, title: str, selected: int, *body: Widget, actions: tuple[Widget, ...] = ()) -> Widget:
+    count = sum(line["count"] for line in phone.data["shop"]["basket"])
+    names = (("Products", "main"), (f"Basket ({count})" if count else "Basket", "basket"), ("Orders", "orders"))
+    entries = tuple((name, ("shop/tab", screen)) for name, screen in names)
+    return parts.page(parts.bar(title, *actions, back=False), *body, bottom=parts.tabs(entries, selected))
+
+
+def _products(phone: Phone, screen: Screen) -> Widget:
+    field = parts.entry(screen, "query", "Search products", grow=1)
+    query = (field.field.value if field.field else "").strip().lower()
+    data = phone.data["shop"]
+    categories = list(dict.fromkeys(product["category"] for product in data["products"]))
+    chosen = screen.get("category", "")
+    found = [
+        product
+        for product in data["products"]
+        if chosen in ("", product["category"]) and query in f"{product['name']} {product['category']}".lower()
+    ]
+    chips = row(
+        *(
+            parts.chip(category, ("shop/category", "" if category == chosen else category), category == chosen)
+            for category in categories[:5]
+        ),
+        gap=18,
+        padding=(parts.MARGIN, 0),
+        height=150,
+    )
+
+    def line(product: Product) -> Widget:
+        add = parts.icon(f"Add {product['name']} to basket", ("shop/add", product["id"]))
+        detail = f"{money(product['price'])}, {product['size']}" if product["size"] else money(product["price"])
+        return parts.item(product["name"], ("shop/open", product["id"]), detail=detail, trailing=(add,))
+
+    rows = parts.listing(screen, phone.ordered("products", found), line) if found else parts.empty("Nothing found")
+    search = row(parts.gap(parts.MARGIN), field, parts.gap(parts.MARGIN), height=parts.ROW)
+    return _tabbed(phone, "Pantry", 0, search, chips, rows)
+
+
+def _product(phone: Phone, screen: Screen) -> Widget:
+    data = phone.data["shop"]
+    product = _by_id(data)[screen["product"]]
+    count = next((line["count"] for line in data["basket"] if line["id"] == product["id"]), 0)
+    left = "In stock" if product["stock"] >= 10 else f"Only {product['stock']} left" if product["stock"] else "Sold out"
+    return parts.page(
+        parts.bar(product["name"]),
+        parts.item(money(product["price"]), detail=product["size"] or "Each"),
+        parts.item(left, detail=product["category"]),
+        _stepper(product, count),
+        parts.buttons(parts.button("Add to basket", ("shop/add", product["id"]), enabled=product["stock"] > 0)),
+        Widget(shown=False, grow=1),
+    )
+
+
+def _stepper(product: Product, count: int) -> Widget:
+    return row(
+        parts.gap(parts.MARGIN),
+        parts.label("In your basket", grow=1),
+        parts.icon(f"Less {product['name']}", ("shop/less", product["id"]), *(() if count else ("disabled",))),
+        parts.label(str(count), width=90),
+        parts.icon(f"More {product['name']}", ("shop/add", product["id"])),
+        parts.gap(60),
+        height=parts.ROW,
+    )
+
+
+def _basket(phone: Phone, screen: Screen) -> Widget:
+    data = phone.data["shop"]
+    known = _by_id(data)
+
+    def line(entry: dict[str, Any]) -> Widget:
+        product = known[entry["id"]]
+        return parts.item(
+            product["name"],
+            ("shop/open", product["id"]),
+            detail=f"{entry['count']} × {money(product['price'])}",
+            trailing=(
+                parts.icon(f"Less {product['name']}", ("shop/less", product["id"])),
+                parts.icon(f"More {product['name']}", ("shop/add", product["id"])),
+            ),
+        )
+
+    if not data["basket"]:
+        return _tabbed(phone, "Basket", 1, parts.empty("Your basket is empty"))
+    rows = parts.listing(screen, data["basket"], line)
+    slot = parts.item(data["slot"] or "Choose a time", ("shop/ask_slot",), detail="Delivery time")
+    total = row(
+        parts.gap(parts.MARGIN),
+        parts.label(f"Total {money(_total(data, data['basket']))}", grow=1),
+        parts.button("Order", ("shop/ask_order",)),
+        parts.gap(parts.MARGIN),
+        height=parts.ROW,
+    )
+    return _tabbed(phone, "Basket", 1, rows, slot, total, actions=(parts.more(("Empty basket", ("shop/empty",))),))
+
+
+def _orders(phone: Phone, screen: Screen) -> Widget:
+    orders = phone.data["shop"]["orders"][::-1]
+    body = parts.listing(
+        screen,
+        phone.ordered("orders", orders),
+        lambda order: parts.item(
+            f"Order {order['number']}",
+            ("shop/show", order["id"]),
+            detail=f"{order['status']}, {money(order['total'])}",
+        ),
+    )
+    return _tabbed(phone, "Orders", 2, body if orders else parts.empty("No orders yet"))
+
+
+def _order(phone: Phone, screen: Screen) -> Widget:
+    data = phone.data["shop"]
+    known = _by_id(data)
+    order = next(order for order in data["orders"] if order["id"] == screen["order"])
+    lines = [
+        parts.item(known[line["id"]]["name"], detail=f"{line['count']} × {money(known[line['id']]['price'])}")
+        for line in order["lines"]
+    ]
+    choices: list[tuple[str, Message]] = [("Order again", ("shop/again", order["id"]))]
+    if order["status"] == "Placed":
+        choices.append(("Cancel order", ("shop/ask_cancel", order["id"])))
+    return parts.page(
+        parts.bar(f"Order {order['number']}", parts.more(*choices)),
+        parts.item(order["status"], detail=f"Delivery {order['slot']}"),
+        parts.item(f"Total {money(order['total'])}"),
+        parts.scrolling(*lines),
+    )
+
+
+APP = ShopApp()

@@ -1,0 +1,302 @@
+"""From a view to what is on the display: boxes, the numbered elements, their lines, and what lies under a point."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from agentworld_gym.engines import Kind
+from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android.app import Screen
+from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.gui import Message, Widget, layers, place
+
+FRAME = "android.widget.FrameLayout"
+TOAST = "android.widget.Toast"
+_ORDER = (
+    "clickable",
+    "long_clickable",
+    "checkable",
+    "checked",
+    "focusable",
+    "focused",
+    "editable",
+    "scrollable",
+    "selected",
+    "password",
+    "disabled",
+)
+_KEYBOARD_TOP = parts.HEIGHT - parts.KEYBOARD - parts.GESTURE
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": " "})
+
+
+class Element(NamedTuple):
+    """A widget on the display, with the corners of the part of it that shows."""
+
+    widget: Widget
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def centre(self) -> tuple[int, int]:
+        """Where a touch on it goes."""
+        return (self.left + self.right) // 2, (self.top + self.bottom) // 2
+
+
+class Display:
+    """What a phone shows: the tree of widgets with their boxes, and the elements in the order of their indices."""
+
+    __slots__ = ("elements", "root", "text")
+
+    def __init__(self, phone: Phone) -> None:
+        self.root = compose(phone)
+        self.elements = _elements(self.root)
+        lines = [_line(index, element) for index, element in enumerate(self.elements)]
+        if toast := phone.model["toast"]:
+            # A toast lets every touch through: it is told, and not there.
+            lines.append(
+                f'[{len(lines)}] text="{quoted(toast)}" content_desc="" class={TOAST} bounds=[140,2000][940,2110]'
+            )
+        self.text = "\n".join(lines)
+
+    def at(self, x: int, y: int) -> list[Widget]:
+        """The widgets under a point, innermost first."""
+        return under(self.root, x, y) or []
+
+
+def compose(phone: Phone) -> Widget:
+    """The display as one tree with its boxes: a screen or the dialog over it, then a snackbar, then the keyboard."""
+    screen = phone.screen
+    phone.viewing = screen
+    if screen.get("loading") and phone.controls.strength("slow-loading"):
+        body = _loading()
+    else:
+        body = phone.apps[screen["app"]].view(phone, screen)
+    phone.viewing = None
+    keyboard = bool(screen["focus"])
+    # The strip for gestures at the end of a page lies below the edge of the keyboard.
+    high = _KEYBOARD_TOP + parts.GESTURE if keyboard else parts.HEIGHT
+    if screen["over"]:
+        return _over(screen, body, _KEYBOARD_TOP if keyboard else parts.HEIGHT - parts.GESTURE, keyboard)
+    body.width, body.height = parts.WIDTH, high
+    if (snack := phone.model["snack"]) is not None:
+        body = layers(body, _snackbar(high - 480, *snack), width=parts.WIDTH, height=high)
+    whole = layers(body, _keyboard(body, screen)) if keyboard else body
+    return _placed(whole, screen)
+
+
+def _over(screen: Screen, body: Widget, high: int, keyboard: bool) -> Widget:
+    """A dialog in the middle of what the keyboard leaves. Touching beside it closes it."""
+    wide = body.width or parts.WIDTH
+    edge = 0 if wide == parts.WIDTH else (parts.WIDTH - wide) // 2
+    place(body, 0, 0, wide, 0, parts.METRICS, {})
+    tall = min(body.height if body.height is not None else _natural(body), high - parts.STATUS)
+    if screen["name"] == "menu":
+        body.at = (parts.WIDTH - wide - 24, parts.STATUS)
+    else:
+        body.at = (edge, parts.STATUS + (high - parts.STATUS - tall) // 2)
+    body.width, body.height = wide, tall
+    beside = "system/nothing" if screen.get("sticky") else "system/dismiss"
+    scrim = Widget(shown=False, on={"click": (beside,)}, width=parts.WIDTH, height=parts.HEIGHT)
+    shield = Widget(shown=False, on={"click": ("system/nothing",)}, width=wide, height=tall, at=body.at)
+    keys = (_keyboard(body, screen),) if keyboard else ()
+    return _placed(layers(scrim, shield, body, *keys), screen)
+
+
+def _natural(body: Widget) -> int:
+    """How high a column is that was placed without room."""
+    last = body.children[-1] if body.children else body
+    return last.y + last.h + body.padding[1]
+
+
+def _placed(whole: Widget, screen: Screen) -> Widget:
+    place(whole, 0, 0, parts.WIDTH, parts.HEIGHT, parts.METRICS, screen["scroll"])
+    if screen["reveal"]:
+        screen["reveal"] = False
+        if _reveal(whole, screen):
+            place(whole, 0, 0, parts.WIDTH, parts.HEIGHT, parts.METRICS, screen["scroll"])
+    return whole
+
+
+def _reveal(whole: Widget, screen: Screen) -> bool:
+    """Scroll the field with the focus into view; whether anything has moved."""
+    path = _path(whole, screen["focus"]) if screen["focus"] else None
+    area = next((widget for widget in path or () if widget.scrolls), None)
+    if path is None or area is None:
+        return False
+    field = path[0]
+    below, above = field.y + field.h - area.y - area.h, area.y - field.y
+    move = below if below > 0 else -above if above > 0 else 0
+    screen["scroll"][area.key] = max(0, area.offset + move)
+    return move != 0
+
+
+def _path(widget: Widget, key: str) -> list[Widget] | None:
+    """From the widget of a key up to the root."""
+    if widget.key == key:
+        return [widget]
+    for child in widget.children:
+        path = _path(child, key)
+        if path is not None:
+            path.append(widget)
+            return path
+    return None
+
+
+def _loading() -> Widget:
+    wheel = Widget("android.widget.ProgressBar", description="Loading", width=168, height=168, at=(456, 1100))
+    return layers(wheel)
+
+
+def _snackbar(top: int, text: str, action: str, message: Message) -> Widget:
+    texts = parts.label(text, grow=1, height=126)
+    button = parts.button(action, message)
+    return Widget(
+        FRAME,
+        children=(parts.gap(40), texts, button),
+        arrangement="row",
+        width=780,
+        height=126,
+        at=(48, top),
+        shown=False,
+        on={"click": ("system/nothing",)},
+    )
+
+
+def _keyboard(body: Widget, screen: Screen) -> Widget:
+    path = _path(body, screen["focus"])
+    field = path[0] if path is not None else None
+    if field is not None and field.field is not None and field.field.multiline:
+        action = "Enter"
+    elif field is not None and "search" in field.description.lower():
+        action = "Search"
+    elif field is not None and "enter" not in field.on and next_field(body, screen["focus"]):
+        action = "Next"
+    else:
+        action = "Done"
+    keys = [
+        Widget(
+            parts.ICON,
+            description=name,
+            on={"click": ("system/key", key)},
+            width=160,
+            height=180,
+            at=(908, at),
+        )
+        for name, key, at in (("Delete", "delete", 396), (action, "enter", 590))
+    ]
+    return Widget(
+        FRAME,
+        description="Keyboard",
+        on={"none": ()},
+        children=tuple(keys),
+        arrangement="layers",
+        width=parts.WIDTH,
+        height=parts.HEIGHT - _KEYBOARD_TOP,
+        at=(0, _KEYBOARD_TOP),
+    )
+
+
+def next_field(body: Widget, key: str) -> str:
+    """The text field after one, in the order of the tree; empty if it is the last."""
+    keys = fields(body)
+    at = keys.index(key) + 1 if key in keys else len(keys)
+    return keys[at] if at < len(keys) else ""
+
+
+def fields(widget: Widget) -> list[str]:
+    """The keys of the text fields in a tree."""
+    found = [widget.key] if widget.field is not None and widget.enabled else []
+    for child in widget.children:
+        found += fields(child)
+    return found
+
+
+def under(widget: Widget, x: int, y: int) -> list[Widget] | None:
+    """The widgets under a point, innermost first; what only arranges others lets through what lies below it."""
+    if not (widget.x <= x < widget.x + widget.w and widget.y <= y < widget.y + widget.h):
+        return None
+    for child in reversed(widget.children):
+        found = under(child, x, y)
+        if found is not None:
+            found.append(widget)
+            return found
+    return [widget] if widget.shown or widget.on else None
+
+
+def _elements(root: Widget) -> list[Element]:
+    found: list[Element] = []
+    _collect(root, 0, 0, parts.WIDTH, parts.HEIGHT, found)
+    return found
+
+
+def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, found: list[Element]) -> None:
+    x, y = widget.x, widget.y
+    # Assignments instead of max and min: this runs for every widget of every screen.
+    if x > left:
+        left = x
+    if y > top:
+        top = y
+    if x + widget.w < right:
+        right = x + widget.w
+    if y + widget.h < bottom:
+        bottom = y + widget.h
+    if left >= right or top >= bottom:
+        return
+    if widget.shown and widget.role:
+        found.append(Element(widget, left, top, right, bottom))
+    start = len(found)
+    layered = widget.arrangement == "layers"
+    for child in widget.children:
+        before = len(found)
+        _collect(child, left, top, right, bottom, found)
+        if layered and before > start and len(found) > before:
+            _uncover(found, start, before)
+
+
+def _uncover(found: list[Element], start: int, before: int) -> None:
+    """Drop what has its centre below a layer on top of it: a touch would not reach it."""
+    covers = found[before:]
+    found[start:before] = [
+        element
+        for element in found[start:before]
+        if not any(
+            cover.left <= element.centre[0] < cover.right and cover.top <= element.centre[1] < cover.bottom
+            for cover in covers
+        )
+    ]
+
+
+def _line(index: int, element: Element) -> str:
+    widget, left, top, right, bottom = element
+    text = widget.text
+    if text and not text.isalnum():
+        text = quoted(text)
+    description = widget.description
+    if description and not description.isalnum():
+        description = quoted(description)
+    flags = _flags(widget.flags, "click" in widget.on, "long" in widget.on, widget.scrolls and widget.extent > widget.h)
+    return (
+        f'[{index}] text="{text}" content_desc="{description}" class={widget.role}{flags} '
+        f"bounds=[{left},{top}][{right},{bottom}]"
+    )
+
+
+def quoted(text: str) -> str:
+    """A text as a line shows it, on one line."""
+    return text.translate(_ESCAPES)
+
+
+@lru_cache(maxsize=512)
+def _flags(flags: tuple[str, ...], click: bool, long: bool, scrolls: bool) -> str:
+    """The flags in their order, each after a space."""
+    on = {*flags}
+    on |= {name for name, set_ in (("clickable", click), ("long_clickable", long), ("scrollable", scrolls)) if set_}
+    return "".join([f" {name}" for name in _ORDER if name in on])
+
+
+def kind(widget: Widget) -> Kind:
+    """What decides the text of a widget."""
+    return "metadata" if widget.role in (parts.CLOCK, parts.CHRONOMETER) else "deterministic"

@@ -1,0 +1,300 @@
+"""What an agent's actions do to the display: touches, typing, scrolling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android.display import Display, Element, next_field
+from agentworld_gym.engines.android.phone import LAUNCHER, Phone
+from agentworld_gym.engines.gui import Widget, find, handler
+
+DIRECTIONS = ("up", "down", "left", "right")
+_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
+WAIT_SECONDS = 60
+"""How much time an action `wait` lets pass; all others take none."""
+_SHARE = (3, 4)
+"""How much of its height a scroll moves a list."""
+
+
+class Target(NamedTuple):
+    """Where an action is aimed: a point, and the element if it was named by its index."""
+
+    x: int
+    y: int
+    element: Element | None = None
+
+
+class Gestures:
+    """Carries out one action after the other on a phone. `display` is what the agent saw last."""
+
+    __slots__ = ("display", "phone", "shift")
+
+    def __init__(self, phone: Phone, display: Display) -> None:
+        self.phone, self.display = phone, display
+        self.shift = 0
+        """By how much the indices of this action are off, because something came between."""
+
+    def perform(self, action: Mapping[str, Any]) -> bool:
+        """Do an action; whether it can have changed anything."""
+        name = action.get("action_type")
+        act = _ACTIONS.get(name) if isinstance(name, str) else None
+        return act is not None and act(self, action)
+
+    def click(self, action: Mapping[str, Any]) -> bool:
+        """A touch."""
+        target = self._target(action)
+        return target is not None and self._touch(target, "click")
+
+    def double_tap(self, action: Mapping[str, Any]) -> bool:
+        """Two touches, where nothing answers to a double one."""
+        target = self._target(action)
+        if target is None:
+            return False
+        if self._touch(target, "double"):
+            return True
+        first = self._touch(target, "click")
+        if first:
+            self._look()
+        return self._touch(target._replace(element=None), "click") or first
+
+    def long_press(self, action: Mapping[str, Any]) -> bool:
+        """A touch that is held."""
+        target = self._target(action)
+        return target is not None and self._touch(target, "long")
+
+    def input_text(self, action: Mapping[str, Any]) -> bool:
+        """Typing, into the field that is named or else the one with the focus."""
+        text = action.get("text")
+        if not isinstance(text, str):
+            return False
+        changed = False
+        if "index" in action or "x" in action:
+            target = self._target(action)
+            if target is None:
+                return False
+            changed = self._touch(target, "click")
+            if changed:
+                self._look()
+        widget = self._focused()
+        if widget is None or widget.field is None:
+            return changed
+        if action.get("clear_text") is True:
+            widget.field.set("")
+        before = widget.field.value
+        if "digits" in widget.flags:
+            text = "".join([letter for letter in text if letter.isdecimal() or letter in "+*#.,:- "])
+        widget.field.insert(_typed(text))
+        if widget.field.value != before or action.get("clear_text") is True:
+            changed = True
+            self.phone.send(widget.on.get("changed"))
+        return changed
+
+    def keyboard_enter(self, action: Mapping[str, Any]) -> bool:
+        """The action key of the keyboard."""
+        return self._key("enter")
+
+    def scroll(self, action: Mapping[str, Any]) -> bool:
+        """Move the content, so that more of it shows in a direction."""
+        direction = action.get("direction")
+        if direction not in DIRECTIONS:
+            return False
+        middle = Target(parts.WIDTH // 2, parts.HEIGHT // 2)
+        target = self._target(action) if "index" in action or "x" in action else middle
+        return target is not None and self._scroll(target, direction)
+
+    def swipe(self, action: Mapping[str, Any]) -> bool:
+        """Move the finger, which pulls the content along; from the edges it is a gesture of the system."""
+        direction = action.get("direction")
+        if direction not in DIRECTIONS:
+            return False
+        middle = Target(parts.WIDTH // 2, parts.HEIGHT // 2)
+        target = self._target(action) if "index" in action or "x" in action else middle
+        if target is None:
+            return False
+        if direction == "down" and target.y < parts.STATUS and target.element is None:
+            if self.phone.model["above"]:
+                return False
+            self.phone.raise_above("shade", app="shade", full=True)
+            return True
+        if direction == "up" and target.y >= parts.HEIGHT - parts.GESTURE and target.element is None:
+            return self.navigate_home(action)
+        return self._scroll(target, _OPPOSITE[direction])
+
+    def navigate_back(self, action: Mapping[str, Any]) -> bool:
+        """Close the keyboard, a dialog or a menu, else go one screen back."""
+        phone = self.phone
+        screen = phone.screen
+        if screen["focus"]:
+            phone.unfocus()
+            return True
+        if screen.get("disturbance") and screen["over"]:
+            return False
+        app = phone.apps[screen["app"]]
+        if not app.back(phone, screen):
+            if phone.model["front"] == LAUNCHER and len(phone.stack) == 1 and not phone.model["above"]:
+                return False
+            phone.pop()
+        return True
+
+    def navigate_home(self, action: Mapping[str, Any]) -> bool:
+        """To the launcher."""
+        phone = self.phone
+        if any(screen.get("disturbance") for screen in phone.model["above"]):
+            return False
+        phone.home()
+        return True
+
+    def open_app(self, action: Mapping[str, Any]) -> bool:
+        """Start an app at its first screen."""
+        name = action.get("app_name")
+        if not isinstance(name, str) or len(name) > 100:
+            return False
+        wanted = name.strip().casefold()
+        for app in self.phone.apps.values():
+            if app.icon and wanted in (app.title.casefold(), app.package, *app.aliases):
+                if any(screen.get("disturbance") for screen in self.phone.model["above"]):
+                    return False
+                self.phone.launch(app.id, fresh=True)
+                return True
+        return False
+
+    def wait(self, action: Mapping[str, Any]) -> bool:
+        """Let time pass."""
+        phone = self.phone
+        phone.model["clock"] += WAIT_SECONDS
+        phone.screen.pop("loading", None)
+        for app in phone.apps.values():
+            app.tick(phone, WAIT_SECONDS)
+        return True
+
+    def _target(self, action: Mapping[str, Any]) -> Target | None:
+        index, x, y = action.get("index"), action.get("x"), action.get("y")
+        if isinstance(index, int) and not isinstance(index, bool):
+            index -= self.shift
+            if not 0 <= index < len(self.display.elements):
+                return None
+            element = self.display.elements[index]
+            return Target(*element.centre, element)
+        if _is_pixel(x, parts.WIDTH) and _is_pixel(y, parts.HEIGHT):
+            return Target(int(x), int(y))  # type: ignore[arg-type]
+        return None
+
+    def _look(self) -> None:
+        """See what the display shows by now."""
+        self.display = Display(self.phone)
+
+    def _touch(self, target: Target, gesture: str) -> bool:
+        path = self.display.at(target.x, target.y)
+        if gesture == "click" and (slide := handler(path, "slide")) is not None:
+            bar, message = slide
+            self.phone.send((*message, round(100 * (target.x - bar.x) / bar.w)))
+            return True
+        found = handler(path, gesture)
+        if found is None:
+            return False
+        widget, message = found
+        if message[0] == "system/key":
+            return self._key(message[1])
+        if message[0] == "system/nothing":
+            return False
+        if message[0] == "system/back":
+            return self.navigate_back({})
+        phone = self.phone
+        screen = phone.screen
+        again = screen["focus"] and screen["focus"] == widget.key
+        if "replace" in widget.flags and widget.field is not None:
+            widget.field.select_all()
+        if again and message[0] == "system/focus":
+            return False
+        phone.send(message)
+        return True
+
+    def _focused(self) -> Widget | None:
+        key = self.phone.screen["focus"]
+        return find(self.display.root, key) if key else None
+
+    def _key(self, key: str) -> bool:
+        """A key of the keyboard."""
+        widget = self._focused()
+        if widget is None or widget.field is None:
+            return False
+        phone = self.phone
+        if key == "delete":
+            before = widget.field.value
+            widget.field.press("backspace")
+            if widget.field.value == before:
+                return False
+            phone.send(widget.on.get("changed"))
+        elif widget.field.multiline:
+            widget.field.insert("\n")
+            phone.send(widget.on.get("changed"))
+        elif (message := widget.on.get("enter")) is not None:
+            phone.send(message)
+        elif after := next_field(self.display.root, widget.key):
+            phone.focus(after)
+        else:
+            phone.unfocus()
+        return True
+
+    def _scroll(self, target: Target, direction: str) -> bool:
+        path = self.display.at(target.x, target.y)
+        if target.element is not None and target.element.widget not in path:
+            path = [target.element.widget, *path]
+        if direction in ("up", "down"):
+            area = next((widget for widget in path if widget.scrolls), None)
+            if area is None and target.element is None:
+                area = _largest(self.display)
+            if area is not None and area.extent > area.h:
+                step = area.h * _SHARE[0] // _SHARE[1]
+                offset = area.offset + (step if direction == "down" else -step)
+                offset = min(max(offset, 0), area.extent - area.h)
+                if offset != area.offset:
+                    self.phone.screen["scroll"][area.key] = offset
+                    return True
+        found = handler(path, direction)
+        if found is None:
+            return False
+        self.phone.send(found[1])
+        return True
+
+
+def _largest(display: Display) -> Widget | None:
+    """The largest part that scrolls; the first one of equals."""
+    areas = [element for element in display.elements if element.widget.scrolls]
+    if not areas:
+        return None
+    return max(areas, key=lambda area: (area.right - area.left) * (area.bottom - area.top)).widget
+
+
+def _is_pixel(value: object, limit: int) -> bool:
+    """Whether a value is a coordinate on the display; whole numbers may be written as floats."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < limit and value == int(value)
+
+
+def _typed(text: str) -> str:
+    """What a keyboard can type of a text."""
+    if text.isprintable():
+        return text
+    return "".join([letter for letter in text if letter.isprintable() or letter == "\n"])
+
+
+_ACTIONS = {
+    name: getattr(Gestures, name)
+    for name in (
+        "click",
+        "double_tap",
+        "long_press",
+        "input_text",
+        "keyboard_enter",
+        "scroll",
+        "swipe",
+        "navigate_back",
+        "navigate_home",
+        "open_app",
+        "wait",
+    )
+}

@@ -1,0 +1,172 @@
+"""Locators: an element of the screen by what it is called, in the place of a reference, an index or a point.
+
+`@{button 'Add to cart'}` is the first button of that name, text or description; `@{'Add to cart'}` is any element,
+`@{button}` any button. `~'part'` matches a part of a name, `''` is a quote in one. ` after role 'name'` wants what
+follows another element, any number of times; a number at the end picks the second match, the third, and so on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.screens.node import Node
+
+START = "@{"
+SYNTAX = "@{role 'name'}, @{'name'}, @{role} or @{~'part'}, then any ` after role 'name'`, then a number"
+_CACHED = 8192
+_STAND_INS = {"web": "e1", "desktop": "1, 1", "android": "0"}
+_PATTERN = r"(?:(?P<role>[A-Za-z][\w-]*)(?: (?P<part>~?)'(?P<name>(?:[^']|'')*)')?|(?P<only>~?)'(?P<any>(?:[^']|'')*)')"
+_TARGET = re.compile(_PATTERN)
+_NUMBER = re.compile(r" ([1-9]\d{0,2})\}")
+
+
+class NotOnScreen(AgentWorldError):
+    """An action names an element that is not on the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What one element must be; what is None is not asked for."""
+
+    role: str | None
+    name: str | None
+    part: bool = False
+
+    def matches(self, node: Node) -> bool:
+        """Whether a node is one."""
+        if self.role is not None and self.role != node.role:
+            return False
+        if self.name is None:
+            return True
+        if self.part:
+            return self.name in node.name or self.name in node.text or self.name in node.description
+        if not self.name:
+            return not node.label
+        return self.name in (node.name, node.text, node.description)
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """An element by its pattern, the elements it comes after (the nearest one first), and its number from 1."""
+
+    pattern: Pattern
+    after: tuple[Pattern, ...] = ()
+    number: int = 1
+
+    def find(self, nodes: Sequence[Node]) -> Node | None:
+        """The element, if it is on the screen and an action can name it."""
+        start = 0
+        for anchor in reversed(self.after):
+            place = next((i for i in range(start, len(nodes)) if anchor.matches(nodes[i])), None)
+            if place is None:
+                return None
+            start = place + 1
+        left = self.number
+        for node in nodes[start:]:
+            if self.pattern.matches(node) and node.target is not None:
+                left -= 1
+                if not left:
+                    return node
+        return None
+
+
+def has_locator(action: str) -> bool:
+    """Whether an action of a graphical domain names an element by a locator."""
+    return START in action
+
+
+def resolve(action: str, nodes: Sequence[Node]) -> str | None:
+    """The action with every locator replaced by what names its element; None if an element is not on the screen.
+
+    Args:
+        action: of a graphical domain, with any number of locators.
+        nodes: the screen it is meant for.
+
+    Raises:
+        ValueError: a locator is broken; tasks are tested for that when they are loaded.
+
+    >>> nodes = [Node("heading", "Tea", handle="e1"), *(Node("button", "Buy", handle=f"e{n}") for n in (2, 3))]
+    >>> resolve("click('@{button 'Buy' after heading 'Tea' 2}')", nodes), resolve("click('@{link}')", nodes)
+    ("click('e3')", None)
+    """
+    if START not in action:
+        return action
+    pieces = []
+    for piece in compiled(action):
+        if isinstance(piece, Locator):
+            node = piece.find(nodes)
+            if node is None or node.target is None:
+                return None
+            piece = node.target
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def stand_in(domain: str, action: str) -> str:
+    """The action as it could look on some screen, to see whether it can be read.
+
+    >>> stand_in("desktop", "pyautogui.click(@{push-button 'Save'})")
+    'pyautogui.click(1, 1)'
+    """
+    target = _STAND_INS.get(domain)
+    if target is None or START not in action:
+        return action
+    return "".join([target if isinstance(piece, Locator) else piece for piece in compiled(action)])
+
+
+@lru_cache(maxsize=_CACHED)
+def compiled(action: str) -> tuple[str | Locator, ...]:
+    """The pieces of an action: texts, and locators between them.
+
+    Raises:
+        ValueError: a locator is broken.
+    """
+    return tuple(_pieces(action))
+
+
+def _pieces(action: str) -> Iterator[str | Locator]:
+    # A name inside a JSON string is escaped as all of the string is.
+    escaped = action.lstrip().startswith("{")
+    place = 0
+    while (start := action.find(START, place)) >= 0:
+        yield action[place:start]
+        locator, place = _locator(action, start + len(START), escaped)
+        yield locator
+    yield action[place:]
+
+
+def _locator(action: str, place: int, escaped: bool) -> tuple[Locator, int]:
+    """The locator that starts at a place, and the place behind it."""
+    begin, patterns = place, []
+    while True:
+        found = _TARGET.match(action, place)
+        if found is None:
+            raise ValueError(f"a locator such as {SYNTAX} (it starts {action[begin - len(START) : begin + 30]!r})")
+        patterns.append(_pattern(found, escaped))
+        place = found.end()
+        if not action.startswith(" after ", place):
+            break
+        place += len(" after ")
+    number = 1
+    if counted := _NUMBER.match(action, place):
+        number, place = int(counted[1]), counted.end() - 1
+    if not action.startswith("}", place):
+        raise ValueError(f"a locator such as {SYNTAX} (it starts {action[begin - len(START) : begin + 30]!r})")
+    return Locator(patterns[0], tuple(patterns[1:]), number), place + 1
+
+
+def _pattern(found: re.Match[str], escaped: bool) -> Pattern:
+    name = found["name"] if found["role"] is not None else found["any"]
+    if name is not None:
+        name = name.replace("''", "'")
+        if escaped and "\\" in name:
+            try:
+                name = json.loads(f'"{name}"')
+            except ValueError:
+                raise ValueError(f"a name with the escapes of JSON ({name!r})") from None
+    return Pattern(found["role"], name, bool(found["part"] or found["only"]))

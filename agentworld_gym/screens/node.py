@@ -1,0 +1,68 @@
+"""One element of a screen, as an observation tells of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Box(NamedTuple):
+    """A rectangle in pixels.
+
+    >>> Box(10, 20, 31, 40).centre
+    (25, 40)
+    """
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def centre(self) -> tuple[int, int]:
+        """The middle, on whole pixels."""
+        return self.x + self.width // 2, self.y + self.height // 2
+
+
+class Node(NamedTuple):
+    """One element of a screen.
+
+    `role` is the ARIA role (web), the `tag` (desktop) or the class without its package (Android). `name` is the
+    accessible name, `text` the content or value, `description` the content description. `handle` is what an action
+    names it by: a reference (web) or an index (Android); where there is none, it is its `box`. `flags` are states and
+    attributes in the order of the observation, such as `checked`, `level=2` or `url=/cart`. `line` counts from 0.
+    """
+
+    role: str
+    name: str = ""
+    text: str = ""
+    description: str = ""
+    handle: str | int | None = None
+    box: Box | None = None
+    flags: tuple[str, ...] = ()
+    depth: int = 0
+    line: int = 0
+
+    @property
+    def label(self) -> str:
+        """What it is called: its name, else its text, else its description."""
+        return self.name or self.text or self.description
+
+    @property
+    def target(self) -> str | None:
+        """How an action names it: the reference, the index, or `x, y` of its centre; None if nothing can.
+
+        >>> Node("push-button", box=Box(0, 0, 10, 20)).target, Node("Switch", handle=7).target, Node("text").target
+        ('5, 10', '7', None)
+        """
+        if self.handle is not None:
+            return str(self.handle)
+        return None if self.box is None else "{}, {}".format(*self.box.centre)
+
+    def value(self, flag: str) -> str | None:
+        """The value of a flag that has one.
+
+        >>> Node("heading", flags=("level=2",)).value("level")
+        '2'
+        """
+        start = flag + "="
+        return next((item[len(start) :] for item in self.flags if item.startswith(start)), None)

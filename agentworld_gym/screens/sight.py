@@ -1,0 +1,80 @@
+"""An agent's view of an episode: the last screen it was shown, and its actions with their locators resolved on it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+
+from agentworld_gym.screens import GRAPHICAL, read_screen
+from agentworld_gym.screens.locate import NotOnScreen, has_locator, resolve
+from agentworld_gym.screens.node import Node
+
+Way = Generator[str, str, None]
+"""Yields actions and is sent the observation of each. In a graphical domain they may hold locators: see `on_screen`."""
+
+
+class Sight:
+    """The last screen that an agent was shown. What shows none, as an error does, leaves it as it was.
+
+    >>> sight = Sight("web", ["### Snapshot\\n- link \\"Cart\\" [ref=e4]", "### Error"])
+    >>> sight.resolve("click('@{link 'Cart'}')"), sight.resolve("click('@{button}')"), sight.resolve("noop()")
+    ("click('e4')", None, 'noop()')
+    """
+
+    __slots__ = ("_nodes", "_observations", "domain")
+
+    def __init__(self, domain: str, observations: Sequence[str] = ()) -> None:
+        self.domain = domain
+        self._observations = list(observations) if domain in GRAPHICAL else []
+        self._nodes: list[Node] = []
+
+    def see(self, observation: str) -> None:
+        """Take in an observation."""
+        if self.domain in GRAPHICAL:
+            self._observations.append(observation)
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The elements of the last screen."""
+        # Read only when they are asked for: most actions need none.
+        while self._observations:
+            if nodes := read_screen(self.domain, self._observations.pop()):
+                self._nodes = nodes
+                self._observations.clear()
+        return self._nodes
+
+    def resolve(self, action: str) -> str | None:
+        """The action for this screen; None if it names an element that is not there."""
+        if self.domain not in GRAPHICAL or not has_locator(action):
+            return action
+        return resolve(action, self.nodes)
+
+    def offers(self, menu: Iterable[str]) -> tuple[str | None, ...]:
+        """Each entry of a menu for this screen; None for those whose element is not there."""
+        return tuple([self.resolve(entry) for entry in menu])
+
+
+def on_screen(way: Way, domain: str, observation: str) -> Way:
+    """A way whose locators are resolved on what was shown last.
+
+    Where an element is not on the screen, the way gets `NotOnScreen` at its `yield`: it may yield another, or end.
+
+    Args:
+        way: yields actions with locators.
+        domain: of the task.
+        observation: the first one.
+    """
+    sight = Sight(domain, [observation])
+    try:
+        planned = next(way)
+        while True:
+            action = sight.resolve(planned)
+            if action is None:
+                planned = way.throw(NotOnScreen(f"not on the screen: {planned}"))
+                continue
+            shown = yield action
+            sight.see(shown)
+            planned = way.send(shown)
+    except (StopIteration, NotOnScreen):
+        return
+    finally:
+        way.close()

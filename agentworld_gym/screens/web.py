@@ -1,0 +1,122 @@
+"""Pages as Playwright's tools show them, and as BrowserGym's tree does."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+
+from agentworld_gym.screens.node import Node
+
+_START = re.compile(r"(?m)^(?:### Snapshot|- Page Snapshot:?)\s*$")
+_ITEM = re.compile(
+    r"(?P<role>/?[A-Za-z][\w-]*)"
+    r'(?: "(?P<name>(?:[^"\\]|\\.)*)")?'
+    r"(?P<attributes>(?: \[[^\]]*\])*)"
+    r"(?P<colon>:(?: (?P<value>.*))?)?"
+)
+_ATTRIBUTE = re.compile(r"\[([^\]]*)\]")
+_SINGLE = re.compile(r"'((?:[^']|'')*)'(:(?: .*)?)?$")
+_BID = re.compile(
+    r"(?P<indent>[\t ]*)(?:\[(?P<bid>\w+)\] )?(?P<role>[A-Za-z]\w*)"
+    r"(?: (?P<name>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"))"
+    r"(?: value=(?P<value>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"))?"
+    r"(?P<flags>(?:, [^,]+)*)"
+)
+
+
+def read(observation: str) -> list[Node]:
+    """The nodes of a snapshot section, or of a `bid` tree; none where a page is not shown."""
+    begin = _START.search(observation)
+    if begin is None:
+        return _bids(observation)
+    first = observation.count("\n", 0, begin.end()) + 1
+    lines = observation[begin.end() + 1 :].split("\n")
+    if lines and lines[0].startswith("```"):
+        lines, first = lines[1:], first + 1
+    nodes: list[Node] = []
+    for number, line in enumerate(lines, first):
+        if line.startswith(("```", "### ")):
+            break
+        body = line.lstrip(" ")
+        if body.startswith("- "):
+            _add(nodes, body[2:], (len(line) - len(body)) // 2, number)
+    return nodes
+
+
+def location(observation: str) -> tuple[str, str]:
+    """Address and title of the page; empty where the observation does not say.
+
+    >>> location("### Page\\n- Page URL: https://a.example/\\n- Page Title: A")
+    ('https://a.example/', 'A')
+    """
+    url = re.search(r"(?m)^- Page URL: (.*)$", observation)
+    title = re.search(r"(?m)^- Page Title: (.*)$", observation)
+    return url[1].strip() if url else "", title[1].strip() if title else ""
+
+
+def _add(nodes: list[Node], item: str, depth: int, line: int) -> None:
+    """Read one item; a property such as `/url` becomes a flag of the node above it."""
+    if item.startswith("'") and (quoted := _SINGLE.match(item)):
+        item = quoted[1].replace("''", "'") + (quoted[2] or "")
+    found = _ITEM.fullmatch(item)
+    if found is None:
+        return
+    role, name, attributes, _, value = found.groups()
+    text = _scalar(value) if value else ""
+    if role.startswith("/"):
+        for place in range(len(nodes) - 1, -1, -1):
+            if nodes[place].depth < depth:
+                nodes[place] = nodes[place]._replace(flags=(*nodes[place].flags, f"{role[1:]}={text}"))
+                return
+        return
+    ref, flags = None, []
+    if attributes:
+        for attribute in _ATTRIBUTE.findall(attributes):
+            if attribute.startswith("ref="):
+                ref = attribute[4:]
+            else:
+                flags.append(attribute)
+    if name and "\\" in name:
+        name = _json(f'"{name}"')
+    nodes.append(Node(role, name or "", text, "", ref, None, tuple(flags), depth, line))
+
+
+def _scalar(value: str) -> str:
+    value = value.strip()
+    if value.startswith('"'):
+        return _json(value)
+    if len(value) > 1 and value[0] == value[-1] == "'":
+        return value[1:-1].replace("''", "'")
+    return value
+
+
+def _json(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text.strip('"')
+
+
+def _bids(observation: str) -> list[Node]:
+    nodes: list[Node] = []
+    if "] " not in observation and "RootWebArea" not in observation:
+        return nodes
+    lines = observation.split("\n")
+    for number, line in enumerate(lines):
+        found = _BID.fullmatch(line)
+        if found is None or (found["bid"] is None and found["role"] not in ("RootWebArea", "StaticText")):
+            continue
+        flags = tuple(flag.strip() for flag in found["flags"].split(", ") if flag.strip())
+        name, text = _literal(found["name"]), _literal(found["value"])
+        nodes.append(Node(found["role"], name, text, "", found["bid"], None, flags, len(found["indent"]), number))
+    return nodes
+
+
+def _literal(text: str | None) -> str:
+    if not text:
+        return ""
+    try:
+        return str(ast.literal_eval(text))
+    except (ValueError, SyntaxError):
+        return text[1:-1]
