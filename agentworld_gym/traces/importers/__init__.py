@@ -18,13 +18,14 @@ from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.rows import OFFICIAL_NAMES, Provenance, Row
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Check, Expect, Task, validated
-from agentworld_gym.traces.importers.conversation import Conversation, Tally
+from agentworld_gym.traces.importers.browsergym import browsed, experiment, experiments, grouped
+from agentworld_gym.traces.importers.conversation import Tally
 from agentworld_gym.traces.importers.formats import READERS, Record, format_of
-from agentworld_gym.traces.importers.turns import domain_of, turns_of
+from agentworld_gym.traces.importers.turns import Turns, domain_of, turns_of
 
 __all__ = ["FORMATS", "Importer", "Tally"]
 
-FORMATS = ("auto", *READERS, "agentworldbench")
+FORMATS = ("auto", *READERS, "browsergym", "agentworldbench")
 UNTESTED = (Check(answer=Expect(matches="")),)
 """Recorded tasks come without tests of success."""
 
@@ -56,16 +57,21 @@ class Importer:
             self._prepared(domain)
 
     def rows(self, path: Path) -> Iterator[Row]:
-        """The rows of a file of JSON lines, of a JSON file, or of all such files in a folder.
+        """The rows of a file of JSON lines, of a JSON file, or of all such files and experiments in a folder.
 
         Raises:
             SpecError: there is no such file, or it is of no known format (names the line).
         """
+        folders = experiments(path) if path.is_dir() and self.form in ("auto", "browsergym") else []
+        for folder in folders:
+            self.tally.records += 1
+            yield from self._counted(self._row("browsergym", experiment(folder), folder.name, str(folder)))
         files = sorted(file for file in path.rglob("*.json*") if file.is_file()) if path.is_dir() else [path]
-        if not files:
-            raise SpecError(path, "files", [], "*.json or *.jsonl files")
+        files = [file for file in files if file.parent not in folders]
+        if not files and not folders:
+            raise SpecError(path, "files", [], "*.json or *.jsonl files, or experiments of BrowserGym")
         for file in files:
-            for number, record in _records(file):
+            for number, record in grouped(_records(file)):
                 self.tally.records += 1
                 form = format_of(record) if self.form == "auto" else self.form
                 if form is None:
@@ -75,36 +81,48 @@ class Importer:
                     self.tally.leave(f"record of no known format ({file.name})")
                     continue
                 row = self._row(form, record, f"{file.stem}-{number}", f"{file}, line {number}")
-                if row is not None:
-                    self.tally.rows += 1
-                    self.tally.turns += row.turn_idx
-                    yield row
+                yield from self._counted(row)
+
+    def _counted(self, row: Row | None) -> Iterator[Row]:
+        if row is not None:
+            self.tally.rows += 1
+            self.tally.turns += row.turn_idx
+            yield row
 
     def _row(self, form: str, record: Record, name: str, where: str) -> Row | None:
         if form == "agentworldbench":
             return self._benchmark(record, name, where)
-        return self._session(form, READERS[form](record, name, self.tally), where)
-
-    def _session(self, form: str, conversation: Conversation, where: str) -> Row | None:
+        if form == "browsergym":
+            session = browsed(record, name, self.tally)
+            more = {"score": session.score, "task_id": session.task}
+            return self._session(form, self.domain or "web", session.id, session.turns, more, where)
+        conversation = READERS[form](record, name, self.tally)
         domain = self.domain or domain_of(conversation)
+        turns = turns_of(conversation, self._prepared(domain)[0].spec, self.tally)
+        return self._session(form, domain, conversation.id, turns, {"score": conversation.score}, where)
+
+    def _session(
+        self, form: str, domain: str, name: str, turns: Turns, more: Mapping[str, Any], where: str
+    ) -> Row | None:
         prompts, parser = self._prepared(domain)
-        turns = turns_of(conversation, prompts.spec, self.tally)
         own_tools = prompts.spec.action.tools
-        foreign = not own_tools or any(parser.parse(action).error is not None for action in turns.actions)
+        foreign = form != "browsergym" and (
+            not own_tools or any(parser.parse(action).error is not None for action in turns.actions)
+        )
         if foreign:
             prompts, parser = self._prepared(domain, foreign=True)
         if not turns.actions:
             self.tally.leave("session without a turn")
             return None
         task = Task(
-            id=conversation.id,
+            id=name,
             domain=domain,
             instruction=turns.instruction or "(not recorded)",
             tools=turns.tools if foreign and "tool_call" in prompts.spec.action.syntax else (),
             success=UNTESTED,
         )
         users = []
-        state: str | None = None
+        state: str | None = turns.first or None
         for number, (raw, seen) in enumerate(zip(turns.actions, turns.observations, strict=True), 1):
             action = parser.parse(raw, task.tools)
             if action.error is not None:
@@ -119,12 +137,13 @@ class Importer:
             "turn_idx": len(users),
             "total_turns": len(users),
             "actions": turns.actions,
+            "first_observation": turns.first,
             "observations": turns.observations,
             "finish": None if turns.answer is None else f"finish: {turns.answer}",
-            "score": conversation.score,
-            "success": None if conversation.score is None else conversation.score >= 1,
+            "success": None if more["score"] is None else more["score"] >= 1,
+            **more,
         }
-        return self._whole(form, domain, conversation.id, data, where)
+        return self._whole(form, domain, name, data, where)
 
     def _benchmark(self, record: Record, name: str, where: str) -> Row:
         """A row of AgentWorldBench; its plain actions and observations are read out of the messages."""
@@ -162,7 +181,7 @@ class Importer:
             limits = spec.limits.model_copy(update={"max_action_chars": LONGEST})
             action = spec.action.model_copy(update={"tools": ()}) if foreign else spec.action
             spec = spec.model_copy(update={"limits": limits, "action": action})
-            self._domains[key] = Prompts(spec, profile=self.profile), ActionParser(spec)
+            self._domains[key] = Prompts(spec, profile=self.profile, form="full"), ActionParser(spec)
         return self._domains[key]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from agentworld_gym.traces.importers.browsergym import is_session
 from agentworld_gym.traces.importers.conversation import (
     Call,
     Conversation,
@@ -108,13 +109,15 @@ READERS: dict[str, Reader] = {"responses": responses, "chat": chat, "atif": atif
 
 
 def format_of(record: Record) -> str | None:
-    """The name of a record's form, None where it is none of them; `agentworldbench` has no conversation.
+    """The name of a record's form, None where it is none of them; only those in `READERS` are conversations.
 
     >>> format_of({"messages": []}), format_of({"schema_version": "ATIF-v1.7", "steps": []}), format_of({})
     ('chat', 'atif', None)
     """
     if "system_str" in record and "prompt" in record:
         return "agentworldbench"
+    if is_session(record):
+        return "browsergym"
     if "steps" in record and ("agent" in record or str(record.get("schema_version", "")).startswith("ATIF")):
         return "atif"
     if "responses_create_params" in record or ("input" in record and "output" in record):

@@ -24,7 +24,8 @@ _SEARCH = {"web_search", "web_extractor", "dict_memory"}
 class Turns:
     """The turns of a conversation. `answer` is what the agent said at last, None where it ended otherwise.
 
-    `tools` are those the recording lists; without a list, what the calls show of them.
+    `first` is what was shown before the first action. `tools` are those the recording lists; without a list, what the
+    calls show of them.
     """
 
     instruction: str
@@ -32,6 +33,7 @@ class Turns:
     actions: tuple[str, ...]
     observations: tuple[str, ...]
     answer: str | None
+    first: str = ""
 
 
 def domain_of(conversation: Conversation) -> str:

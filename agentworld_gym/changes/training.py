@@ -1,0 +1,38 @@
+"""Recorded turns as training examples in the change form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agentworld_gym.changes.writing import diff
+from agentworld_gym.escaping import escape
+
+if TYPE_CHECKING:
+    from agentworld_gym.contracts import Action, Message
+    from agentworld_gym.prompt import Prompts
+    from agentworld_gym.task import Task
+
+
+def change_messages(prompts: Prompts, task: Task, turns: Sequence[tuple[Action, str]]) -> tuple[list[Message], str]:
+    """One turn of a recorded session for training in the change form: the messages, and the completion to learn.
+
+    `turns` are all up to this one, as (action, observation) with full observations, which recorded rows hold; `prompts`
+    are those of the change form.
+
+    >>> from agentworld_gym.actions import ActionParser
+    >>> from agentworld_gym.prompt import Prompts
+    >>> from agentworld_gym.spec import load_spec
+    >>> spec = load_spec("android")
+    >>> task, act = spec.handwritten_tasks()[0], ActionParser(spec).parse('{"action_type": "wait"}')
+    >>> messages, completion = change_messages(Prompts(spec, form="change"), task, [(act, "[0] a"), (act, "[0] a")])
+    >>> print(completion)
+    <predicted_observation>
+    @@ same
+    </predicted_observation>
+    """
+    *past, (action, observation) = turns
+    before = past[-1][1] if past else prompts.first_observation(task)
+    change = escape(diff(before, observation))
+    completion = f"<predicted_observation>\n{change}\n</predicted_observation>"
+    return prompts.messages(task, past, action), completion
