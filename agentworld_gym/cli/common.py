@@ -36,6 +36,9 @@ SplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, v
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
 ]
+FormOption = Annotated[
+    str | None, typer.Option("--form", help="How a world model writes the next state: full, or change.")
+]
 SamplingOption = Annotated[
     list[str] | None,
     typer.Option("--sampling", metavar="KEY=VALUE", help="How the world model samples, such as temperature=0."),
@@ -126,6 +129,7 @@ def env_options(
     sampling: list[str] | None,
     traces: Path | None,
     controls: list[str] | None = None,
+    form: str | None = None,
 ) -> dict[str, Any]:
     """The options of `agentworld_gym.config.EnvOptions`; what was not asked for keeps its default."""
     options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
@@ -135,6 +139,8 @@ def env_options(
         options["levels"] = levels
     if profile is not None:
         options["profile"] = profile
+    if form is not None:
+        options["form"] = form
     if sampling:
         options["sampling"] = dict(pair(text, "--sampling") for text in sampling)
     if controls:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def import_recordings(
-    paths: Annotated[list[Path], typer.Argument(help="Files of JSON lines, JSON files, or folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(help="JSON lines, JSON, BrowserGym experiments, or folders of them.")],
     out: Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of rows, one JSON object a line.")],
     form: Annotated[
-        Literal["auto", "responses", "chat", "atif", "agentworldbench"],
+        Literal["auto", "responses", "chat", "atif", "browsergym", "agentworldbench"],
         typer.Option("--format", help="How the records are written; auto tells by their keys."),
     ] = "auto",
     domain: Annotated[
@@ -82,5 +82,6 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "agentworld import jobs/ --out rows.jsonl",
             "agentworld import sessions.jsonl --format chat --domain swe --out rows.jsonl",
+            "agentworld import ~/agentlab_results/my_study --format browsergym --out rows.jsonl",
         ),
     )(import_recordings)

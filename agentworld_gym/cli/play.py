@@ -13,6 +13,7 @@ from agentworld_gym.cli.common import (
     ControlOption,
     EnvironmentName,
     FamilyOption,
+    FormOption,
     LevelOption,
     ProfileOption,
     SamplingOption,
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
 HELP = """\
 Whatever you type is the action, as an agent would write it. Besides:
   finish, finish: ANSWER   you are done
+  @{button 'Save'}         in an action on a screen: the element of that name
   :undo                    take the last step back
   :again                   start this episode over
   :task                    show the instruction again
+  :screen, :raw            show the screen again, or the observation itself
   :tools                   list what can be called
   :quit, Ctrl-D            leave
 """
@@ -49,6 +52,7 @@ def play(
     split: SplitOption = "train",
     task: Annotated[str | None, typer.Option("--task", help="This task: an id, or a YAML file.")] = None,
     profile: ProfileOption = None,
+    form: FormOption = None,
     sampling: SamplingOption = None,
     control: ControlOption = None,
     out: TracesOption = None,
@@ -56,7 +60,9 @@ def play(
     """Play one episode yourself. `:help` lists what else can be typed."""
     from agentworld_gym.env import AgentWorldEnv
 
-    made = AgentWorldEnv(**env_options(env, world, family, level, split, profile, sampling, out, control), task=task)
+    made = AgentWorldEnv(
+        **env_options(env, world, family, level, split, profile, sampling, out, control, form), task=task
+    )
     try:
         Game(made, seed).run()
     finally:
@@ -118,6 +124,13 @@ class Game:
             self.current = self.before.pop()
             self.gained.pop()
             self._show(self.current.episode.observation)
+        elif line == ":screen":
+            from agentworld_gym.rendering import latest
+
+            episode = self.current.episode
+            self._show(latest(episode.task.domain, episode.observations))
+        elif line == ":raw":
+            self._write(self.current.episode.observation)
         elif line == ":again":
             self._begin()
         elif line == ":tools":
@@ -132,8 +145,19 @@ class Game:
 
     def _step(self, action: str) -> bool:
         """Do one action; whether the episode is over."""
+        from agentworld_gym.screens.sight import Sight
+
+        episode = self.current.episode
+        try:
+            resolved = Sight(episode.task.domain, episode.observations).resolve(action)
+        except ValueError as error:
+            self.console.print(Text(f"expected {error}", style="red"))
+            return False
+        if resolved is None:
+            self.console.print(Text("nothing on the screen is called that", style="red"))
+            return False
         self.before.append(self.current.fork())
-        observation, reward, terminated, truncated, info = self.current.step(action)
+        observation, reward, terminated, truncated, info = self.current.step(resolved)
         self.gained.append(reward)
         self._show(observation)
         if info.get("failure"):
@@ -148,7 +172,26 @@ class Game:
         return True
 
     def _show(self, observation: str) -> None:
-        self.console.print(Text(printable(observation)), soft_wrap=True)
+        """An observation; that of a graphical domain as a drawing of its screen."""
+        from agentworld_gym.rendering import MODAL, latest
+        from agentworld_gym.rendering.text import drawing
+
+        task = self.current.task
+        if MODAL in observation:
+            observation = latest(task.domain, self.current.episode.observations)
+        screen = drawing(task.domain, observation, self.console.width - 1)
+        if screen is None:
+            self._write(observation)
+            return
+        if not self.current.episode.steps:
+            self.console.print(Text(printable(task.instruction), style="bold"))
+            self.console.print()
+        shown = Text(printable(screen))
+        shown.highlight_regex(r"‹[ef]?\d[\d,]*›|(?<![\w‹])\d+:(?=\S)", "cyan")
+        self.console.print(shown, soft_wrap=True)
+
+    def _write(self, text: str) -> None:
+        self.console.print(Text(printable(text)), soft_wrap=True)
 
 
 def register(app: typer.Typer) -> None:

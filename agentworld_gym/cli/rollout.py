@@ -15,6 +15,7 @@ from agentworld_gym.cli.common import (
     ControlOption,
     EnvironmentName,
     FamilyOption,
+    FormOption,
     LevelOption,
     ProfileOption,
     SamplingOption,
@@ -33,6 +34,7 @@ from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.episode import Episode, EpisodeRunner
+    from agentworld_gym.screens.sight import Way
     from agentworld_gym.task import Task
 
 
@@ -69,6 +71,7 @@ def rollout(
     split: SplitOption = "train",
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")] = 16,
     profile: ProfileOption = None,
+    form: FormOption = None,
     sampling: SamplingOption = None,
     control: ControlOption = None,
     out: TracesOption = None,
@@ -79,7 +82,7 @@ def rollout(
     """
     from agentworld_gym.config import EnvOptions
 
-    runner = EnvOptions(**env_options(env, world, family, level, split, profile, sampling, out, control)).runner()
+    runner = EnvOptions(**env_options(env, world, family, level, split, profile, sampling, out, control, form)).runner()
     outcomes: list[Outcome] = []
     stopped = False
     try:
@@ -104,26 +107,26 @@ def rollout(
 def roll(runner: EpisodeRunner, policy: Policy, seeds: range, width: int) -> Iterator[Outcome]:
     """Play one episode a seed, `width` at a time; an episode that ends makes room for the next at once."""
     waiting = iter(seeds)
-    playing: list[tuple[Episode, random.Random]] = []
+    playing: list[tuple[Episode, Way]] = []
     paid: dict[str, float] = {}
     tokens: dict[str, int] = {}
     try:
         while True:
             fresh = [seed for _, seed in zip(range(width - len(playing)), waiting, strict=False)]
             for (episode, _, _), seed in zip(runner.start(fresh, {}) if fresh else [], fresh, strict=True):
-                playing.append((episode, random.Random(seed)))
+                playing.append((episode, way(policy, episode, random.Random(seed))))
             if not playing:
                 return
-            actions = [act(policy, episode, rng) for episode, rng in playing]
+            actions = [act(episode, going_on) for episode, going_on in playing]
             results = runner.advance([episode for episode, _ in playing], actions)
-            going: list[tuple[Episode, random.Random]] = []
-            for (episode, rng), result in zip(playing, results, strict=True):
+            going: list[tuple[Episode, Way]] = []
+            for (episode, going_on), result in zip(playing, results, strict=True):
                 info: dict[str, Any] = dict(result.info)
                 paid[episode.id] = paid.get(episode.id, 0.0) + result.reward
                 spent = sum(info["tokens"][kind] for kind in ("prompt", "completion"))
                 tokens[episode.id] = tokens.get(episode.id, 0) + spent
                 if not (result.terminated or result.truncated):
-                    going.append((episode, rng))
+                    going.append((episode, going_on))
                     continue
                 episode.session.close()
                 yield Outcome(
@@ -140,20 +143,30 @@ def roll(runner: EpisodeRunner, policy: Policy, seeds: range, width: int) -> Ite
             episode.session.close()
 
 
-def act(policy: Policy, episode: Episode, rng: random.Random) -> str:
-    """The next action of a policy.
+def way(policy: Policy, episode: Episode, rng: random.Random) -> Way:
+    """What a policy does in an episode that has begun.
 
     Raises:
         SpecError: if the task has no expert or no menu.
     """
+    from agentworld_gym.screens.sight import on_screen
+    from agentworld_gym.tasks.policies import expert_policy, menu_policy, nothing_policy
+
+    task = episode.task
+    if policy is not Policy.NOTHING and not (task.expert if policy is Policy.EXPERT else task.menu):
+        raise SpecError(f"task {task.id}", policy.value, None, "a task that has one; try --policy nothing")
     if policy is Policy.NOTHING:
+        return nothing_policy()
+    chosen = expert_policy(task) if policy is Policy.EXPERT else menu_policy(task, rng)
+    return on_screen(chosen, task.domain, episode.observation)
+
+
+def act(episode: Episode, way: Way) -> str:
+    """The next action of a way; `finish` at its end."""
+    try:
+        return way.send(episode.observation) if episode.steps else next(way)
+    except StopIteration:
         return "finish"
-    choices = episode.task.expert if policy is Policy.EXPERT else episode.task.menu
-    if not choices:
-        raise SpecError(f"task {episode.task.id}", policy.value, None, "a task that has one; try --policy nothing")
-    if policy is Policy.MENU:
-        return rng.choice(choices)
-    return choices[episode.steps] if episode.steps < len(choices) else "finish"
 
 
 def show(outcomes: list[Outcome]) -> None:

@@ -13,6 +13,7 @@ from rich.text import Text
 from agentworld_gym.cli.common import (
     FAILED,
     Commands,
+    FormOption,
     ProfileOption,
     SamplingOption,
     WorldOption,
@@ -107,6 +108,7 @@ def replay(
         str | None, typer.Option("--env", help="The environment; None takes that of the trace.", show_default=False)
     ] = None,
     profile: ProfileOption = None,
+    form: FormOption = None,
     sampling: SamplingOption = None,
     limit: DepartureOption = 10,
 ) -> None:
@@ -122,7 +124,7 @@ def replay(
     name = env or (read_header(logs[0])["env"] if logs else "")
     if not logs:
         raise TraceError(f"{path}: no trace there (expected files named RUN.agent.jsonl and RUN.world.jsonl)")
-    options = env_options(name, world, None, None, "train", profile, sampling, None)
+    options = env_options(name, world, None, None, "train", profile, sampling, None, form=form)
     runner = EnvOptions(**options, judge="none", max_steps=REPLAY_STEPS).runner()
     try:
         _report(play_again(path, runner), limit)

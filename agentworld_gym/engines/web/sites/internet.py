@@ -1,0 +1,222 @@
+"""All sites of one session: hosts, cookies and sessions, static files, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from jinja2 import TemplateError
+
+from agentworld_gym.engines import Controls, Scalar
+from agentworld_gym.engines.tables.database import Tokens
+from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
+from agentworld_gym.engines.web.sites.answer import SESSION, Answer, Visit, answer, failure, loading, parsed_query
+from agentworld_gym.engines.web.sites.disturbed import BAD_GATEWAY, SAFE_REQUESTS, Moment
+from agentworld_gym.engines.web.sites.site import Site, site_folder
+from agentworld_gym.engines.web.sites.start import SiteState, read_state, seeded_images
+from agentworld_gym.engines.web.sites.store import Store
+
+NO_CONTROLS = Controls()
+MAX_URL, MAX_FORM, MAX_FIELDS = 4_000, 64_000, 200
+"""How long an address, how large a form (in characters) and how many its fields may be."""
+
+STATIC = "/static/"
+
+
+class Sites:
+    """The internet of one session: the sites in play, each with a database of its own.
+
+    >>> sites = Sites.start({"open": "http://shop.example/"}, seed=1)
+    >>> sites.fetch(Request("GET", "http://shop.example/nothing-here")).status
+    404
+    >>> print(sites.fetch(Request("GET", "http://nowhere.example/")))
+    None
+    """
+
+    def __init__(self, state: SiteState, stores: Mapping[str, Store], seed: int, controls: Controls) -> None:
+        self._state = state
+        self._hosts = {site.about.host: site for site in state.sites}
+        self._stores = dict(stores)
+        self._controls = controls
+        self._tokens = Tokens(seed)
+        self._sessions: dict[str, tuple[str, Any, int]] = {}
+        self._visits = 0
+        self._failed = self._slow = ""
+        self.cookies: Mapping[str, Mapping[str, str]] = {
+            site.about.host: {SESSION: self._signed_in(site, state.signed_in[site.name])}
+            for site in state.sites
+            if site.name in state.signed_in
+        }
+        """The cookies that the browser has at the start, by host."""
+
+    @classmethod
+    def start(
+        cls,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = NO_CONTROLS,
+        hidden: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Sites:
+        """The sites as a task wants them; nothing of `hidden` matters to them.
+
+        Args:
+            state: `sites` (rows by table by site; a table not named has rows from a seed; without it all sites are
+                there), `open` (the first address), `seed` and `size` of the rows that are made, `now`, and
+                `signed_in` (the key of an account by site).
+            seed: of the tokens of sessions, and of the rows where the state names no seed.
+            controls: the perturbations in force.
+            hidden: ignored.
+
+        Raises:
+            SpecError: the state is wrong; names the key, its value and what was expected.
+        """
+        wanted = read_state(state, seed)
+        return cls(wanted, {name: Store(image) for name, image in seeded_images(wanted).items()}, seed, controls)
+
+    @property
+    def opening(self) -> str:
+        """The first address."""
+        return self._state.open
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that there are."""
+        return tuple(self._hosts)
+
+    def fetch(self, request: Request) -> Response | None:
+        """Answer a request; None where no site has the host.
+
+        Raises:
+            ConnectionReset: the connection broke (the control `intermittent-errors`).
+        """
+        url = _valid(request.url[: MAX_URL + 1])
+        try:
+            parts = urlsplit(url)
+            host = parts.hostname or ""
+        except ValueError:
+            return None
+        site = self._hosts.get(host)
+        if site is None or parts.scheme != "http":
+            return None
+        path = parts.path or "/"
+        if path.startswith(STATIC):
+            return _static(site.folder, path.removeprefix(STATIC))
+        visit = self._visit(site, path, request)
+        if len(request.url) > MAX_URL:
+            return self._plain(visit, 414, "URI Too Long", "The address is too long.")
+        if len(request.form) > MAX_FIELDS or sum(len(name) + len(text) for name, text in request.form) > MAX_FORM:
+            return self._plain(visit, 413, "Payload Too Large", "The form is too large.")
+        return self._answered(visit, url, parts.query)
+
+    def state(self) -> dict[str, Scalar]:
+        """Everything that the sites store, as `site/table/key/column` and its value."""
+        return {
+            f"{name}/{field}": value
+            for name, store in self._stores.items()
+            for field, value in store.image().fields.items()
+        }
+
+    def fork(self) -> Sites:
+        """An exact copy."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._stores = {name: store.fork() for name, store in self._stores.items()}
+        twin._sessions = dict(self._sessions)
+        twin._tokens = self._tokens.copy()
+        return twin
+
+    def close(self) -> None:
+        """Free the databases; twice is fine."""
+        for store in self._stores.values():
+            store.close()
+
+    def _visit(self, site: Site, path: str, request: Request) -> Visit:
+        self._visits += 1
+        method = "POST" if request.method == "POST" else "GET"
+        form = tuple((_valid(name), _valid(text)) for name, text in request.form[:MAX_FIELDS])
+        moment = Moment(self._controls, site.about.host, path, self._visits)
+        token = request.cookies.get(SESSION, "")
+        name, user, born = self._sessions.get(token, ("", None, 0))
+        if name != site.name:
+            user = None
+        elif (
+            self._visits - born > SAFE_REQUESTS and moment.strikes("session-expired") and site.is_private(method, path)
+        ):
+            del self._sessions[token]
+            user = None
+        now = self._state.now or site.about.now
+        return Visit(site, self._stores[site.name], moment, method, path, (), form, request.cookies, user, now)
+
+    def _answered(self, visit: Visit, url: str, query: str) -> Response:
+        if visit.method == "GET":
+            again = url == self._failed
+            self._failed = ""
+            if not again and visit.moment.strikes("intermittent-errors"):
+                self._failed = url
+                if visit.moment.resets():
+                    raise ConnectionReset(url)
+                return Response(502, BAD_GATEWAY)
+            again = url == self._slow
+            self._slow = ""
+            if not again and visit.site.find("GET", visit.path) and visit.moment.strikes("slow-loading"):
+                self._slow = url
+                return loading(visit)
+        try:
+            visit = _with_query(visit, query)
+            found = answer(visit)
+        except (sqlite3.Error, OverflowError, ValueError, TypeError, LookupError, TemplateError):
+            return self._plain(visit, 500, "Internal Server Error", "Something went wrong. Please try again later.")
+        return self._with_session(visit, found)
+
+    def _with_session(self, visit: Visit, found: Answer) -> Response:
+        response, account = found.response, found.account
+        if account is None:
+            return response
+        self._sessions.pop(visit.cookies.get(SESSION, ""), None)
+        token = "" if account == "" else self._signed_in(visit.site, account)
+        cookies = {**response.cookies, SESSION: token}
+        return Response(response.status, response.body, response.location, cookies)
+
+    def _signed_in(self, site: Site, user: Any) -> str:
+        token = self._tokens.make(32)
+        self._tokens.made.clear()
+        self._sessions[token] = (site.name, user, self._visits)
+        return token
+
+    def _plain(self, visit: Visit, status: int, title: str, text: str) -> Response:
+        try:
+            return failure(visit, status, title, text)
+        except (sqlite3.Error, TemplateError):
+            return Response(
+                status, f"<!DOCTYPE html>\n<title>{title}</title>\n<h1>{status} {title}</h1>\n<p>{text}</p>\n"
+            )
+
+
+def _with_query(visit: Visit, query: str) -> Visit:
+    return replace(visit, query=parsed_query(query)) if query else visit
+
+
+def _static(folder: Path, name: str) -> Response:
+    text = _file(folder, unquote(name))
+    return Response(404, "Not found\n") if text is None else Response(200, text)
+
+
+@lru_cache(maxsize=256)
+def _file(folder: Path, name: str) -> str | None:
+    if not name.replace("-", "").replace(".", "").replace("_", "").isalnum() or name.startswith("."):
+        return None
+    for place in (folder / "static", site_folder() / "_static"):
+        if (place / name).is_file():
+            return (place / name).read_text(encoding="utf-8")
+    return None
+
+
+def _valid(text: str) -> str:
+    """A text as it can be written as UTF-8, without nulls."""
+    return str(text).encode("utf-8", "replace").decode().replace("\x00", "")

@@ -1,0 +1,237 @@
+"""One site, read from its folder of data and tried out: routes, templates, SQL, rows."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from jinja2 import ChoiceLoader, FileSystemLoader, StrictUndefined, Template, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
+from agentworld_gym.engines.tables.given import Keys
+from agentworld_gym.engines.tables.recipes import RowFile, Size, Words
+from agentworld_gym.engines.tables.rows import fill
+from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.web.sites.markup import FILTERS
+from agentworld_gym.engines.web.sites.sitefile import FieldSpec, Route, SiteFile
+from agentworld_gym.errors import SpecError
+from agentworld_gym.spec import data_folder
+from agentworld_gym.task import read_yaml, validated
+
+PAGE = FieldSpec(type="integer", min=1, max=100_000, default=1)
+NEXT = FieldSpec(max=500)
+
+_HOLE = re.compile(r"\{(\w+)(:int)?\}")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A route ready to answer: its pattern, its template, and the texts that are templates themselves."""
+
+    route: Route
+    pattern: re.Pattern[str]
+    integers: frozenset[str]
+    query: Mapping[str, FieldSpec]
+    template: Template | None
+    texts: Mapping[str, Template]
+
+    def match(self, path: str) -> dict[str, Any] | None:
+        """The values of the holes of its pattern, where the path fits."""
+        found = self.pattern.fullmatch(path)
+        if found is None:
+            return None
+        parts = {name: unquote(part, errors="replace") for name, part in found.groupdict().items()}
+        return {name: int(part) if name in self.integers else part for name, part in parts.items()}
+
+
+@dataclass(frozen=True)
+class Site:
+    """One site as its files say it; `keys` are the columns and keys of its tables."""
+
+    name: str
+    folder: Path
+    about: SiteFile
+    rows: RowFile
+    words: Words
+    empty: bytes
+    keys: Keys
+    pages: Mapping[str, tuple[Page, ...]]
+    environment: SandboxedEnvironment
+
+    def generated(self, size: Size, seed: int) -> bytes:
+        """Its database with rows made from a seed.
+
+        Raises:
+            SpecError: a recipe of its `rows.yaml` cannot be followed.
+        """
+        return _generated(self.folder, size, seed)
+
+    def find(self, method: str, path: str) -> tuple[Page, dict[str, Any]] | None:
+        """The page that answers a path, and the values of the holes in its pattern."""
+        for page in self.pages.get(method, ()):
+            values = page.match(path)
+            if values is not None:
+                return page, values
+        return None
+
+    def is_private(self, method: str, path: str) -> bool:
+        """Whether a path wants a visitor who is signed in."""
+        found = self.find(method, path)
+        return found is not None and found[0].route.login
+
+
+def site_folder() -> Path:
+    """Where the sites lie, one folder each."""
+    return data_folder("domain_specs") / "scenarios" / "web"
+
+
+def site_names() -> tuple[str, ...]:
+    """The sites that are shipped, sorted."""
+    return tuple(sorted(path.parent.name for path in site_folder().glob("*/site.yaml")))
+
+
+@lru_cache(maxsize=32)
+def load_site(name: str) -> Site:
+    """A shipped site by its name, or any by the path of its folder.
+
+    Raises:
+        SpecError: there is no such site, or a file of it is wrong; names file, key, value and expectation.
+    """
+    folder = Path(name) if "/" in name else site_folder() / name
+    if not re.fullmatch(r"[\w-]+", folder.name) or not (folder / "site.yaml").is_file():
+        expected = f"one of {', '.join(site_names())}, or the path of a site's folder"
+        raise SpecError("task state", "sites", name, expected)
+    about = validated(SiteFile, read_yaml(folder / "site.yaml"), folder / "site.yaml")
+    rows = validated(RowFile, read_yaml(folder / "rows.yaml"), folder / "rows.yaml")
+    try:
+        schema = (folder / "schema.sql").read_text(encoding="utf-8")
+        empty = empty_image(schema)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(folder / "schema.sql", "file", type(error).__name__, "a readable UTF-8 file") from error
+    except sqlite3.Error as error:
+        raise SpecError(folder / "schema.sql", "the whole document", folder.name, f"SQL that runs ({error})") from error
+    environment = _environment(folder)
+    pages: dict[str, list[Page]] = {"GET": [], "POST": []}
+    for number, route in enumerate(about.routes):
+        page = _page(route, environment, folder / "site.yaml", f"routes.{number} ({route.path})")
+        pages["GET" if route.get else "POST"].append(page)
+    connection = opened(empty)
+    try:
+        keys = keys_of(connection)
+        _prove(connection, about, folder / "site.yaml")
+    finally:
+        connection.close()
+    words = {**common_words(), **about.words}
+    ready = {method: tuple(found) for method, found in pages.items()}
+    return Site(folder.name, folder, about, rows, words, empty, keys, ready, environment)
+
+
+@lru_cache(maxsize=64)
+def _generated(folder: Path, size: Size, seed: int) -> bytes:
+    site = load_site(str(folder))
+    connection = opened(site.empty)
+    try:
+        fill(connection, site, size, seed)
+        return connection.serialize()
+    finally:
+        connection.close()
+
+
+class _Environment(SandboxedEnvironment):
+    """A sandbox in which `row.name` is the column, whatever methods a mapping has; the shortest way, too."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if type(obj) is dict and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+
+def _environment(folder: Path) -> SandboxedEnvironment:
+    environment = _Environment(
+        loader=ChoiceLoader([FileSystemLoader(folder / "templates"), FileSystemLoader(folder.parent / "_common")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        cache_size=-1,
+    )
+    environment.filters.update(FILTERS)
+    return environment
+
+
+def _page(route: Route, environment: SandboxedEnvironment, file: Path, key: str) -> Page:
+    """A route with its templates compiled.
+
+    Raises:
+        SpecError: a template is not there, or cannot be compiled.
+    """
+    texts: dict[str, Template] = {}
+    named = {"title": route.title, "flash": route.flash, "redirect": route.redirect, "back": route.back}
+    named |= {f"rules.{number}.error": rule.error for number, rule in enumerate(route.rules)}
+    shown: Any = None
+    try:
+        for name, shown in named.items():
+            # Only what goes into HTML is escaped, and that happens where it is shown.
+            texts[name] = environment.from_string("{% autoescape false %}" + shown + "{% endautoescape %}")
+        shown = route.template
+        template = environment.get_template(shown) if shown else None
+    except TemplateError as error:
+        expected = f"a Jinja template that can be read ({type(error).__name__}: {error})"
+        raise SpecError(file, key, shown, expected) from error
+    integers = frozenset(name for name, integer in _HOLE.findall(route.path) if integer)
+    expression = ""
+    at = 0
+    for hole in _HOLE.finditer(route.path):
+        expression += re.escape(route.path[at : hole.start()])
+        expression += rf"(?P<{hole[1]}>\d{{1,9}})" if hole[2] else rf"(?P<{hole[1]}>[^/]{{1,300}})"
+        at = hole.end()
+    query = dict(route.query)
+    if any(data.page for data in route.data.values()):
+        query["page"] = PAGE
+    pattern = re.compile(expression + re.escape(route.path[at:]), re.ASCII)
+    return Page(route, pattern, integers, query, template, texts)
+
+
+def _prove(connection: sqlite3.Connection, about: SiteFile, file: Path) -> None:
+    """Prepare every statement on the empty database.
+
+    Raises:
+        SpecError: one is wrong, or names a parameter that is not there.
+    """
+    known: dict[str, Any] = {"user": None, "now": about.now, "today": about.now[:10]}
+    for key, sql, names in _statements(about):
+        try:
+            connection.execute(f"EXPLAIN {sql}", {**known, **dict.fromkeys(names)})
+        except sqlite3.Error as error:
+            raise SpecError(file, key, sql, f"SQL that can be prepared ({error})") from error
+
+
+def _statements(about: SiteFile) -> Iterator[tuple[str, str, set[str]]]:
+    """Every statement: where it stands, its SQL, and the parameters it may use beside those of every page."""
+    yield "accounts.user", about.accounts.user, set()
+    for name, query in about.page.items():
+        yield f"page.{name}", query.sql, set()
+    for number, route in enumerate(about.routes):
+        key = f"routes.{number} ({route.path})"
+        names = {name for name, _ in _HOLE.findall(route.path)} | set(route.query)
+        if route.allow:
+            yield f"{key}.allow", route.allow, names
+        for name, query in route.data.items():
+            yield f"{key}.data.{name}", query.sql, names
+        names |= set(route.fields)
+        for index, rule in enumerate(route.rules):
+            yield f"{key}.rules.{index}", rule.sql, names
+        for index, step in enumerate(route.run):
+            for name, sql in [("", step)] if isinstance(step, str) else step.items():
+                yield f"{key}.run.{index}", sql, names
+                names = names | {name}
+        if route.sign_in:
+            yield f"{key}.sign_in", route.sign_in, names
