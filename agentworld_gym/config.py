@@ -14,7 +14,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompt import Profile
 from agentworld_gym.rewards.rubric import RubricJudge
-from agentworld_gym.spec import load_spec
+from agentworld_gym.spec import Form, load_spec
 from agentworld_gym.task import Split
 from agentworld_gym.tasksource import TaskSource
 from agentworld_gym.traces.log import TraceLogs
@@ -31,6 +31,8 @@ class EnvOptions:
         spec: a domain's name, or the path of a YAML spec.
         world: who answers; see `agentworld_gym.worlds.open_world`.
         profile: `full` or `compact` prompts; None takes what the world prefers.
+        form: how a language world writes the next state, `full` or as the `change` against the current one; None takes
+            the spec's.
         prompts: another folder of prompt templates.
         system_prompt: a ready system prompt, used as it is.
         sampling: fields of the spec's sampling to replace, such as `{"temperature": 0.0}`.
@@ -47,6 +49,7 @@ class EnvOptions:
     spec: str
     world: str = "auto"
     profile: Profile | None = None
+    form: Form | None = None
     prompts: str | None = None
     system_prompt: str | None = None
     sampling: Mapping[str, Any] | None = None
@@ -71,8 +74,9 @@ class EnvOptions:
         """
         if self.max_steps is not None and self.max_steps < 1:
             raise SpecError("options", "max_steps", self.max_steps, "an integer of at least 1")
-        if self.profile not in (None, *get_args(Profile)):
-            raise SpecError("options", "profile", self.profile, f"one of {', '.join(get_args(Profile))}")
+        for key, value, known in (("profile", self.profile, Profile), ("form", self.form, Form)):
+            if value not in (None, *get_args(known)):
+                raise SpecError("options", key, value, f"one of {', '.join(get_args(known))}")
         spec = load_spec(self.spec)
         source = TaskSource(
             spec,
@@ -85,7 +89,7 @@ class EnvOptions:
         folder = None if self.prompts is None else Path(self.prompts)
         if folder is not None and not folder.is_dir():
             raise SpecError("options", "prompts", self.prompts, "a folder of prompt templates")
-        options = WorldOptions(spec, self.profile, folder, self.system_prompt, self.sampling, self.generator)
+        options = WorldOptions(spec, self.profile, folder, self.system_prompt, self.sampling, self.generator, self.form)
         with ExitStack() as opened:
             world = open_world(self.world, options)
             opened.callback(world.close)

@@ -7,7 +7,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium.envs.registration import EnvSpec
+from numpy.typing import NDArray
 
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import World
@@ -48,7 +50,8 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
     `agentworld_gym.episode.Info`.
 
     Args:
-        render_mode: `ansi` (the episode so far as text) or `human` (the same, written to standard output).
+        render_mode: `ansi` (the episode so far as text), `human` (the same, written to standard output), or `rgb_array`
+            (a picture of the last screen; in a text domain of the end of the episode; needs `agentworld-gym[render]`).
         options: see `agentworld_gym.config.EnvOptions`.
 
     Raises:
@@ -64,11 +67,11 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
     >>> env.close()
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "human"], "render_fps": 4}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(self, render_mode: str | None = None, **options: Any) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise SpecError("options", "render_mode", render_mode, "ansi, human or None")
+            raise SpecError("options", "render_mode", render_mode, "ansi, human, rgb_array or None")
         self.render_mode = render_mode
         self.options = env_options(options)
         self._open(self.options.runner())
@@ -108,6 +111,11 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
     def task(self) -> Task:
         """The current task."""
         return self.episode.task
+
+    @property
+    def menu(self) -> tuple[str | None, ...]:
+        """The task's menu as actions for what is on the screen; None for an entry whose element is not there."""
+        return self.episode.menu
 
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
@@ -170,11 +178,15 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         running = self._episode is not None and not self._closed
         return self.fork() if running else remade(self.render_mode, asdict(self.options))
 
-    def render(self) -> str | None:
-        """The episode so far as text (`ansi`); `human` writes it as it happens."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The episode so far as text (`ansi`), or the last screen (`rgb_array`); `human` writes it as it happens.
+
+        Raises:
+            RenderingUnavailable: `rgb_array` without Pillow.
+        """
         if self.render_mode == "ansi":
             return transcript(self.episode)
-        return None
+        return picture_of(self.episode) if self.render_mode == "rgb_array" else None
 
     def _render_human(self) -> None:
         if self.render_mode == "human":
@@ -225,6 +237,20 @@ def transcript(episode: Episode) -> str:
     for action, observation in zip(episode.actions, episode.observations[1:], strict=True):
         lines += [f"> {action}", observation]
     return "\n".join(lines)
+
+
+def picture_of(episode: Episode) -> NDArray[np.uint8]:
+    """What a person would see of an episode: a screenshot where its world makes one, else the last screen drawn."""
+    from agentworld_gym.rendering import from_png, latest, picture
+    from agentworld_gym.screens import GRAPHICAL
+
+    for shown in (episode.session, getattr(episode.session, "machine", None)):
+        screenshot = getattr(shown, "screenshot", None)
+        if screenshot is not None:
+            return from_png(screenshot())
+    domain = episode.task.domain
+    shown = latest(domain, episode.observations) if domain in GRAPHICAL else transcript(episode)
+    return picture(domain, shown)
 
 
 def remade(render_mode: str | None, options: dict[str, Any]) -> AgentWorldEnv:

@@ -14,6 +14,7 @@ from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, O
 from agentworld_gym.errors import AgentWorldError, RecordingError
 from agentworld_gym.rewards.checks import due, output_of, passed, score
 from agentworld_gym.rewards.rubric import Case, RubricJudge
+from agentworld_gym.screens.sight import Sight
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
 from agentworld_gym.tasksource import TaskSource
@@ -62,6 +63,11 @@ class Episode:
         """What the agent saw last."""
         return self.observations[-1]
 
+    @property
+    def menu(self) -> tuple[str | None, ...]:
+        """The entries of the task's menu as actions for the last screen; None for those whose element is not there."""
+        return Sight(self.task.domain, self.observations).offers(self.task.menu)
+
     def fork(self, name: str) -> Episode:
         """An exact copy that goes its own way."""
         session = self.session.fork()
@@ -77,6 +83,17 @@ class Transition:
     terminated: bool
     truncated: bool
     info: Info
+
+
+@dataclass(slots=True)
+class _Probe:
+    """One probe under way on a fork of its own: the actions left, the last first."""
+
+    member: int
+    check: int
+    session: Session
+    sight: Sight
+    left: list[str]
 
 
 @dataclass(slots=True)
@@ -258,23 +275,51 @@ class EpisodeRunner:
     def _probe(
         self, episodes: Sequence[Episode], probes: Sequence[tuple[int, int]], endings: Mapping[int, _Ending]
     ) -> None:
-        forks = [episodes[index].session.probe() for index, _ in probes]
-        texts = [episodes[index].task.success[number].probe or "" for index, number in probes]
-        parsed = [self.parser.parse(t, episodes[i].task.tools) for t, (i, _) in zip(texts, probes, strict=True)]
+        """Carry out probes on forks, all of them one action further in every wave; the last observation is tested.
+
+        An action whose element is not on the screen fails its check.
+        """
+        going: list[_Probe] = []
+        for index, number in probes:
+            episode = episodes[index]
+            sight = Sight(episode.task.domain, episode.observations)
+            left = list(reversed(episode.task.success[number].probes))
+            going.append(_Probe(index, number, episode.session.probe(), sight, left))
+        forks = [probe.session for probe in going]
         try:
-            answers = self.world.step(forks, parsed)
+            while going:
+                going = self._probe_wave(episodes, going, endings)
         finally:
             for fork in forks:
                 fork.close()
-        for (index, number), answer in zip(probes, answers, strict=True):
-            ending = endings[index]
+
+    def _probe_wave(
+        self, episodes: Sequence[Episode], probes: Sequence[_Probe], endings: Mapping[int, _Ending]
+    ) -> list[_Probe]:
+        """The next action of each probe; those that have another one after it."""
+        asked: list[tuple[_Probe, Action]] = []
+        for probe in probes:
+            text = probe.sight.resolve(probe.left.pop())
+            if text is None:
+                endings[probe.member].passed[probe.check] = 0.0
+            else:
+                asked.append((probe, self.parser.parse(text, episodes[probe.member].task.tools)))
+        going: list[_Probe] = []
+        sessions, actions = [probe.session for probe, _ in asked], [action for _, action in asked]
+        for (probe, _), answer in zip(asked, self.world.step(sessions, actions) if asked else (), strict=True):
+            ending = endings[probe.member]
             if isinstance(answer, Failure):
                 ending.failure = replace(answer, message=f"a probe failed: {answer.message}", retryable=False)
                 continue
             ending.usage += answer.usage
-            expect = episodes[index].task.success[number].expect
+            if probe.left:
+                probe.sight.see(answer.text)
+                going.append(probe)
+                continue
+            expect = episodes[probe.member].task.success[probe.check].expect
             assert expect is not None
-            ending.passed[number] = expect.score(output_of(answer.text, self._output))
+            ending.passed[probe.check] = expect.score(output_of(answer.text, self._output))
+        return going
 
     def _judge(
         self,

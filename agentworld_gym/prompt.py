@@ -25,12 +25,13 @@ from jinja2 import (
 from jinja2.sandbox import SandboxedEnvironment
 
 from agentworld_gym.actions import ActionParser
+from agentworld_gym.changes import diff, numbered
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, escape_all
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.parsing import MARKER
-from agentworld_gym.spec import DomainSpec, data_folder
+from agentworld_gym.spec import DomainSpec, Form, data_folder
 from agentworld_gym.task import Task
 
 Profile = Literal["full", "compact"]
@@ -44,7 +45,7 @@ class Prompts:
     Templates are `<folder>/<spec.prompts>/{system,turn,judge}.j2`; the compact profile takes the first two from the
     folder `compact` in there. An `observation.j2` beside `turn.j2` is optional. `folder` may hold only some of them:
     the rest comes from the folder `prompts` beside the spec's file, then from the shipped one. A ready `system` prompt
-    replaces `system.j2` as it is.
+    replaces `system.j2` as it is. `form` is how a next state is written; None takes the spec's.
 
     >>> from agentworld_gym.spec import load_spec
     >>> prompts = Prompts(load_spec("terminal"))
@@ -53,7 +54,8 @@ class Prompts:
     a.txt
 
     Raises:
-        SpecError: a template is missing, broken, or makes histories that are not append-only.
+        SpecError: a template is missing, broken, or makes histories that are not append-only; or the form is `change`
+            and the system prompt does not explain it.
     """
 
     def __init__(
@@ -62,10 +64,12 @@ class Prompts:
         folder: Path | str | None = None,
         profile: Profile = "full",
         system: str | None = None,
+        form: Form | None = None,
     ) -> None:
         self.spec, self.profile = spec, profile
+        self.form: Form = form or spec.observation.form
         self._actions = ActionParser(spec)
-        self._arguments = (spec, folder, profile, system)
+        self._arguments = (spec, folder, profile, system, form)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._environment = _environment(FileSystemLoader([path for path in folders if path.is_dir()]))
@@ -74,6 +78,8 @@ class Prompts:
         base = spec.prompts if profile == "full" else f"{spec.prompts}/compact"
         self._ready = system
         self._system = self._load(f"{base}/system.j2") if system is None else None
+        if self.form == "change" and self._system is not None and not self._reads("form"):
+            raise SpecError(f"{base}/system.j2", "observation.form", "change", "a prompt that explains the change form")
         self._turn = self._load(f"{base}/turn.j2")
         self._observation = self._load(f"{base}/observation.j2", optional=True)
         self._judge = self._load(f"{spec.prompts}/judge.j2", optional=True)
@@ -82,10 +88,16 @@ class Prompts:
         }
         self._first = self._inline(spec.observation.first, "observation.first")
         self.closing = self._closing()
-        self.digest = digest_of({"templates": self._sources, "system": system, "profile": profile})
+        form_part = {} if self.form == "full" else {"form": self.form}
+        self.digest = digest_of({"templates": self._sources, "system": system, "profile": profile, **form_part})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
+
+    @property
+    def restates(self) -> bool:
+        """Whether every turn shows the current state again."""
+        return self.spec.observation.restate or self.form == "change"
 
     def system(self, task: Task, controls: Mapping[str, float] | None = None) -> str:
         """The system message of an episode; `controls` (strength by name) are the perturbations in force."""
@@ -95,6 +107,7 @@ class Prompts:
             self._system,
             task=_data(task),
             spec=self.spec,
+            form=self.form,
             controls=self.sentences(controls or {}),
             tools=escape_all([*self.spec.action.tools, *task.tools]),
         )
@@ -117,7 +130,8 @@ class Prompts:
         """The user message of a turn, counted from 1, as it stays in the history.
 
         `state` is what the agent saw before it acted; it is shown in the first turn, and in every turn where the spec
-        says so. The last user message is this one followed by `closing`.
+        says so or the form is `change`, where its lines are numbered. The
+        last user message is this one followed by `closing`.
         """
         return self._user(task.instruction, turn, action, state, closing=False)
 
@@ -180,13 +194,16 @@ class Prompts:
         return [{"role": "user", "content": content}]
 
     def _user(self, instruction: str, turn: int, action: Action, state: str | None, *, closing: bool) -> str:
-        state = state if state and (turn == 1 or self.spec.observation.restate) else None
+        state = state if state and (turn == 1 or self.restates) else None
+        if state is not None and self.form == "change":
+            state = numbered(state)
         return self._render(
             self._turn,
             turn=turn,
             instruction=escape(instruction) if turn == 1 else None,
             state=None if state is None else escape(state),
             closing=closing,
+            form=self.form,
             **self._block(action, state or ""),
         )
 
@@ -238,6 +255,12 @@ class Prompts:
         except TemplateSyntaxError as error:
             raise SpecError(error.name or name, f"line {error.lineno}", error.message, "a Jinja template") from error
 
+    def _reads(self, variable: str) -> bool:
+        """Whether any template loaded so far reads a variable."""
+        sources = self._sources.items()
+        parsed = (self._environment.parse(source, name) for name, source in sources)
+        return any(variable in meta.find_undeclared_variables(tree) for tree in parsed)
+
     def _missing(self, name: str) -> SpecError:
         where = " or ".join(str(folder) for folder in self._folders)
         return SpecError(self.spec.path, f"the template {name} ({self.profile} profile)", None, f"that file in {where}")
@@ -279,6 +302,8 @@ def _environment(loader: BaseLoader) -> SandboxedEnvironment:
     # The stock filter writes JSON for HTML, with \u003c for <.
     environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, indent=indent, ensure_ascii=False)
     environment.filters["ticks"] = ticks
+    environment.filters["numbered"] = numbered
+    environment.filters["diff"] = diff
     return environment
 
 

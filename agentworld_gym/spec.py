@@ -32,6 +32,10 @@ Syntax = Literal[
 a call such as `click('12')`; a JSON object; Python source; any text."""
 
 
+Form = Literal["full", "change"]
+"""How a world model writes the next state: all of it, or the change against the current one."""
+
+
 class ActionSpec(Strict):
     """How an agent writes an action, and how the world is told.
 
@@ -76,12 +80,14 @@ class FinishRule(Strict):
 class ObservationSpec(Strict):
     """What the world shows.
 
-    `first` is a Jinja text over `task`: the observation before any action. `restate` shows the current state again in
+    `form` is how a world model writes it: `full`, or as the `change` against the current state (see
+    `agentworld_gym.changes`); agents, histories, judges and traces have the full one either way. `first` is a Jinja
+    text over `task`: the observation before any action. `restate` shows the current state again in
     every turn (the GUI domains). `output` is a regular expression whose group `output` is what a probe tests; without
     one a probe tests the whole observation. `kinds` names kinds of content for people and judges.
     """
 
-    form: Literal["full", "change"] = "full"
+    form: Form = "full"
     first: str = "{{ task.first_observation or '' }}"
     restate: bool = False
     output: str | None = None

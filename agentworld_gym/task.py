@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.scoring import close, item_f1, row_f1
+from agentworld_gym.screens import GRAPHICAL, has_locator
+from agentworld_gym.screens.locate import compiled
 
 Split = Literal["train", "validation", "test"]
 When = Literal["finish", "end", "step"]
@@ -86,13 +89,16 @@ class Expect(Strict):
 class Check(Strict):
     """One success test, worth `weight` of the score.
 
-    Exactly one of: `probe` (an action run on a fork, whose output must pass `expect`), `answer` (what follows
-    `finish:`), `action` (some action of the episode), `observation` (some observation of the episode), `rubric` (a
-    question a judge answers). `when` says at which moment it is tested: on `finish`, at any `end` of the episode (the
-    step limit too), or after every `step`.
+    Exactly one of: `probe` (an action run on a fork, or several one after the other; the output of the last must pass
+    `expect`), `answer` (what follows `finish:`), `action` (some action of the episode), `observation` (some observation
+    of the episode), `rubric` (a question a judge answers). `when` says at which moment it is tested: on `finish`, at
+    any `end` of the episode (the step limit too), or after every `step`.
+
+    >>> Check(probe="cat a", expect={"equals": "1"}).probes, Check(probe=["cd b", "ls"], expect={"equals": ""}).probes
+    (('cat a',), ('cd b', 'ls'))
     """
 
-    probe: str | None = None
+    probe: Annotated[tuple[str, ...], Field(min_length=1)] | str | None = None
     expect: Expect | None = None
     answer: Expect | None = None
     action: Expect | None = None
@@ -110,6 +116,11 @@ class Check(Strict):
             raise ValueError("`probe` and `expect` together")
         return self
 
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """The actions of the probe, in order; none where the check is of another kind."""
+        return (self.probe,) if isinstance(self.probe, str) else self.probe or ()
+
 
 class Task(Strict):
     """An instruction, an initial state and a way to tell success.
@@ -117,7 +128,8 @@ class Task(Strict):
     `state` is what the world starts from, in the words of the domain (files, tables, pages); `hidden` is known to the
     world and never shown to the agent. `controls` are perturbations by name with their strengths; their draws follow
     `control_seed`, or the seed of the episode where that is None. `menu` lists actions for agents that choose instead
-    of write; `expert` is one action sequence that succeeds.
+    of write; `expert` is one action sequence that succeeds. In a graphical domain the actions of `menu`, `expert` and
+    probes may name an element by a locator (`agentworld_gym.screens.locate`).
 
     >>> Task(id="t", domain="terminal", instruction="Make a file.", success=[{"answer": {"equals": "ok"}}]).level
     1
@@ -142,6 +154,33 @@ class Task(Strict):
     seed: int | None = None
     menu: tuple[str, ...] = ()
     expert: tuple[str, ...] = ()
+
+    @field_validator("menu", "expert")
+    @classmethod
+    def _locators(cls, actions: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        _check_locators(info, {(place,): action for place, action in enumerate(actions)})
+        return actions
+
+    @field_validator("success")
+    @classmethod
+    def _probe_locators(cls, checks: tuple[Check, ...], info: ValidationInfo) -> tuple[Check, ...]:
+        probes = ((place, "probe", text) for place, check in enumerate(checks) for text in check.probes)
+        _check_locators(info, {(place, key): text for place, key, text in probes})
+        return checks
+
+
+def _check_locators(info: ValidationInfo, actions: Mapping[tuple[int | str, ...], str]) -> None:
+    """Read the locators in some actions of a graphical domain; an error is told with the place of the first bad one."""
+    if info.data.get("domain") not in GRAPHICAL:
+        return
+    for place, action in actions.items():
+        try:
+            if has_locator(action):
+                compiled(action)
+        except ValueError as error:
+            kind = PydanticCustomError("locator", "{expected}", {"expected": str(error)})
+            details = InitErrorDetails(type=kind, loc=place, input=action)
+            raise ValidationError.from_exception_data("Task", [details]) from error
 
 
 def load_task(path: Path, domain: str) -> Task:

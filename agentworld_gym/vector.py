@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from agentworld_gym.contracts import World
-from agentworld_gym.env import MAX_SEED, WorldSpec, env_options, text_spaces, transcript
+from agentworld_gym.env import MAX_SEED, WorldSpec, env_options, picture_of, text_spaces, transcript
 from agentworld_gym.episode import Episode
 from agentworld_gym.errors import ClosedError, SpecError
 from agentworld_gym.task import Task
@@ -65,7 +65,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
             options["max_steps"] = max_episode_steps
         self.num_envs = num_envs
         self.render_mode = render_mode
-        self.metadata = {"autoreset_mode": mode, "render_modes": ["ansi"], "render_fps": 4}
+        self.metadata = {"autoreset_mode": mode, "render_modes": ["ansi", "rgb_array"], "render_fps": 4}
         self._mode = mode
         self.runner = env_options(options).runner()
         self.single_action_space, self.single_observation_space = text_spaces(self.runner.spec)
@@ -83,6 +83,11 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     def tasks(self) -> tuple[Task, ...]:
         """The current task of every member."""
         return tuple(episode.task for episode in self.episodes)
+
+    @property
+    def menus(self) -> tuple[tuple[str | None, ...], ...]:
+        """The menu of every member's task as actions for its screen; None for an entry whose element is not there."""
+        return tuple(episode.menu for episode in self.episodes)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -179,9 +184,15 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     def _observations(self) -> tuple[str, ...]:
         return tuple([episode.observation for episode in self.episodes])
 
-    def render(self) -> tuple[str, ...] | None:
-        """The episodes so far, as texts (`ansi`)."""
-        return tuple(transcript(episode) for episode in self.episodes) if self.render_mode == "ansi" else None
+    def render(self) -> tuple[Any, ...] | None:
+        """The episodes so far, as texts (`ansi`), or their last screens as pictures (`rgb_array`).
+
+        Raises:
+            RenderingUnavailable: `rgb_array` without Pillow.
+        """
+        if self.render_mode == "ansi":
+            return tuple(transcript(episode) for episode in self.episodes)
+        return tuple(picture_of(episode) for episode in self.episodes) if self.render_mode == "rgb_array" else None
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free all episodes and the world."""

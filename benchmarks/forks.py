@@ -17,14 +17,17 @@ import time
 from statistics import median
 
 from agentworld_gym.config import EnvOptions
-from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.screens.sight import Sight
 
 STEPS = 12
 
 
-def noise(rng: random.Random, actions: list[str]) -> str:
-    """An action of the episode, at times with a piece missing."""
-    action = rng.choice(actions)
+def noise(rng: random.Random, episode: Episode) -> str:
+    """An action of the episode that is possible on its screen, at times with a piece missing."""
+    sight = Sight(episode.task.domain, episode.observations)
+    offers = sight.offers(a for a in (*episode.task.menu, *episode.task.expert) if not a.startswith("finish"))
+    action = rng.choice([offer for offer in offers if offer is not None] or ["nothing"])
     if rng.random() < 0.15:
         cut = rng.randrange(len(action) + 1)
         action = action[:cut] + action[cut + 1 :]
@@ -38,17 +41,16 @@ def exact(runner: EpisodeRunner, seed: int) -> tuple[bool, float, float]:
     if rng.random() < 0.3:
         options["controls"] = {rng.choice(sorted(runner.spec.controls)): 0.5}
     ((episode, _, _),) = runner.start([seed], options)
-    actions = [a for a in (*episode.task.menu, *episode.task.expert) if not a.startswith("finish")]
     turn = rng.randrange(STEPS // 2)
     for _ in range(turn):
-        runner.advance([episode], [noise(rng, actions)])
+        runner.advance([episode], [noise(rng, episode)])
     began = time.perf_counter()
     twin = runner.fork(episode)
     cost = time.perf_counter() - began
     runner.fork(episode).session.close()
     same, first = True, 0.0
     for number in range(STEPS - turn):
-        action = noise(rng, actions)
+        action = noise(rng, episode)
         began = time.perf_counter()
         (other,) = runner.advance([twin], [action])
         first = first if number else time.perf_counter() - began

@@ -1,9 +1,10 @@
 """Hostile actions in the grounded worlds: nothing leaves an engine, nothing of the host is touched.
 
-    python benchmarks/host_safety.py [--domains terminal mcp search swe] [--random 10000] [--drawn 2000]
+    python benchmarks/host_safety.py [--domains NAME ...] [--random 10000] [--drawn 2000]
 
 In each domain random actions (menu entries broken at random, texts that try to be more than data, calls with arguments
-of wrong kinds, objects that are no action at all) and actions drawn by hypothesis go to machines of generated tasks.
+of wrong kinds, programs that try to leave the interpreter, objects that are no action at all) and actions drawn by
+hypothesis go to machines of generated tasks. Entries that name an element of the screen are resolved on it.
 The process that runs them is sealed first (`sealed.py`): the kernel kills it at the first attempt to open a file, to
 make a process or a socket. A row of the table is therefore the proof; an engine's exception or a killed process ends
 with 1.
@@ -31,7 +32,9 @@ from hypothesis import strategies as st
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import ActionKind
 from agentworld_gym.engines import Controls, EngineError, Machine
-from agentworld_gym.engines.catalog import load_engine
+from agentworld_gym.engines.catalog import ENGINES, load_engine
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.sight import Sight
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Task
 from agentworld_gym.tasks import families, generate
@@ -108,8 +111,24 @@ def random_actions(task: Task, tools: Sequence[Any], count: int, rng: random.Ran
         lambda: bent_call(rng, known),
         lambda: [{"keystrokes": broken(rng, rng.choice(known)), "duration": rng.choice(VALUES)}],
         lambda: rng.choice(VALUES),
+        lambda: rng.choice(known),
+        lambda: odd_gesture(rng),
     ]
-    return [rng.choices(makers, (3, 1, 3, 6, 1, 1))[0]() for _ in range(count)]
+    shares = (3, 1, 3, 6, 1, 1, 4, 4) if task.domain in GRAPHICAL else (3, 1, 3, 6, 1, 1, 0, 0)
+    return [rng.choices(makers, shares)[0]() for _ in range(count)]
+
+
+def odd_gesture(rng: random.Random) -> Any:
+    """Something done to a screen: at any place, in and out of it, with any text; as a program and as an object."""
+    x, y = (rng.choice([rng.randint(-50, 2500), rng.choice(VALUES)]) for _ in range(2))
+    kind = rng.choice(["click", "double_tap", "long_press", "input_text", "scroll", "swipe", "open_app", "status"])
+    text = rng.choice([*HOSTILE, "x" * 20_000])
+    gesture = {"action_type": kind, "x": x, "y": y, "index": rng.choice([rng.randint(-3, 90), x]), "text": text}
+    gesture |= {"direction": rng.choice(["up", "down", "left", x]), "app_name": text}
+    calls = ("click", "doubleClick", "rightClick", "dragTo", "scroll", "write", "press", "hotkey", "moveTo")
+    program = f"pyautogui.{rng.choice(calls)}({rng.choice([f'{x!r:.300}, {y!r:.300}', repr(text[:3000])])})"
+    kept = {key: value for key, value in gesture.items() if rng.random() < 0.8}
+    return rng.choice([program, rng.choice(ESCAPES), kept, json.dumps(kept, default=str)])
 
 
 def drawn_actions(count: int) -> list[Any]:
@@ -134,6 +153,14 @@ def drawn_actions(count: int) -> list[Any]:
     while len(found) < count:
         draw()
     return found[:count]
+
+
+def probes(task: Task) -> list[str]:
+    """All actions of the probes of a task."""
+    found: list[str] = []
+    for check in task.success:
+        found += [check.probe] if isinstance(check.probe, str) else check.probe or ()
+    return found
 
 
 def told(error: BaseException, value: Any) -> str:
@@ -165,7 +192,7 @@ def run(domain: str, randoms: int, drawn: int) -> dict[str, Any]:
 
     for task in tasks:  # whatever is loaded once is loaded before the seal
         machine = begun(task)
-        for text in (*task.expert, *(check.probe for check in task.success if check.probe)):
+        for text in (*task.expert, *(text for check in task.success for text in check.probes)):
             action = parser.parse(text, task.tools)
             if action.kind is not ActionKind.FINISH and action.error is None:
                 machine.act(action.parsed)
@@ -179,6 +206,7 @@ def run(domain: str, randoms: int, drawn: int) -> dict[str, Any]:
         for value in actions:
             parsed = value
             if isinstance(value, str):
+                value = Sight(domain, [machine.observation]).resolve(value) or value
                 action = parser.parse(value, task.tools)
                 if action.error is not None or action.kind is ActionKind.FINISH:
                     answered += 1
@@ -212,7 +240,7 @@ def run(domain: str, randoms: int, drawn: int) -> dict[str, Any]:
 def main() -> int:
     """Print a table; 1 if an engine fails or is slow."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=["terminal", "mcp", "search", "swe"])
+    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
     parser.add_argument("--random", type=int, default=10_000)
     parser.add_argument("--drawn", type=int, default=2_000, help="actions drawn by hypothesis")
     parser.add_argument("--inside", help=argparse.SUPPRESS)

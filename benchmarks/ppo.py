@@ -38,7 +38,9 @@ console = Console()
 def train(seed: int, arguments: argparse.Namespace, encoder: TextEncoder, label: str) -> Training:
     """One training run with a progress bar."""
     steps, options = arguments.steps, world_options(arguments)
-    env = make_sb3_env(env_id(arguments), num_envs=32, seed=1000 * seed, encoder=encoder, **options)
+    env = make_sb3_env(
+        env_id(arguments), num_envs=32, seed=1000 * seed, encoder=encoder, backplay=arguments.backplay, **options
+    )
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -120,6 +122,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=120_000, help="training steps of each run")
     parser.add_argument("--episodes", type=int, default=200, help="unseen test seeds")
+    parser.add_argument(
+        "--backplay", type=float, default=0.0, help="share of training episodes begun on the expert's way"
+    )
     parser.add_argument("--no-twin", action="store_true", help="leave the constant observation out")
     parser.add_argument("--out", type=Path, help="write everything measured to this JSON file")
     parser.add_argument("--save", type=Path, help="keep the agents in this folder")

@@ -16,26 +16,25 @@ from statistics import mean, median
 
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.screens.sight import Way
 from agentworld_gym.task import Task
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.policies import expert_policy, menu_policy
+from agentworld_gym.tasks.policies import expert_policy, menu_policy, nothing_policy
+from agentworld_gym.tasks.solvers import walk
 
 HEADER = ("family", "level", "expert %", "nothing %", "random menu %", "random score", "expert steps", "menu", "fields")
 
 
-def attempt(runner: EpisodeRunner, task: Task, actions: Iterable[str]) -> tuple[bool, float]:
-    """Success and score of some actions; without a `finish` there is neither."""
+def attempt(runner: EpisodeRunner, task: Task, way: Way) -> tuple[bool, float]:
+    """Success and score of a way; without a `finish` there is neither."""
     ((episode, _, _),) = runner.start([task.seed or 0], {"task": task})
     try:
-        for action in actions:
-            (step,) = runner.advance([episode], [action])
-            if "failure" in step.info:
-                raise RuntimeError(f"{task.id}: {step.info['failure']}")
-            if step.terminated:
-                return bool(step.info.get("success")), float(step.info.get("score", 0.0))
-            if step.truncated:
-                break
-        return False, 0.0
+        end = walk(runner, episode, way)
+        if end is not None and "failure" in end.info:
+            raise RuntimeError(f"{task.id}: {end.info['failure']}")
+        if end is None or not end.terminated:
+            return False, 0.0
+        return bool(end.info.get("success")), float(end.info.get("score", 0.0))
     finally:
         episode.session.close()
 
@@ -52,7 +51,7 @@ def row(runner: EpisodeRunner, family: str, level: int, seeds: int) -> tuple[flo
     """The numbers of one family and level."""
     tasks = [generate(runner.spec.id, family, level, seed) for seed in range(seeds)]
     expert = [attempt(runner, task, expert_policy(task)) for task in tasks]
-    nothing = [attempt(runner, task, ["finish"]) for task in tasks]
+    nothing = [attempt(runner, task, nothing_policy()) for task in tasks]
     chance = [attempt(runner, task, menu_policy(task, random.Random(f"menu/{task.id}"))) for task in tasks]
     return (
         100 * mean(success for success, _ in expert),

@@ -14,6 +14,8 @@ from worlds import make
 from agentworld_gym import SpecError, Task
 from agentworld_gym.contracts import Failure, FailureKind
 from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.prompt import Prompts
+from agentworld_gym.recipe.take import Take
 from agentworld_gym.screens import Node, NotOnScreen, read_screen, resolve
 from agentworld_gym.screens.locate import compiled, stand_in
 from agentworld_gym.screens.sight import Sight, on_screen
@@ -22,7 +24,8 @@ from agentworld_gym.task import validated
 from agentworld_gym.tasks.policies import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.tasks.solvers import walk
 from agentworld_gym.tasksource import TaskSource
-from agentworld_gym.worlds import register_world
+from agentworld_gym.worlds import WorldOptions, register_world
+from agentworld_gym.worlds.opening import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 LINE = '[{}] text="{}" content_desc="" class=android.widget.{} clickable{} bounds=[0,{}][100,{}]'
@@ -275,6 +278,8 @@ def test_sight_keeps_the_last_screen_there_was():
     assert sight.offers([OPEN, FLIP]) == ('{"action_type": "click", "index": 1}', None)
     sight.see(clock(["6:30"], {"6:30": True}))
     assert sight.offers([OPEN, FLIP])[0] is None
+    page = '### Snapshot\n```yaml\n- link "Cart" [ref=e4]\n```'
+    assert Sight("web", [page, "### Snapshot\n```yaml\n\n```"]).nodes == [], "an empty page is a screen"
     assert Sight("terminal", ["x"]).resolve("git show HEAD@{1}") == "git show HEAD@{1}"
 
 
@@ -333,3 +338,13 @@ def test_a_world_that_fails_in_the_middle_of_a_probe_is_a_failure():
     (end,) = here.advance([episode], ["finish"])
     assert end.info["failure"]["message"] == "a probe failed: gone"
     assert "success" not in end.info
+
+
+def test_a_recording_that_looks_with_probes_has_a_turn_for_each_of_their_actions():
+    spec = load_spec("android")
+    runner = EpisodeRunner(spec, open_world("grounded", WorldOptions(spec)), TaskSource(spec))
+    take = Take(runner, Prompts(spec), Task(**{**ALARM, "seed": 0}))
+    take.look([[HOME, OPEN], [FLIP.replace("6:30", "nowhere"), HOME]])
+    take.close()
+    assert take.probes == 2 and len(take.observations) == 2
+    assert take.actions[0] == HOME and '"index": 4' in take.actions[1]

@@ -387,3 +387,29 @@ def test_an_interval_holds_the_mean_of_equal_runs_and_stays_within_bounds(runs):
 
 def test_no_runs_have_no_interval():
     assert all(np.isnan(bootstrap_interval([])))
+
+@pytest.mark.parametrize("domain", ["Terminal", "Android"])
+def test_backplay_begins_some_episodes_on_the_experts_way(domain):
+    env = make_sb3_env(f"AgentWorld/{domain}-v0", num_envs=12, seed=3, world="grounded", backplay=0.7)
+    env.reset()
+    ahead = [episode.steps for episode in env._episodes.values()]
+    tasks = env.get_attr("task")
+    assert 0 in ahead and max(ahead) > 1
+    assert all(steps < len(task.expert) for steps, task in zip(ahead, tasks, strict=True))
+    seen, infos = {}, [{} for _ in tasks]
+    for _ in range(max(len(task.expert) for task in tasks)):
+        choices = []
+        for index, task in enumerate(tasks):
+            step = env._episodes[index].steps
+            choices.append(task.menu.index(task.expert[step]) if index not in seen and step < len(task.expert) else 0)
+        _, _, dones, infos = env.step(np.array(choices))
+        for index in np.flatnonzero(dones):
+            seen.setdefault(int(index), infos[index])
+    assert all(seen[index]["is_success"] and seen[index]["backplay"] == ahead[index] for index in range(len(tasks)))
+    assert [seen[index]["episode"]["l"] for index in seen] == [len(tasks[i].expert) - ahead[i] for i in seen]
+    env.close()
+
+
+def test_backplay_is_a_share():
+    with pytest.raises(SpecError, match="backplay"):
+        make_sb3_env("AgentWorld/Terminal-v0", world="grounded", backplay=2)

@@ -12,6 +12,7 @@ from agentworld_gym.contracts import Failure, Message
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.screens.sight import Sight
 from agentworld_gym.spec import load_spec
 from agentworld_gym.worlds import WorldOptions
 
@@ -44,8 +45,10 @@ def messages_of_all_domains() -> Iterator[Shown]:
         task = spec.handwritten_tasks()[0]
         world = WorldOptions(spec).language(ScriptedGenerator(lambda request: ""))
         [session] = world.begin([task], [0])
-        action = ActionParser(spec).parse(task.expert[0], task.tools)
         assert not isinstance(session, Failure)
+        first = Sight(domain, [session.observation]).resolve(task.expert[0])
+        assert first is not None
+        action = ActionParser(spec).parse(first, task.tools)
         yield Shown(env_id, spec.title, action.raw, tuple(world.messages(session, action)))
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from agentworld_gym.recipe.config import CollectConfig, PolicyName
+from agentworld_gym.screens.sight import Way
 from agentworld_gym.task import Task
-from agentworld_gym.tasks.policies import expert_policy, explore_actions, menu_policy, mixed_policy
+from agentworld_gym.tasks.policies import expert_policy, explore_policy, menu_policy, mixed_policy
 from agentworld_gym.tasks.solvers import ControlCase, control_cases
-
-Way = Generator[str, str, None]
 
 AWARE = "aware"
 """The policy of sessions in which a solver faces a control that it knows."""
@@ -45,11 +44,10 @@ def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) ->
 
 def way(policy: PolicyName, task: Task, rng: random.Random, config: CollectConfig) -> Way:
     """The actions of a policy on a task; equal random numbers give equal actions."""
-    for action in _WAYS[policy](task, rng, config):  # noqa: UP028 (these take no answer, which `yield from` would send)
-        yield action
+    return _WAYS[policy](task, rng, config)
 
 
-def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Iterable[str]:
+def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Way:
     """A way through a terminal task with looks around: at what was there, and at the files it touches."""
     ways = (expert_policy(task), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
     touched: list[str] = []
@@ -64,7 +62,7 @@ def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Iterable[st
             if touched and rng.random() < 0.6:
                 yield _look(rng, touched)
             else:
-                yield from explore_actions(task, rng, 2 if rng.random() < 0.2 else 1)
+                yield from explore_policy(task, rng, 2 if rng.random() < 0.2 else 1)
     yield from finish
 
 
@@ -74,10 +72,10 @@ def _look(rng: random.Random, names: Sequence[str]) -> str:
     return rng.choice([f"cat {name}"] * 5 + [f"wc -l {name}", f"head -n 1 {name}", "ls", "ls -1", f"stat -c %a {name}"])
 
 
-_WAYS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Iterable[str]]] = {
+_WAYS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Way]] = {
     "expert": lambda task, rng, config: expert_policy(task),
     "mixed": lambda task, rng, config: mixed_policy(task, rng, config.slip),
     "menu": lambda task, rng, config: menu_policy(task, rng),
-    "explore": lambda task, rng, config: explore_actions(task, rng, rng.randint(4, 10)),
+    "explore": lambda task, rng, config: explore_policy(task, rng, rng.randint(4, 10)),
     "blend": _blend,
 }

@@ -13,9 +13,10 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of, installed
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.config import CollectConfig, PolicyName
-from agentworld_gym.recipe.policies import AWARE, Way, policy_shares, solver_cases, way
+from agentworld_gym.recipe.policies import AWARE, policy_shares, solver_cases, way
 from agentworld_gym.recipe.rows import FORMAT, OFFICIAL_NAMES, Provenance, Row
 from agentworld_gym.recipe.take import Take
+from agentworld_gym.screens.sight import Way
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Split, Task, split_seed, validated
 from agentworld_gym.tasks import generate
@@ -113,7 +114,7 @@ class _Stage:
         if not self._policies:
             raise SpecError("collect", "policies", list(config.policies), f"some that can play {spec.id}, as expert")
         self._cases = solver_cases(spec.id, self._families, config.levels) if config.controls_share else []
-        self.prompts = Prompts(spec, profile=config.profile)
+        self.prompts = Prompts(spec, profile=config.profile, form="full")
         world = open_world("grounded", WorldOptions(spec))
         self._runner = EpisodeRunner(spec, world, TaskSource(spec), max_steps=config.max_turns)
         parts = world.fingerprint.parts
@@ -156,7 +157,7 @@ class _Stage:
         take = Take(self._runner, self.prompts, part.task)
         try:
             if take.play(part.way) and rng.random() < self._config.probe_share:
-                probes = [check.probe for check in part.task.success if check.probe]
+                probes = [check.probes for check in part.task.success if check.probes]
                 rng.shuffle(probes)
                 take.look(probes)
             return take

@@ -9,8 +9,8 @@ from agentworld_gym.contracts import Action, ActionKind, Failure
 from agentworld_gym.engines import Machine, Scalar
 from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.prompt import Prompts
-from agentworld_gym.recipe.policies import Way
 from agentworld_gym.recipe.rows import Change, ContentSpan, changes_between
+from agentworld_gym.screens.sight import Sight, Way, on_screen
 from agentworld_gym.task import Task
 from agentworld_gym.worlds.grounded import GroundedSession
 
@@ -35,6 +35,7 @@ class Take:
 
     def play(self, way: Way) -> bool:
         """Let an agent act until it stops, finishes, or its turns are used up; whether the world can go on."""
+        way = on_screen(way, self._task.domain, self._episode.observation)
         text = next(way, None)
         while text is not None:
             confirming, steps = self._episode.confirming, self._episode.steps
@@ -57,15 +58,21 @@ class Take:
                 text = None
         return True
 
-    def look(self, probes: Sequence[str]) -> None:
-        """Further turns, which the agent did not ask for."""
+    def look(self, probes: Sequence[Sequence[str]]) -> None:
+        """Further turns, which the agent did not ask for: every action of some probes, as far as the screen allows."""
+        sight = Sight(self._task.domain, self._episode.observations)
         for probe in probes:
-            action = self._parse(probe)
-            (answer,) = self._runner.world.step([self._episode.session], [action])
-            if isinstance(answer, Failure):
-                return
-            self._keep(action, answer.text)
-            self.probes += 1
+            for planned in probe:
+                text = sight.resolve(planned)
+                if text is None:
+                    break
+                action = self._parse(text)
+                (answer,) = self._runner.world.step([self._episode.session], [action])
+                if isinstance(answer, Failure):
+                    return
+                self._keep(action, answer.text)
+                sight.see(answer.text)
+                self.probes += 1
 
     def close(self) -> None:
         """Free the machine."""

@@ -6,10 +6,14 @@ import re
 
 from agentworld_gym.screens.node import Box, Node
 
-_LINE = re.compile(
+_QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
+_REST = r" class=(\S+) ?([a-z_ ]*)bounds=\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]\s*"
+_LINE = re.compile(rf"\s*\[(\d{{1,6}})\] text={_QUOTED} content_desc={_QUOTED}{_REST}")
+_LOOSE = re.compile(
     r'\s*\[(\d{1,6})\] text="(.*)" content_desc="(.*)" class=(\S+)(.*?) ?'
     r"bounds=\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]\s*"
 )
+"""The same with quotes that were not escaped, or with more attributes."""
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t"}
 
@@ -18,7 +22,7 @@ def read(observation: str) -> list[Node]:
     """One node a line; lines that are no element are passed over."""
     nodes: list[Node] = []
     for number, line in enumerate(observation.split("\n")):
-        found = _LINE.fullmatch(line)
+        found = _LINE.fullmatch(line) or (_LOOSE.fullmatch(line) if "bounds=" in line else None)
         if found is None:
             continue
         index, text, description, kind, flags, *corners = found.groups()

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable, Sequence
 from agentworld_gym.screens import GRAPHICAL, read_screen
 from agentworld_gym.screens.locate import NotOnScreen, has_locator, resolve
 from agentworld_gym.screens.node import Node
+from agentworld_gym.screens.web import is_page
 
 Way = Generator[str, str, None]
 """Yields actions and is sent the observation of each. In a graphical domain they may hold locators: see `on_screen`."""
@@ -37,7 +38,9 @@ class Sight:
         """The elements of the last screen."""
         # Read only when they are asked for: most actions need none.
         while self._observations:
-            if nodes := read_screen(self.domain, self._observations.pop()):
+            observation = self._observations.pop()
+            nodes = read_screen(self.domain, observation)
+            if nodes or (self.domain == "web" and is_page(observation)):
                 self._nodes = nodes
                 self._observations.clear()
         return self._nodes

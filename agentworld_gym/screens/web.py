@@ -9,6 +9,9 @@ import re
 from agentworld_gym.screens.node import Node
 
 _START = re.compile(r"(?m)^(?:### Snapshot|- Page Snapshot:?)\s*$")
+_URL = re.compile(r"(?m)^(?:- Page )?URL: (.*)$")
+_TITLE = re.compile(r"(?m)^- Page Title: (.*)$")
+_ROOT = re.compile(r"(?m)^RootWebArea ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _ITEM = re.compile(
     r"(?P<role>/?[A-Za-z][\w-]*)"
     r'(?: "(?P<name>(?:[^"\\]|\\.)*)")?'
@@ -50,9 +53,20 @@ def location(observation: str) -> tuple[str, str]:
     >>> location("### Page\\n- Page URL: https://a.example/\\n- Page Title: A")
     ('https://a.example/', 'A')
     """
-    url = re.search(r"(?m)^- Page URL: (.*)$", observation)
-    title = re.search(r"(?m)^- Page Title: (.*)$", observation)
+    url = _URL.search(observation)
+    title = _TITLE.search(observation)
+    if title is None and (root := _ROOT.search(observation)) is not None:
+        return url[1].strip() if url else "", _literal(root[1])
     return url[1].strip() if url else "", title[1].strip() if title else ""
+
+
+def is_page(observation: str) -> bool:
+    """Whether a page is shown, an empty one too.
+
+    >>> is_page("### Snapshot"), is_page("### Error")
+    (True, False)
+    """
+    return _START.search(observation) is not None or _ROOT.search(observation) is not None
 
 
 def _add(nodes: list[Node], item: str, depth: int, line: int) -> None:

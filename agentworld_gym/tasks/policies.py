@@ -1,15 +1,17 @@
 """Ways through a task that need no learning: for data collection, baselines and tests.
 
-Every policy yields actions without seeing an observation, and none yields more than the step limit of the task allows.
+No policy yields more actions than the step limit of the task allows. Actions are yielded as the task writes them; in a
+graphical domain `screens.sight.on_screen` resolves their locators and tells a policy what is not on the screen.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Generator, Sequence
 from posixpath import relpath
 
+from agentworld_gym.screens import NotOnScreen
+from agentworld_gym.screens.sight import Way
 from agentworld_gym.task import Task
 from agentworld_gym.tasks.words import STEMS, WORDS
 
@@ -17,24 +19,31 @@ UNKNOWN_COMMANDS = ("lls", "gti status", "pythn", "cta", "greo x", "mkdr new", "
 ADMINISTRATION = ("whoami", "hostname", "pwd", "echo $HOME", "echo $USER", "echo $?", "true", "false")
 
 
-def expert_policy(task: Task) -> Iterator[str]:
-    """The expert's actions, up to `finish`."""
-    return iter(task.expert)
-
-
-def menu_policy(task: Task, rng: random.Random) -> Iterator[str]:
-    """Random entries of the menu, up to one that finishes or the step limit."""
-    for _ in range(_limit(task)):
-        action = rng.choice(task.menu)
+def expert_policy(task: Task) -> Way:
+    """The expert's actions, up to `finish`; where one is not possible on the screen, it stops."""
+    # Not `yield from`: it would send the tuple what the action showed.
+    for action in task.expert:  # noqa: UP028
         yield action
-        if _finishes(action):
+
+
+def nothing_policy() -> Way:
+    """Finish at once."""
+    yield "finish"
+
+
+def menu_policy(task: Task, rng: random.Random) -> Way:
+    """Random entries of the menu that are on the screen, up to one that finishes or the step limit."""
+    for _ in range(_limit(task)):
+        action = yield from _possible(task.menu, rng)
+        if action is None or _finishes(action):
             return
 
 
-def mixed_policy(task: Task, rng: random.Random, slip: float) -> Iterator[str]:
+def mixed_policy(task: Task, rng: random.Random, slip: float) -> Way:
     """The expert, who before each step errs with probability `slip`, and then goes on as planned.
 
-    An error is a random entry of the menu that does not finish.
+    An error is a random entry of the menu that does not finish. Where a step is not possible on the screen that the
+    errors led to, it is left out.
 
     >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "x"}}],
     ...             menu=("a", "b", "finish"), expert=("a", "finish"))
@@ -42,14 +51,31 @@ def mixed_policy(task: Task, rng: random.Random, slip: float) -> Iterator[str]:
     ['a', 'finish']
     """
     mistakes = [action for action in task.menu if not _finishes(action)]
-
-    def walk() -> Iterator[str]:
-        for action in task.expert:
-            while mistakes and rng.random() < slip:
-                yield rng.choice(mistakes)
+    left = _limit(task)
+    for action in task.expert:
+        while left and mistakes and rng.random() < slip:
+            left -= (yield from _possible(mistakes, rng)) is not None
+        if not left:
+            return
+        try:
             yield action
+            left -= 1
+        except NotOnScreen:
+            continue
 
-    return islice(walk(), _limit(task))
+
+def _possible(actions: Sequence[str], rng: random.Random) -> Generator[str, str, str | None]:
+    """Do one of some actions, each that is on the screen as likely as the others; None if none is."""
+    choices = list(actions)
+    while choices:
+        action = rng.choice(choices)
+        try:
+            yield action
+        except NotOnScreen:
+            choices = [other for other in choices if other != action]
+        else:
+            return action
+    return None
 
 
 def _finishes(action: str) -> bool:
@@ -80,6 +106,13 @@ def explore_actions(task: Task, rng: random.Random, n: int) -> list[str]:
     return actions
 
 
+def explore_policy(task: Task, rng: random.Random, n: int) -> Way:
+    """`explore_actions` as a way."""
+    # Not `yield from`: it would send the list what the action showed.
+    for action in explore_actions(task, rng, n):  # noqa: UP028
+        yield action
+
+
 class _Things:
     """Names and words of a task, drawn at random."""
 
@@ -92,7 +125,7 @@ class _Things:
         self.rng = rng
         self.cwd: str = cwd
         self.files = {relpath(path, cwd): text for path, text in files.items()}
-        probed = {check.probe.split()[-1] for check in task.success if check.probe}
+        probed = {probe.split()[-1] for check in task.success for probe in check.probes}
         self.read_later = sorted(name for name in probed if "." in name and not name.endswith(".tar"))
         self.named = " ".join((*task.menu, *self.files))
         self.folders = sorted({name.rsplit("/", 1)[0] for name in self.files if "/" in name})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from agentworld_gym import changes
 from agentworld_gym.contracts import (
     Action,
     ChatRequest,
@@ -118,7 +119,7 @@ class LanguageWorld:
                     asked.append(index)
             for position, answer in self.generator.submit(requests) if requests else ():
                 index, seed = asked[position], requests[position].sampling.seed
-                results[index] = self._read(answer, turns[index], seed)
+                results[index] = self._read(answer, sessions[index].observation, turns[index], seed)
             # Histories grow only once the wave is whole, so that an interrupted one leaves every session as it was.
             for index in indices:
                 observed = results[index]
@@ -137,7 +138,7 @@ class LanguageWorld:
         return list(self._request(session, self._turn(session, action)).messages)
 
     def _turn(self, session: LanguageSession, action: Action) -> str:
-        restate = session.turn == 0 or self.spec.observation.restate
+        restate = session.turn == 0 or self.prompts.restates
         state = session.observation if restate and session.observation else None
         return self.prompts.turn(session.task, session.turn + 1, action, state)
 
@@ -153,13 +154,18 @@ class LanguageWorld:
         session.turn += 1
         session.tokens = observed.usage.prompt_tokens or session.tokens
 
-    def _read(self, answer: Completion | Failure, turn: str, seed: int | None) -> Observation | Failure:
+    def _read(self, answer: Completion | Failure, before: str, turn: str, seed: int | None) -> Observation | Failure:
         if isinstance(answer, Failure):
             return answer
         if answer.finish_reason == "length":
             spent = answer.usage.completion_tokens or self.sampling.max_tokens
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
         text = parse_completion(answer.text)
+        if text and self.prompts.form == "change":
+            try:
+                text = changes.apply(before, text)
+            except changes.ChangeError as error:
+                return Failure(FailureKind.MALFORMED, str(error), retryable=True)
         if not text:
             return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
         if len(text) > self.spec.limits.max_observation_chars:

@@ -16,7 +16,7 @@ from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.spec import DomainSpec, SamplingSpec, data_folder
+from agentworld_gym.spec import DomainSpec, Form, SamplingSpec, data_folder
 from agentworld_gym.task import validated
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
@@ -24,7 +24,7 @@ from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
-KINDS = f"grounded, tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, or a registered name"
+KINDS = f"grounded, chromium (Web), tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, or a registered name"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class WorldOptions:
     """What a world needs beside its name: the domain, its prompts, and how to sample.
 
     `sampling` replaces fields of the spec's sampling; `profile` None takes the world's own (compact for `tiny`);
-    `generator` goes to the generator's class (a server's `deadline_s`, vLLM's `max_model_len`).
+    `generator` goes to the generator's class (a server's `deadline_s`, vLLM's `max_model_len`); `form` None takes the
+    spec's form of an observation.
     """
 
     spec: DomainSpec
@@ -41,6 +42,7 @@ class WorldOptions:
     system_prompt: str | None = None
     sampling: Mapping[str, Any] | None = None
     generator: Mapping[str, Any] | None = None
+    form: Form | None = None
 
     def open_generator(self, handle: str) -> Generator:
         """The generator that a handle names, with the user's options.
@@ -52,7 +54,7 @@ class WorldOptions:
 
     def templates(self, profile: Profile = "full") -> Prompts:
         """The prompt templates in use."""
-        return Prompts(self.spec, self.prompts, self.profile or profile, self.system_prompt)
+        return Prompts(self.spec, self.prompts, self.profile or profile, self.system_prompt, self.form)
 
     def language(self, generator: Generator, profile: Profile = "full", **sampling: Any) -> LanguageWorld:
         """A language world over a generator.
@@ -93,7 +95,7 @@ class WorldRegistry:
         Raises:
             SpecError: the name could be taken for another kind of world.
         """
-        if not name.isidentifier() or name in {"auto", "grounded", "tiny", "scripted"}:
+        if not name.isidentifier() or name in {"auto", "chromium", "grounded", "tiny", "scripted"}:
             raise SpecError("register_world", "name", name, "an identifier that is not the name of a built-in world")
         self.factories[name] = factory
 
@@ -121,6 +123,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         return REGISTRY.factories[handle](options)
     if kind == "grounded":
         return _grounded(options.spec, rest)
+    if handle == "chromium":
+        return _grounded(options.spec, handle)
     if handle == "scripted":
         return _scripted(options)
     if handle == "tiny":
@@ -165,9 +169,12 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
 
 @lru_cache(maxsize=len(ENGINES))
 def _scenarios_digest(domain: str) -> str:
-    """Digest of the data that the engine's episodes are made of, as it was when it was first asked for."""
-    folder = data_folder("domain_specs") / "scenarios" / domain
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    """Digest of the data that the engine's episodes are made of, as it was when it was first asked for.
+
+    What lies beside the folders of the domains is shared by all of them.
+    """
+    folder = data_folder("domain_specs") / "scenarios"
+    files = sorted(path for path in (*folder.iterdir(), *(folder / domain).rglob("*")) if path.is_file())
     return digest_of([[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files])
 
 

@@ -48,6 +48,7 @@ class Memory:
     entries: Vector
     verbs: list[int]
     executed: list[int]
+    offered: tuple[bool, ...] = ()
     last: int = -1
     steps: int = 0
     seen: set[str] = field(default_factory=set)
@@ -61,7 +62,8 @@ class TextEncoder:
     """Hashed features of an instruction, the observations so far, the actions so far and every menu entry.
 
     A vector is `context_size` numbers about the episode, then `entry_size` numbers for each of `max_menu` entries
-    (zeros where the menu is shorter). The first number of an entry is 1 where the entry exists. A `blind` encoder
+    (zeros where the menu is shorter). The first number of an entry is 1 where the entry is on offer: it exists, and
+    `Memory.offered`, where that is given, does not rule it out. A `blind` encoder
     gives zeros only: what an agent that sees nothing would get.
 
     >>> encoder = TextEncoder(max_menu=4)
@@ -143,6 +145,8 @@ class TextEncoder:
             return vector
         count = len(memory.menu)
         memory.entries[:count, :NUMBERS] = self._numbers(memory)
+        if memory.offered:
+            memory.entries[:count, 0] = memory.offered
         memory.entries[:count, 1:NUMBERS] *= LOUD
         memory.context[-1] = min(memory.steps, 30) / 10
         memory.context[-2] = float(bool(memory.latest))

@@ -155,7 +155,7 @@ def evaluate_policy(
             masks = np.stack([member.menu.masks() for member in live])
             choices, _ = model.predict(vectors, deterministic=deterministic, action_masks=masks)
             entries = [member.menu.entry(int(choice)) for member, choice in zip(live, choices, strict=True)]
-            actions = [member.menu.actions[entry] for member, entry in zip(live, entries, strict=True)]
+            actions = [member.menu.action(entry) for member, entry in zip(live, entries, strict=True)]
             transitions = runner.advance([member.episode for member in live], actions)
             going = []
             for member, entry, transition in zip(live, entries, transitions, strict=True):

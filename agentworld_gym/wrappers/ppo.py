@@ -38,7 +38,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point of a learning curve: means over the last episodes."""
+    """One point of a learning curve: means over the last episodes that began at their start."""
 
     steps: int
     success: float
@@ -69,7 +69,7 @@ class CurveCallback(BaseCallback):
 
     def _on_step(self) -> bool:
         for info in self.locals["infos"]:
-            if "episode" in info and "failure" not in info:
+            if "episode" in info and "failure" not in info and not info.get("backplay"):
                 self._episodes += 1
                 episode = info["episode"]
                 self._recent.append((float(info.get("is_success", False)), episode["r"], episode["l"]))

@@ -23,7 +23,10 @@ from numpy.typing import NDArray
 
 from agentworld_gym.env import MAX_SEED
 from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.errors import SpecError
 from agentworld_gym.rewards.checks import output_of
+from agentworld_gym.screens.sight import Sight
+from agentworld_gym.screens.words import Words
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
 from agentworld_gym.wrappers.encoder import Memory, TextEncoder, Vector
@@ -40,23 +43,44 @@ AnyWrapper = gym.Wrapper[Any, Any, Any, Any]
 class Menu:
     """One episode seen through its menu: choices become action texts, observations become vectors.
 
-    A task without a menu offers the domain's example actions.
+    A task without a menu offers the domain's example actions. In a graphical domain an entry is on offer while its
+    element is on the screen.
     """
 
     def __init__(self, encoder: TextEncoder, domain: DomainSpec, task: Task, observation: str) -> None:
         self.encoder, self.task = encoder, task
         self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
         self._output = re.compile(domain.observation.output) if domain.observation.output else None
-        shown = observation.removeprefix(task.instruction).lstrip()
-        self.memory: Memory = encoder.begin(task.instruction, self.actions, output_of(shown, self._output))
+        self._sight, self._words = Sight(domain.id, [observation]), Words(domain.id)
+        shown = output_of(observation.removeprefix(task.instruction).lstrip(), self._output)
+        entries = [self._words.of_action(entry) for entry in self.actions]
+        self.memory: Memory = encoder.begin(task.instruction, entries, self._words.of_screen(shown, self._sight.nodes))
+        self._look()
+
+    def _look(self) -> None:
+        """See what is on offer; `finish` is, where nothing else is."""
+        self.offers = self._sight.offers(self.actions)
+        if not any(self.offers):
+            self.offers = ("finish", *self.offers[1:])
+        self.memory.offered = tuple([entry is not None for entry in self.offers])
 
     def entry(self, choice: int) -> int:
-        """The entry a choice means; choices beyond the menu, which `masks()` rules out, start again at its top."""
-        return choice % len(self.actions)
+        """The entry a choice means; one that `masks()` rules out means the next one on offer, round the menu."""
+        count = len(self.actions)
+        places = (place % count for place in range(choice % count, choice % count + count))
+        return next(place for place in places if self.offers[place] is not None)
+
+    def action(self, choice: int) -> str:
+        """What a choice does."""
+        return self.offers[self.entry(choice)] or "finish"
 
     def observe(self, choice: int, observation: str) -> None:
         """Take in what a choice led to."""
-        self.encoder.update(self.memory, self.entry(choice), output_of(observation, self._output))
+        entry = self.entry(choice)
+        self._sight.see(observation)
+        shown = self._words.of_screen(output_of(observation, self._output), self._sight.nodes)
+        self.encoder.update(self.memory, entry, shown)
+        self._look()
 
     def vector(self, out: Vector | None = None) -> Vector:
         """What the agent sees, written to `out` if that is given."""
@@ -64,7 +88,9 @@ class Menu:
 
     def masks(self) -> NDArray[np.bool_]:
         """Which choices there are."""
-        return np.arange(self.encoder.max_menu) < len(self.actions)
+        masks = np.zeros(self.encoder.max_menu, np.bool_)
+        masks[: len(self.actions)] = self.memory.offered
+        return masks
 
 
 def spaces_of(encoder: TextEncoder) -> tuple[gym.spaces.Space[Vector], gym.spaces.Space[np.int64]]:
@@ -106,13 +132,13 @@ class MenuEnv(AnyWrapper):
     def step(self, action: int) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
         """Do what stands at this place of the menu."""
         entry = self.menu.entry(int(action))
-        text, reward, terminated, truncated, info = self.env.step(self.menu.actions[entry])
+        text, reward, terminated, truncated, info = self.env.step(self.menu.action(entry))
         if "failure" not in info:
             self.menu.observe(entry, text)
         return self.menu.vector(), float(reward), terminated, truncated, {**info, "text": text}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which choices exist in this episode's menu."""
+        """Which choices this episode's menu has on offer."""
         return self.menu.masks()
 
 
@@ -122,12 +148,23 @@ class AgentWorldVecEnv(VecEnv):
     An episode that ends is followed by the next one in the same step. `infos[i]["episode"]` holds return, length and
     time of an episode that ended, `["is_success"]` whether it succeeded (absent where that was not tested). An episode
     whose world failed ends like one that ran into a time limit, with no reward.
+
+    With probability `backplay` an episode begins on its expert's way instead of at its start, so that an agent
+    meets the end of long tasks before it can find the way there (learning from a demonstration by starting from its
+    states, Salimans and Chen 2018). `infos[i]["backplay"]` tells how many steps were played ahead.
     """
 
     def __init__(
-        self, runner: EpisodeRunner, num_envs: int, seed: int | None = None, encoder: TextEncoder | None = None
+        self,
+        runner: EpisodeRunner,
+        num_envs: int,
+        seed: int | None = None,
+        encoder: TextEncoder | None = None,
+        backplay: float = 0.0,
     ) -> None:
-        self.runner, self.encoder = runner, encoder or TextEncoder()
+        if not 0 <= backplay <= 1:
+            raise SpecError("options", "backplay", backplay, "a share from 0 to 1")
+        self.runner, self.encoder, self.backplay = runner, encoder or TextEncoder(), backplay
         self._attributes: dict[str, Any] = {"render_mode": None, "spec": None}
         super().__init__(num_envs, *spaces_of(self.encoder))
         self._rngs = [np.random.default_rng(None if seed is None else seed + index) for index in range(num_envs)]
@@ -135,7 +172,7 @@ class AgentWorldVecEnv(VecEnv):
         self._menus: dict[int, Menu] = {}
         self._choices: list[int] = []
         self._vectors = np.zeros((num_envs, self.encoder.size), np.float32)
-        self._returns, self._lengths = [0.0] * num_envs, [0] * num_envs
+        self._returns, self._lengths, self._ahead = [0.0] * num_envs, [0] * num_envs, [0] * num_envs
         self._begun = time.monotonic()
         self._closed = False
 
@@ -157,7 +194,7 @@ class AgentWorldVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Vector, Vector, NDArray[np.bool_], list[dict[str, Any]]]:
         """One wave, then the next episode of every member that ended."""
-        texts = [self._menus[index].actions[choice] for index, choice in enumerate(self._choices)]
+        texts = [self._menus[index].action(choice) for index, choice in enumerate(self._choices)]
         transitions = self.runner.advance([self._episodes[index] for index in range(self.num_envs)], texts)
         rewards = np.array([transition.reward for transition in transitions], np.float32)
         dones = np.array([transition.terminated or transition.truncated for transition in transitions])
@@ -175,6 +212,7 @@ class AgentWorldVecEnv(VecEnv):
                 info["terminal_observation"] = self._vectors[index].copy()
                 elapsed = round(time.monotonic() - self._begun, 6)
                 info["episode"] = {"r": self._returns[index], "l": self._lengths[index], "t": elapsed}
+                info["backplay"] = self._ahead[index]
                 if "success" in info:
                     info["is_success"] = info["success"]
             infos.append(info)
@@ -183,7 +221,7 @@ class AgentWorldVecEnv(VecEnv):
             self._start(ended, [{} for _ in range(self.num_envs)])
         return self._vectors.copy(), rewards, dones, infos
 
-    def _start(self, members: Sequence[int], options: Sequence[dict[str, Any]]) -> None:
+    def _start(self, members: Sequence[int], options: Sequence[dict[str, Any]], ahead: bool = True) -> None:
         """Start episodes; members with equal options start in one wave."""
         groups: dict[str, list[int]] = {}
         for index in members:
@@ -197,11 +235,41 @@ class AgentWorldVecEnv(VecEnv):
                 self._episodes[index].session.close()
             self._episodes[index], self.reset_infos[index] = episode, {**info}
             self._menus[index] = Menu(self.encoder, self.runner.spec, episode.task, text)
+            self._returns[index], self._lengths[index], self._ahead[index] = 0.0, 0, 0
+        ended = self._play_ahead(list(begun)) if ahead and self.backplay else []
+        for index in begun:
             self._menus[index].vector(self._vectors[index])
-            self._returns[index], self._lengths[index] = 0.0, 0
+        if ended:
+            self._start(ended, [{} for _ in range(self.num_envs)], ahead=False)
+
+    def _play_ahead(self, members: Sequence[int]) -> list[int]:
+        """Lead some of the members a part of their expert's way; those whose episode ended by that."""
+        ways, ended = {}, []
+        for index in members:
+            expert = self._episodes[index].task.expert
+            if len(expert) > 1 and self._rngs[index].random() < self.backplay:
+                ways[index] = list(expert[: int(self._rngs[index].integers(len(expert)))])
+        while ways := {index: way for index, way in ways.items() if way and self._offered(index, way[0]) is not None}:
+            choices = {index: self._menus[index].actions.index(way.pop(0)) for index, way in ways.items()}
+            texts = [self._menus[index].action(choice) for index, choice in choices.items()]
+            transitions = self.runner.advance([self._episodes[index] for index in choices], texts)
+            for (index, choice), transition in zip(choices.items(), transitions, strict=True):
+                if "failure" in transition.info:
+                    ways[index].clear()
+                    continue
+                self._menus[index].observe(choice, transition.observation)
+                self._ahead[index] += 1
+                if transition.terminated or transition.truncated:
+                    ways[index].clear()
+                    ended.append(index)
+        return ended
+
+    def _offered(self, index: int, entry: str) -> str | None:
+        menu = self._menus[index]
+        return menu.offers[menu.actions.index(entry)] if entry in menu.actions else None
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which choices exist, for all members."""
+        """Which choices are on offer, for all members."""
         return np.stack(self.env_method("action_masks"))
 
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
@@ -239,7 +307,13 @@ class AgentWorldVecEnv(VecEnv):
 
 
 def make_sb3_env(
-    env_id: str, num_envs: int = 1, seed: int | None = None, *, encoder: TextEncoder | None = None, **options: Any
+    env_id: str,
+    num_envs: int = 1,
+    seed: int | None = None,
+    *,
+    encoder: TextEncoder | None = None,
+    backplay: float = 0.0,
+    **options: Any,
 ) -> AgentWorldVecEnv:
     """A `VecEnv` for Stable-Baselines3, made in one line.
 
@@ -248,6 +322,7 @@ def make_sb3_env(
         num_envs: how many episodes run at a time.
         seed: member i draws its tasks from `seed + i`.
         encoder: how texts become vectors.
+        backplay: the share of episodes that begin somewhere on their expert's way.
         options: as for `gym.make`: `world`, `families`, `levels`, `split`, `max_steps` and the others.
 
     >>> env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=2, seed=0, world="scripted")
@@ -256,4 +331,4 @@ def make_sb3_env(
     >>> env.close()
     """
     envs: Any = gym.make_vec(env_id, num_envs=num_envs, **options)
-    return AgentWorldVecEnv(envs.unwrapped.runner, num_envs, seed, encoder)
+    return AgentWorldVecEnv(envs.unwrapped.runner, num_envs, seed, encoder, backplay)

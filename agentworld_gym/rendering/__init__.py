@@ -1,0 +1,77 @@
+"""Pictures of what an observation shows, drawn from its text alone, so that a dream can be looked at too.
+
+Needs `pip install agentworld-gym[render]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+
+import numpy as np
+
+from agentworld_gym.rendering.canvas import Pixels, RenderingUnavailable, pillow
+from agentworld_gym.screens import GRAPHICAL, read_screen
+from agentworld_gym.screens.web import is_page
+
+MODAL = "\n### Modal state\n"
+"""What takes the place of a page while a dialog of the browser is open."""
+
+__all__ = ["Pixels", "RenderingUnavailable", "from_png", "latest", "picture"]
+
+
+def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
+    """What a person would see, as an array (height, width, 3) of bytes.
+
+    A desktop has 1920 by 1080 pixels, a phone 1080 by 2400, a web page 1280 by 800 or more, a text 1200 in width.
+
+    Args:
+        domain: such as `web`; a text domain is drawn as a terminal.
+        observation: what the agent was shown.
+        scale: of the picture that is returned.
+
+    Raises:
+        RenderingUnavailable: Pillow is not installed.
+
+    >>> picture("android", '[0] text="OK" content_desc="" class=android.widget.Button bounds=[0,0][200,90]', 0.1).shape
+    (240, 108, 3)
+    """
+    if domain in GRAPHICAL:
+        nodes = read_screen(domain, observation)
+        if domain == "web" and is_page(observation):
+            from agentworld_gym.rendering import web
+
+            return web.draw(nodes, observation).pixels(scale)
+        if nodes and domain == "desktop":
+            from agentworld_gym.rendering import desktop
+
+            return desktop.draw(nodes).pixels(scale)
+        if nodes and domain == "android":
+            from agentworld_gym.rendering import android
+
+            return android.draw(nodes).pixels(scale)
+    from agentworld_gym.rendering import transcript
+
+    return transcript.draw(observation).pixels(scale)
+
+
+def from_png(data: bytes) -> Pixels:
+    """A screenshot as an array (height, width, 3).
+
+    Raises:
+        RenderingUnavailable: Pillow is not installed.
+    """
+    pillow()
+    from PIL import Image
+
+    return np.asarray(Image.open(BytesIO(data)).convert("RGB"), np.uint8).copy()
+
+
+def latest(domain: str, observations: Sequence[str]) -> str:
+    """The last observation that shows a screen, with the dialog that has opened over it since; else the last one."""
+    if domain in GRAPHICAL:
+        for observation in reversed(observations):
+            if read_screen(domain, observation) or (domain == "web" and is_page(observation)):
+                _, opened, dialog = observations[-1].partition(MODAL)
+                return observation if MODAL in observation else observation + opened + dialog
+    return observations[-1]
