@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentworld_gym.engines import Engine
+from agentworld_gym.fingerprint import installed
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,12 @@ class EngineEntry:
     versions: Callable[[str], dict[str, str]] = lambda variant: {}
 
 
+def _android(variant: str) -> Engine:
+    from agentworld_gym.engines.android import AndroidMachine
+
+    return AndroidMachine
+
+
 def _terminal(variant: str) -> Engine:
     from agentworld_gym.engines.terminal import TerminalEngine
 
@@ -34,6 +41,12 @@ def _search(variant: str) -> Engine:
     from agentworld_gym.engines.search.machine import SearchMachine
 
     return SearchMachine
+
+
+def _desktop(variant: str) -> Engine:
+    from agentworld_gym.engines.desktop import DesktopMachine
+
+    return DesktopMachine
 
 
 def _mcp(variant: str) -> Engine:
@@ -48,6 +61,25 @@ def _swe(variant: str) -> Engine:
     return SweEngine(variant)
 
 
+def _web(variant: str) -> Engine:
+    if variant == "chromium":
+        from agentworld_gym.engines.web.chromium import ChromiumEngine
+
+        return ChromiumEngine()
+    from agentworld_gym.engines.web.machine import WebMachine
+
+    return WebMachine
+
+
+def _web_versions(variant: str) -> dict[str, str]:
+    versions = _sqlite(variant)
+    if variant == "chromium":
+        from agentworld_gym.engines.web.chromium import chromium_version
+
+        versions |= {"chromium": chromium_version(), "playwright": installed("playwright")}
+    return versions
+
+
 def _sqlite(variant: str) -> dict[str, str]:
     import sqlite3
 
@@ -59,6 +91,8 @@ def _python(variant: str) -> dict[str, str]:
 
 
 ENGINES: dict[str, EngineEntry] = {
+    "desktop": EngineEntry(_desktop, libraries=("bashkit",)),
+    "android": EngineEntry(_android),
     "mcp": EngineEntry(_mcp, versions=_sqlite),
     "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite),
     "swe": EngineEntry(
@@ -68,6 +102,7 @@ ENGINES: dict[str, EngineEntry] = {
         versions=_python,
     ),
     "terminal": EngineEntry(_terminal, libraries=("bashkit",)),
+    "web": EngineEntry(_web, libraries=("jinja2", "lxml"), variants=("", "chromium"), versions=_web_versions),
 }
 
 

@@ -1,0 +1,8 @@
+"""The grounded desktop: windows, files and programs as plain data, operated by interpreted code."""
+
+from __future__ import annotations
+
+from agentworld_gym.engines.desktop.machine import DesktopMachine
+from agentworld_gym.engines.desktop.state import DesktopState
+
+__all__ = ["DesktopMachine", "DesktopState"]

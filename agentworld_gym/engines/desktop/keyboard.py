@@ -1,0 +1,359 @@
+"""The keyboard: what keys, shortcuts and typed text do where the focus is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agentworld_gym.engines.desktop import shell
+from agentworld_gym.engines.desktop.deliver import choose, deliver, to_dialog
+from agentworld_gym.engines.desktop.desk import Desk
+from agentworld_gym.engines.desktop.filesystem import clean
+from agentworld_gym.engines.desktop.mouse import focus
+from agentworld_gym.engines.desktop.program import Window
+from agentworld_gym.engines.desktop.screen import Screen, Surface
+from agentworld_gym.engines.gui import Field, Widget, find, focusables
+
+MODIFIERS = ("ctrl", "alt", "shift", "super")
+_NAMED = [
+    "enter",
+    "tab",
+    "esc",
+    "space",
+    "backspace",
+    "delete",
+    "up",
+    "down",
+    "left",
+    "right",
+    "home",
+    "end",
+    "pageup",
+    "pagedown",
+    "insert",
+    "printscreen",
+    "menu",
+    "capslock",
+]
+KEYS = frozenset((*MODIFIERS, *_NAMED, *(f"f{number}" for number in range(1, 13))))
+_ALIASES = {
+    "return": "enter",
+    "\n": "enter",
+    "\r": "enter",
+    "\t": "tab",
+    "escape": "esc",
+    "del": "delete",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+    " ": "space",
+    "control": "ctrl",
+    "option": "alt",
+    "prntscrn": "printscreen",
+    "apps": "menu",
+    **{f"{name}{side}": name for name in ("ctrl", "alt", "shift") for side in ("left", "right")},
+    **dict.fromkeys(("win", "winleft", "winright", "command", "meta"), "super"),
+    **{f"num{digit}": str(digit) for digit in range(10)},
+    **{"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "decimal": "."},
+}
+_UPPER = dict(zip("`1234567890-=[]\\;',./", '~!@#$%^&*()_+{}|:"<>?', strict=True))
+_PIECES = re.compile(r"[\n\r\t]|[^\n\r\t]+")
+_WORD_LEFT = re.compile(r"\w+\W*$|\W+$")
+_WORD_RIGHT = re.compile(r"\w+|\W+\w*")
+
+
+def key_name(name: str) -> str | None:
+    """A key by the name that `pyautogui` has for it; None for one it does not know.
+
+    >>> key_name("Return"), key_name("winleft"), key_name("a"), key_name("hyper")
+    ('enter', 'super', 'a', None)
+    """
+    if len(name) == 1 and name not in _ALIASES:
+        return name if name.isprintable() else None
+    lower = name.lower()
+    lower = _ALIASES.get(lower, lower)
+    return lower if lower in KEYS or len(lower) == 1 else None
+
+
+class Keyboard:
+    """The keyboard of one desktop."""
+
+    def __init__(self, desk: Desk, screen: Screen) -> None:
+        self.desk, self.screen = desk, screen
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The modifiers that are held."""
+        return tuple(self.desk.model["held"])
+
+    def down(self, key: str) -> None:
+        """Press a key and keep it."""
+        held = self.desk.model["held"]
+        if key not in MODIFIERS:
+            self.press(key)
+        elif key not in held:
+            held.append(key)
+            if key == "super":
+                self.desk.model["switch"] = -1
+
+    def up(self, key: str) -> None:
+        """Let a key go."""
+        held, model = self.desk.model["held"], self.desk.model
+        if key in held:
+            held.remove(key)
+            if key == "super" and model["switch"] == -1:
+                model["switch"] = 0
+                shell.toggle_overview(self.desk)
+            elif key == "alt" and model["switch"] > 0:
+                self._switch()
+
+    def press(self, key: str) -> None:
+        """Press a key once, with the modifiers that are held."""
+        if key in MODIFIERS:
+            self.down(key)
+            self.up(key)
+            return
+        held = self.desk.model["held"]
+        if self.desk.model["switch"] == -1:
+            self.desk.model["switch"] = 0
+        if len(key) == 1 and not any(name in held for name in ("ctrl", "alt", "super")):
+            self.type(_UPPER.get(key, key.upper()) if "shift" in held else key)
+            return
+        key = key.lower() if len(key) == 1 else key
+        self._combo("+".join([name for name in MODIFIERS if name in held] + [key]))
+
+    def write(self, text: str) -> None:
+        """Type a text; line breaks and tabs are keys."""
+        for piece in _PIECES.findall(clean(text)):
+            if piece in "\n\r\t":
+                self.press("tab" if piece == "\t" else "enter")
+            elif any(name in self.held for name in ("ctrl", "alt", "super")):
+                for key in piece[:20]:
+                    self.press(key)
+            else:
+                self.type("".join(c for c in piece if c.isprintable()) if not piece.isprintable() else piece)
+
+    def type(self, text: str) -> None:
+        """Type printable characters into what has the focus."""
+        if not text or self.desk.model["popup"] is not None:
+            return
+        overview = self.desk.model["overview"]
+        if overview is not None:
+            overview["query"].insert(text[:200])
+            return
+        window, surface = self._target()
+        if window is None or surface is None:
+            return
+        widget = self._focused(window, surface)
+        if widget is not None and widget.field is not None:
+            widget.field.insert(text)
+            self._changed(window, surface, widget)
+        elif surface.dialog is None:
+            self.desk.touch(window)
+            program = self.desk.programs[window["program"]]
+            if text != " " or not program.key(self.desk, window, "space"):
+                if text == " " and widget is not None and "click" in widget.on:
+                    deliver(self.desk, surface, widget.on["click"], (widget.x, widget.y + widget.h))
+                else:
+                    program.type(self.desk, window, text)
+
+    def _combo(self, combo: str) -> None:
+        desk = self.desk
+        if self._shortcut(combo):
+            return
+        if desk.model["popup"] is not None:
+            self._in_menu(combo)
+            return
+        overview = desk.model["overview"]
+        if overview is not None:
+            if combo == "esc":
+                shell.toggle_overview(desk)
+            elif combo == "enter":
+                shell.update(desk, ("shell/first",))
+            else:
+                edit(desk, overview["query"], combo)
+            return
+        window, surface = self._target()
+        if window is None or surface is None:
+            return
+        if surface.dialog is not None:
+            self._in_dialog(window, surface, combo)
+            return
+        desk.touch(window)
+        try:
+            if desk.programs[window["program"]].key(desk, window, combo):
+                return
+        except OSError as error:
+            desk.dialog(window, "The operation could not be completed", f"{error.strerror}.")
+            return
+        self._in_surface(window, self.screen.window(window), combo)
+
+    def _target(self) -> tuple[Window | None, Surface | None]:
+        """The window that takes the keys, and its surface or that of its dialog."""
+        window = self.desk.active
+        if window is None:
+            return None, None
+        dialog = self.desk.shown_dialog(window)
+        return window, self.screen.window(window) if dialog is None else self.screen.dialog(window, dialog)
+
+    def _focused(self, window: Window, surface: Surface) -> Widget | None:
+        key = window["focus"] if surface.dialog is None else surface.dialog["focus"]
+        return find(surface.root, key) if key else None
+
+    def _in_dialog(self, window: Window, surface: Surface, combo: str) -> None:
+        dialog = surface.dialog
+        assert dialog is not None
+        if combo == "esc":
+            to_dialog(self.desk, window, dialog, ("dialog/cancel",))
+        elif combo == "enter" and not self._on_button(window, surface):
+            to_dialog(self.desk, window, dialog, ("dialog/default",))
+        else:
+            dialog["version"] += 1
+            self._in_surface(window, surface, combo)
+
+    def _on_button(self, window: Window, surface: Surface) -> bool:
+        widget = self._focused(window, surface)
+        return widget is not None and widget.field is None
+
+    def _in_surface(self, window: Window, surface: Surface, combo: str) -> None:
+        """What a key does to the widget with the focus, where nobody else wanted it."""
+        widget = self._focused(window, surface)
+        if combo in ("tab", "shift+tab"):
+            self._next(surface, widget, -1 if combo == "shift+tab" else 1)
+        elif widget is None:
+            return
+        elif widget.field is None:
+            if combo in ("enter", "space") and widget.enabled:
+                message = widget.on.get("enter") or widget.on.get("click")
+                if message:
+                    deliver(self.desk, surface, message, (widget.x, widget.y + widget.h))
+        elif combo == "enter" and "enter" in widget.on:
+            deliver(self.desk, surface, widget.on["enter"], (widget.x, widget.y + widget.h))
+        elif combo == "enter" and widget.field.multiline:
+            widget.field.insert("\n")
+            self._changed(window, surface, widget)
+        else:
+            before = widget.field.value
+            if edit(self.desk, widget.field, combo):
+                if widget.field.value != before:
+                    self._changed(window, surface, widget)
+                elif "moved" in widget.on:
+                    deliver(self.desk, surface, widget.on["moved"], (widget.x, widget.y))
+
+    def _next(self, surface: Surface, widget: Widget | None, step: int) -> None:
+        keys = [found.key for found in focusables(surface.root)]
+        if keys:
+            place = keys.index(widget.key) + step if widget is not None and widget.key in keys else 0
+            focus(self.desk, surface, keys[place % len(keys)])
+
+    def _changed(self, window: Window, surface: Surface, widget: Widget) -> None:
+        if surface.dialog is not None:
+            surface.dialog["version"] += 1
+        else:
+            self.desk.touch(window)
+        for gesture in ("changed", "moved"):
+            if gesture in widget.on:
+                deliver(self.desk, surface, widget.on[gesture], (widget.x, widget.y + widget.h))
+
+    def _in_menu(self, combo: str) -> None:
+        popup = self.desk.model["popup"]
+        count = len(popup["entries"])
+        if combo == "esc":
+            self.desk.model["popup"] = None
+        elif combo in ("down", "up"):
+            step = 1 if combo == "down" else -1
+            popup["index"] = (popup["index"] + step) % count if popup["index"] >= 0 or step > 0 else count - 1
+        elif combo in ("enter", "space") and popup["index"] >= 0:
+            choose(self.desk, popup["index"])
+
+    def _shortcut(self, combo: str) -> bool:
+        """The shortcuts of the shell."""
+        desk, window = self.desk, self.desk.active
+        if combo == "alt+tab" or combo == "alt+shift+tab":
+            desk.model["switch"] += 1 if combo == "alt+tab" else -1
+            return True
+        if combo == "super+a":
+            shell.toggle_overview(desk)
+        elif combo == "ctrl+alt+t":
+            desk.launch("terminal")
+        elif combo == "super+e":
+            desk.launch("files")
+        elif combo == "super+d":
+            for other in desk.stack:
+                other["minimized"] = True
+        elif window is None:
+            return False
+        elif combo == "alt+f4" and (dialog := desk.shown_dialog(window)) is not None:
+            to_dialog(desk, window, dialog, ("dialog/cancel",))
+        elif combo in _WINDOW_KEYS:
+            message: tuple[Any, ...] = _WINDOW_KEYS[combo]
+            if (combo == "super+down" and not window["maximized"]) or (combo == "super+up" and window["maximized"]):
+                return True
+            shell.manage(desk, window, message)
+        else:
+            return False
+        return True
+
+    def _switch(self) -> None:
+        """Alt is let go after alt+tab: the window that was reached comes to the front."""
+        steps, self.desk.model["switch"] = self.desk.model["switch"], 0
+        order = list(reversed(self.desk.stack))
+        if order:
+            self.desk.raise_window(order[steps % len(order)])
+
+
+_WINDOW_KEYS: dict[str, tuple[Any, ...]] = {
+    "alt+f4": ("window/close",),
+    "super+up": ("window/maximize",),
+    "super+down": ("window/maximize",),
+    "alt+f10": ("window/maximize",),
+    "super+h": ("window/minimize",),
+    "super+left": ("window/half", "left"),
+    "super+right": ("window/half", "right"),
+}
+
+
+def edit(desk: Desk, field: Field, combo: str) -> bool:
+    """What a key does to a text field: moving, selecting, erasing, the clipboard; whether it did anything."""
+    parts = combo.split("+")
+    key, held = parts[-1] or "+", parts[:-1]
+    if held in ([], ["shift"]):
+        return field.press(key, bool(held))
+    if held[0] != "ctrl" or "alt" in held or "super" in held:
+        return False
+    if key == "a":
+        field.select_all()
+    elif key in ("c", "x"):
+        if not field.selected:
+            return False
+        desk.clipboard = field.selected
+        if key == "x":
+            field.insert("")
+    elif key == "v":
+        field.insert(desk.clipboard)
+    elif key in ("home", "end"):
+        field.place(0 if key == "home" else len(field.value), "shift" in held)
+    elif key in ("left", "right", "backspace", "delete"):
+        field.place(_word(field, key in ("left", "backspace")), "shift" in held or key in ("backspace", "delete"))
+        if key in ("backspace", "delete"):
+            field.insert("")
+    else:
+        return False
+    return True
+
+
+def _word(field: Field, left: bool) -> int:
+    """Where the word before or after the cursor ends."""
+    if left:
+        found = _WORD_LEFT.search(field.value[max(0, field.cursor - 200) : field.cursor])
+        return field.cursor - (len(found[0]) if found else 0)
+    found = _WORD_RIGHT.match(field.value, field.cursor)
+    return found.end() if found else len(field.value)
+
+
+def sequence(keys: Sequence[str]) -> Iterator[str]:
+    """The keys that exist, by their names."""
+    for key in keys:
+        name = key_name(key)
+        if name is not None:
+            yield name

@@ -1,0 +1,182 @@
+"""A desktop: code goes in, the table of its accessibility tree comes out, and everything in between is simulated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from agentworld_gym.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.engines.desktop import disturbed
+from agentworld_gym.engines.desktop.code import Interpreter, names
+from agentworld_gym.engines.desktop.code.robot import Robot
+from agentworld_gym.engines.desktop.code.values import Purse
+from agentworld_gym.engines.desktop.desk import Desk
+from agentworld_gym.engines.desktop.filesystem import clean
+from agentworld_gym.engines.desktop.geometry import kept
+from agentworld_gym.engines.desktop.keyboard import Keyboard
+from agentworld_gym.engines.desktop.mouse import Mouse
+from agentworld_gym.engines.desktop.programs import programs
+from agentworld_gym.engines.desktop.provenance import Provenance
+from agentworld_gym.engines.desktop.scenario import shell_settings
+from agentworld_gym.engines.desktop.screen import Screen
+from agentworld_gym.engines.desktop.snapshot import snapshot
+from agentworld_gym.engines.desktop.state import DesktopState, seconds
+from agentworld_gym.errors import SpecError
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "<action>", line {line}, in <module>\n{problem}'
+_NOTHING = re.compile(r"\s*(?:WAIT|None|pass)?\s*")
+
+
+class DesktopMachine:
+    """One desktop of a user, with files, windows and a clock of its own.
+
+    What code prints or raises is not on the screen: the observation is always the table. `problem` is the traceback of
+    the last action, empty if it went well.
+
+    >>> machine = DesktopMachine.start({"files": {"/home/user/Documents/todo.txt": "Milk"}}, seed=0)
+    >>> table = machine.act("subprocess.Popen(['gedit', '/home/user/Documents/todo.txt'])")
+    >>> [line for line in table.split("\\n") if "Milk" in line][0].split("\\t")[:3]
+    ['text', 'todo.txt', 'Milk']
+    >>> machine.act("pyautogui.fly()") == table, machine.problem.split("\\n")[-1]
+    (True, "AttributeError: module 'pyautogui' has no attribute 'fly'")
+    """
+
+    def __init__(self, desk: Desk, screen: Screen, provenance: Provenance) -> None:
+        self._desk: Desk | None = desk
+        self._screen = screen
+        self._provenance = provenance
+        self.problem = ""
+        self._observation = ""
+        self._code: tuple[Robot, Purse, dict[str, Any], dict[str, Any]] | None = None
+
+    @classmethod
+    def start(
+        cls,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls | None = None,
+        hidden: Mapping[str, Any] | None = None,
+    ) -> DesktopMachine:
+        """A fresh desktop.
+
+        Args:
+            state: see `DesktopState`.
+            seed: of what the state leaves open.
+            controls: the perturbations in force.
+            hidden: what the desktop knows and the agent is never shown.
+
+        Raises:
+            SpecError: the state is wrong; names the key, its value and what was expected.
+        """
+        given = DesktopState.of(state)
+        desk = Desk(given, seed, controls or Controls(), hidden or {}, programs())
+        _furnish(desk)
+        _open_windows(desk)
+        disturbed.prepare(desk)
+        machine = cls(desk, Screen(desk), Provenance(given))
+        machine._observation = machine._screen.table()
+        return machine
+
+    @property
+    def observation(self) -> str:
+        """What is on the screen since the last action."""
+        return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The pieces of the observation that are not deterministic: the clock, and contents that were not told."""
+        return self._provenance.spans(self._observation)
+
+    def act(self, source: Any) -> str:
+        """Run code and show the screen after it.
+
+        What is no text, or no code, changes nothing.
+        """
+        desk = self._open()
+        before = self._observation
+        self._provenance.see(before, source if isinstance(source, str) else "")
+        self.problem = ""
+        desk.model["action"] += 1
+        disturbed.before(desk)
+        if isinstance(source, str) and not _NOTHING.fullmatch(source):
+            self._run(desk, clean(source))
+        disturbed.after(desk)
+        self._observation = self._screen.table()
+        if self._observation != before and desk.advance(1.0):
+            self._observation = self._screen.table()
+        return self._observation
+
+    def _run(self, desk: Desk, source: str) -> None:
+        if self._code is None:
+            mouse = Mouse(desk, self._screen)
+            robot, purse = Robot(desk, mouse, Keyboard(desk, self._screen)), Purse()
+            self._code = (robot, purse, *names(desk, robot, purse))
+        robot, purse, known, modules = self._code
+        robot.rest()
+        purse.fill()
+        interpreter = Interpreter(known, modules, purse)
+        problem = interpreter.run(source)
+        if problem:
+            self.problem = TRACEBACK.format(line=interpreter.line, problem=problem)
+
+    def state(self) -> dict[str, Scalar]:
+        """Everything that an action can change: files, windows, settings, clipboard."""
+        return snapshot(self._open())
+
+    def fork(self) -> DesktopMachine:
+        """An exact copy: equal actions on both give equal observations."""
+        desk = self._open().fork()
+        twin = DesktopMachine(desk, self._screen.fork(desk), self._provenance.copy())
+        twin.problem, twin._observation = self.problem, self._observation
+        return twin
+
+    def close(self) -> None:
+        """Let everything go. May be called twice."""
+        if self._desk is not None:
+            for resource in self._desk.resources.values():
+                resource.close()
+            self._desk = self._code = None
+            self._screen = None  # type: ignore[assignment]
+
+    def _open(self) -> Desk:
+        if self._desk is None:
+            raise EngineError("the desktop was used after close()")
+        return self._desk
+
+
+def _furnish(desk: Desk) -> None:
+    given, files, model = desk.given, desk.files, desk.model
+    model["settings"] = shell_settings()
+    for program in desk.programs.values():
+        model["settings"].update(program.settings)
+    for name, value in given.settings.items():
+        if name not in model["settings"]:
+            raise SpecError("task state", f"settings.{name}", value, f"one of {', '.join(sorted(model['settings']))}")
+        model["settings"][name] = value
+    place = ""
+    try:
+        for place in given.folders:
+            if not files.is_folder(place):
+                files.place(place, None, 0o755, files.now)
+        for place, file in given.files.items():
+            modified = files.now if file.modified is None else seconds(file.modified)
+            files.place(place, file.content, int(file.mode, 8), modified)
+    except OSError as error:
+        raise SpecError("task state", f"files.{place}", error.strerror, "a path that can be made") from error
+
+
+def _open_windows(desk: Desk) -> None:
+    for number, opened in enumerate(desk.given.open):
+        if opened.program not in desk.programs:
+            raise SpecError(
+                "task state", f"open.{number}.program", opened.program, f"one of {', '.join(sorted(desk.programs))}"
+            )
+        window = desk.launch(opened.program, *opened.arguments)
+        if window is None:
+            raise SpecError("task state", f"open.{number}.arguments", opened.arguments, "something that can be opened")
+        window["ready"] = 0
+        if opened.box is not None:
+            window["box"], window["maximized"] = kept(list(opened.box)), False
+        if opened.maximized is not None:
+            window["maximized"] = opened.maximized

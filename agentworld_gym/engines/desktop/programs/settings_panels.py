@@ -1,0 +1,100 @@
+"""Which panels the settings have and what is on them, as `scenarios/desktop/settings.yaml` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Literal
+
+from pydantic import RootModel, model_validator
+
+from agentworld_gym.engines import Scalar
+from agentworld_gym.spec import data_folder
+from agentworld_gym.task import Strict, read_yaml, validated
+
+
+class Control(Strict):
+    """One line of a panel: what it is called, which setting it changes, and its value at first.
+
+    `choices` are those of a combo box or a group of radio buttons; `needs` is a switch without which it is greyed out;
+    `text` is what a line without a setting says.
+    """
+
+    kind: Literal["switch", "combo", "slider", "radio", "entry", "label", "heading"]
+    label: str
+    setting: str = ""
+    default: str | bool | int | None = None
+    choices: tuple[str, ...] = ()
+    needs: str = ""
+    text: str = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Control:
+        if (self.kind in ("combo", "radio")) != bool(self.choices):
+            raise ValueError("`choices` for a combo box and radio buttons, and for nothing else")
+        if (self.kind in ("label", "heading")) == bool(self.setting):
+            raise ValueError("a `setting`, but for a label or heading")
+        return self
+
+    @property
+    def first(self) -> Scalar:
+        """The value at first."""
+        return self.choices[0] if self.choices and self.default is None else self.default
+
+
+class _Panels(RootModel[dict[str, tuple[Control, ...]]]):
+    pass
+
+
+@lru_cache(maxsize=1)
+def panels() -> Mapping[str, tuple[Control, ...]]:
+    """The panels by name, in the order of the list.
+
+    Raises:
+        SpecError: the file is wrong.
+    """
+    path = data_folder("domain_specs") / "scenarios" / "desktop" / "settings.yaml"
+    return validated(_Panels, read_yaml(path), path).root
+
+
+class Defaults(Mapping[str, Scalar]):
+    """Every setting with its value at first; the file is read when it is first asked."""
+
+    def __getitem__(self, setting: str) -> Scalar:
+        return self._all()[setting]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    @staticmethod
+    @lru_cache(maxsize=1)
+    def _all() -> dict[str, Scalar]:
+        return {one.setting: one.first for controls in panels().values() for one in controls if one.setting}
+
+
+_COMMAND_NAMES: Mapping[str, str] = {
+    "background": "Appearance",
+    "datetime": "Date & Time",
+    "display": "Displays",
+    "info-overview": "About",
+    "mouse": "Mouse & Touchpad",
+    "universal-access": "Accessibility",
+    "user-accounts": "Users",
+    "wifi": "Wi-Fi",
+    "default-apps": "Default Applications",
+}
+
+
+def panel_named(name: str) -> str:
+    """The panel that the command line means; empty where there is none.
+
+    >>> panel_named("display"), panel_named("Power"), panel_named("bluetooth"), panel_named("x")
+    ('Displays', 'Power', 'Bluetooth', '')
+    """
+    lowered = name.rpartition("/")[2].lower()
+    if lowered in _COMMAND_NAMES:
+        return _COMMAND_NAMES[lowered]
+    return next((panel for panel in panels() if panel.lower() == lowered), "")

@@ -1,0 +1,181 @@
+"""A shell of the terminal engine whose files are those of the desktop: told before a command, read back after it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+
+from agentworld_gym.engines import EngineError, Scalar
+from agentworld_gym.engines.desktop.filesystem import HOME, MAX_TIME, SYSTEM, FileSystem, Node
+from agentworld_gym.engines.desktop.program import Desk
+from agentworld_gym.engines.terminal.keyboard import Line
+from agentworld_gym.engines.terminal.shell import Shell
+from agentworld_gym.engines.terminal.state import TerminalState
+
+MAX_OUTPUT = 16_000
+_FIXED = frozenset((*SYSTEM, "/tmp", HOME))
+_WRITABLE = (f"{HOME}/", "/tmp/")
+_LOST = "bash: fork: Resource temporarily unavailable\n"
+
+
+class SharedShell:
+    """One shell of a desktop; it is made when it is first needed."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._shell: Shell | None = None
+        self._told: dict[str, Node] = {}
+        self._hidden: set[str] = set()
+        self._stamps: dict[str, tuple[object, ...]] = {}
+
+    def fork(self) -> SharedShell:
+        """An exact copy."""
+        twin = SharedShell(self.seed)
+        if self._shell is not None:
+            twin._shell = self._shell.copy()
+            twin._told, twin._hidden = dict(self._told), set(self._hidden)
+        return twin
+
+    def state(self) -> Mapping[str, Scalar]:
+        """Nothing: its files are the desktop's, its folders those of the windows."""
+        return {}
+
+    def close(self) -> None:
+        """Let go of the interpreter."""
+        if self._shell is not None:
+            self._shell.close()
+            self._shell = None
+
+    def run(self, desk: Desk, script: str, folder: str, status: int) -> tuple[int, str, str]:
+        """Run a script in a folder: its status, what it printed, and the folder it ended in."""
+        printed: list[str] = []
+        entered = Line(script.removesuffix("\n")).press("\n", printed)
+        if entered is None:
+            return 2, "bash: syntax error: unexpected end of file\n", folder
+        if not entered.script:
+            return entered.status or 0, "".join(printed).lstrip("\n"), folder
+        try:
+            shell = self._ready(desk, folder)
+            outcome = shell.run(entered, status)
+            text = outcome.text[-MAX_OUTPUT:] + ("^C\n" if outcome.stuck else "")
+            status = 130 if outcome.stuck else outcome.status
+            shell.context.history.append(script.removesuffix("\n"))
+            desk.files.now = min(max(desk.files.now, shell.context.clock.now), MAX_TIME)
+            for path in self._read_back(desk.files, shell):
+                text, status = f"{text}bash: {path}: Permission denied\n", 1
+        except (EngineError, RuntimeError, ValueError, OSError):
+            self.close()
+            return 1, _LOST, folder
+        return status, text, shell.cwd if desk.files.is_folder(shell.cwd) else HOME
+
+    def _ready(self, desk: Desk, folder: str) -> Shell:
+        """The shell with the files as they are, in the folder."""
+        if self._shell is None:
+            state = TerminalState.of({"user": "user", "host": "desktop", "clock": desk.now.isoformat()})
+            self._shell = Shell.start(state, self.seed)
+            self._told, self._hidden = {}, set()
+        shell = self._shell
+        clock = shell.context.clock
+        clock.advance(max(desk.files.now - clock.now, 0.0))
+        bash = shell.bash
+        self._tell(desk.files, shell)
+        if shell.cwd != folder:
+            bash.execute_sync(f"cd {shlex.quote(folder)} 2>/dev/null; unset OLDPWD")
+            shell.cwd = folder
+        return shell
+
+    def _tell(self, files: FileSystem, shell: Shell) -> None:
+        """Make the shell's files those of the desktop; what the sandbox cannot name stays hidden from it."""
+        if self._told == files.nodes:
+            return
+        disk, modes = shell.context.files, shell.context.modes
+        assert disk is not None
+        for path in sorted(self._told.keys() - files.nodes.keys(), reverse=True):
+            if path not in self._hidden and disk.exists(path):
+                disk.remove(path, recursive=True)
+            self._hidden.discard(path)
+            modes.pop(path, None)
+        commands, guarded = [], []
+        for path in sorted(files.nodes):
+            node = files.nodes[path]
+            if path in _FIXED or self._told.get(path) == node:
+                continue
+            try:
+                if node.content is None:
+                    disk.mkdir(path, recursive=True)
+                else:
+                    disk.write_file(path, node.content.encode("utf-8", "replace"))
+            except (RuntimeError, OSError, ValueError):
+                self._hidden.add(path)
+                continue
+            if node.content is not None:
+                commands.append(f"\\touch -d @{node.modified:.0f} {shlex.quote(path)}")
+                modes.pop(path, None)
+            if node.mode != (0o644 if node.content is not None else 0o755):
+                guarded.append((path, node.mode))
+                if node.content is not None:
+                    modes[path] = node.mode
+        if commands:
+            shell.bash.execute_sync("\n".join(commands))
+        for path, mode in guarded:
+            disk.chmod(path, mode)
+        self._told = dict(files.nodes)
+        self._stamps = {path: _stamp(metadata) for path, metadata in shell.walk()}
+
+    def _read_back(self, files: FileSystem, shell: Shell) -> list[str]:
+        """Make the desktop's files those of the shell; the paths that may not be changed, which it puts back.
+
+        The sandbox does not know of the right to write; beyond the bounds of the disk nothing is kept.
+        """
+        disk = shell.context.files
+        assert disk is not None
+        walked = {path: metadata for path, metadata in shell.walk() if path.startswith(_WRITABLE)}
+        refused = []
+        for path, metadata in walked.items():
+            stamp = _stamp(metadata)
+            kind = metadata["file_type"]
+            if path in _FIXED or kind not in ("directory", "file") or self._unchanged(files, path, stamp):
+                continue
+            content = disk.read_file(path).decode("utf-8", "replace") if kind == "file" else None
+            mode = int(metadata["mode"]) & 0o777 if content is None else shell.context.modes.get(path, 0o644)
+            before = files.nodes.get(path)
+            owner = before if before is not None else files.nodes.get(path.rpartition("/")[0] or "/")
+            written = before is None or before.content != content
+            if written and owner is not None and not owner.mode & 0o200:
+                refused.append(path)
+                if before is None:
+                    disk.remove(path, recursive=True)
+                else:
+                    disk.write_file(path, (before.content or "").encode("utf-8", "replace"))
+                    disk.chmod(path, before.mode)
+                    shell.context.modes[path] = before.mode
+                continue
+            when = shell.context.clock.virtual(metadata["modified"])
+            moved = before is not None and content is not None and int(before.modified) != int(when)
+            if written or moved or (before is not None and before.mode != mode):
+                with suppress(OSError):
+                    files.place(path, content, mode, when)
+        for path in [path for path in files.nodes if path.startswith(_WRITABLE) and path not in walked]:
+            if path in files.nodes and path not in self._hidden:
+                files.vanish(path)
+        self._stamps = {path: _stamp(metadata) for path, metadata in shell.walk()}
+        self._told = dict(files.nodes)
+        return refused
+
+    def _unchanged(self, files: FileSystem, path: str, stamp: tuple[object, ...]) -> bool:
+        return self._stamps.get(path) == stamp and path in files.nodes
+
+
+def _stamp(metadata: Mapping[str, object]) -> tuple[object, ...]:
+    return metadata["file_type"], metadata["size"], metadata["modified"], metadata["mode"]
+
+
+def commands_of(script: str) -> list[list[str]] | None:
+    """The words of the commands of a script; None where it goes on, empty where it cannot be told.
+
+    >>> commands_of("cd /tmp; ls -la\\n"), commands_of("for f in a; do\\n"), commands_of("gedit a.txt &\\n")
+    ([['cd', '/tmp'], ['ls', '-la']], None, [['gedit', 'a.txt']])
+    """
+    entered = Line(script.removesuffix("\n")).press("\n", [])
+    return None if entered is None else [list(command.words) for command in entered.commands]

@@ -1,0 +1,76 @@
+"""Document Viewer: pictures and documents that are only looked at."""
+
+from __future__ import annotations
+
+from agentworld_gym.engines.desktop.filesystem import absolute
+from agentworld_gym.engines.desktop.geometry import TITLE, WORK
+from agentworld_gym.engines.desktop.program import Desk, Program, Window
+from agentworld_gym.engines.desktop.widgets import METRICS, button, label, spacer
+from agentworld_gym.engines.gui import Message, Widget, column, row
+
+_BAR = 46
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg")
+
+
+class Viewer(Program):
+    """The viewer."""
+
+    id = "viewer"
+    name = "Document Viewer"
+    commands = ("evince", "eog", "shotwell")
+    types = (".pdf", *_PICTURES)
+    size = (900, 760)
+
+    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+        """A window of a file."""
+        path = absolute(arguments[0]) if arguments else ""
+        if not path or not desk.files.exists(path) or desk.files.is_folder(path):
+            desk.notify("Unable to open document", f"“{path}” could not be found." if path else "No file was named.")
+            return None
+        try:
+            text = desk.files.read(path)
+        except OSError as error:
+            desk.notify("Unable to open document", f"{error.strerror}.")
+            return None
+        return desk.window({"path": path, "text": text, "top": 0, "zoom": 100}, path.rpartition("/")[2])
+
+    def view(self, desk: Desk, window: Window) -> Widget:
+        """A toolbar and the page."""
+        data = window["data"]
+        bar = row(
+            button("Zoom Out", ("zoom", -25), height=34),
+            label(f"{data['zoom']}%", height=34),
+            button("Zoom In", ("zoom", 25), height=34),
+            spacer(),
+            button("Edit", ("edit",), height=34, enabled=not data["path"].lower().endswith(_PICTURES)),
+            height=_BAR,
+            gap=6,
+            padding=(12, 0),
+        )
+        high = WORK[3] if window["maximized"] else window["box"][3]
+        rows = max(1, (high - TITLE - _BAR) // METRICS.line)
+        lines = data["text"].split("\n")[data["top"] : data["top"] + rows]
+        role = "image" if data["path"].lower().endswith(_PICTURES) else "paragraph"
+        page = Widget(role, data["path"].rpartition("/")[2], "\n".join(lines), on={"scroll": ("scroll",)}, grow=1)
+        return column(bar, page)
+
+    def update(self, desk: Desk, window: Window, message: Message) -> None:
+        """Scroll or zoom."""
+        data = window["data"]
+        if message[0] == "scroll":
+            data["top"] = min(max(data["top"] + 3 * message[1], 0), data["text"].count("\n"))
+        elif message[0] == "zoom":
+            data["zoom"] = min(max(data["zoom"] + message[1], 25), 400)
+        elif message[0] == "edit":
+            desk.launch("editor", data["path"])
+
+    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+        """Paging and closing."""
+        if combo in ("pagedown", "pageup", "down", "up"):
+            lines = {"pagedown": 8, "pageup": -8, "down": 1, "up": -1}[combo]
+            self.update(desk, window, ("scroll", lines))
+        elif combo in ("ctrl+w", "ctrl+q"):
+            desk.close(window)
+        else:
+            return False
+        return True

@@ -1,0 +1,67 @@
+"""Which pieces of a table could not be foretold: the clock, where windows open, and what nobody was told or shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agentworld_gym.engines import Span
+from agentworld_gym.engines.desktop.state import DesktopState
+
+_ROW = re.compile(
+    r"^(?P<role>[a-z-]+)\t(?P<name>[^\t\n]*)\t(?P<text>[^\t\n]*)\t[^\t\n]*\t[^\t\n]*\t(?P<place>\(.*\))$", re.MULTILINE
+)
+_TITLE = re.compile(r"^(?:frame|dialog)\t\*?([^\t\n]*)", re.MULTILINE)
+_CLOCK = re.compile(r"[A-Z][a-z]{2} \d{1,2}  \d{1,2}:\d\d(?: [AP]M)?")
+_CONTENTS = frozenset(("text", "paragraph", "link", "image"))
+MAX_TOLD = 50_000
+
+
+class Provenance:
+    """What was told at the start, and shown and typed since."""
+
+    def __init__(self, given: DesktopState) -> None:
+        self._told = "\n".join([*given.files, *(file.content for file in given.files.values()), *given.folders])
+        self._titles: frozenset[str] = frozenset()
+        self._last = ""
+
+    def copy(self) -> Provenance:
+        """The same in a fork."""
+        twin = object.__new__(Provenance)
+        twin._told, twin._titles, twin._last = self._told, self._titles, self._last
+        return twin
+
+    def see(self, observation: str, source: str) -> None:
+        """A table was shown, and this code came in answer."""
+        self._last = observation
+        self._titles = self._titles.union(_TITLE.findall(observation))
+        if len(self._told) < MAX_TOLD:
+            self._told += "\n" + source[:1_000]
+
+    def spans(self, observation: str) -> tuple[Span, ...]:
+        """The pieces of a table that are not deterministic."""
+        return tuple(self._spans(observation))
+
+    def _spans(self, observation: str) -> Iterator[Span]:
+        fresh = False
+        for row in _ROW.finditer(observation):
+            role, name, text = row["role"], row["name"], row["text"]
+            if role == "label" and _CLOCK.fullmatch(name):
+                yield Span(*row.span("name"), "metadata")
+                yield Span(*row.span("text"), "metadata")
+                continue
+            if role in ("frame", "dialog"):
+                # At the start everything is as it was told.
+                fresh = bool(self._last) and name.removeprefix("*") not in self._titles
+            shown = f"\n{role}\t{name}\t" in self._last
+            if name and fresh and not shown and name not in self._told:
+                yield Span(*row.span("name"), "pre-existing")
+            if text not in ('""', name) and not shown and (fresh or role in _CONTENTS) and not self._known(text):
+                yield Span(*row.span("text"), "pre-existing")
+            if fresh and not shown:
+                yield Span(*row.span("place"), "metadata")
+
+    def _known(self, text: str) -> bool:
+        """Whether a text was told, typed, or shown just before."""
+        plain = text[1:-1].replace('""', '"') if text.startswith('"') else text
+        return f"\t{text}\t" in self._last or all(line in self._told for line in plain.split("\\n"))

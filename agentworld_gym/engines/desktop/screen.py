@@ -1,0 +1,330 @@
+"""What is on the screen: surfaces from front to back, what lies at a point, and OSWorld's table of all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from agentworld_gym.engines.desktop import chooser, shell
+from agentworld_gym.engines.desktop.desk import SHELL, Desk
+from agentworld_gym.engines.desktop.geometry import BAR, HEIGHT, TITLE, WIDTH, WORK, Rect, covers, inside, overlap
+from agentworld_gym.engines.desktop.program import Window
+from agentworld_gym.engines.desktop.widgets import METRICS, button, entry, label, spacer
+from agentworld_gym.engines.gui import Widget, column, hit, place, row, visible
+
+HEADER = "tag\tname\ttext\tclass\tdescription\tposition (top-left x&y)\tsize (w&h)"
+MAX_TEXT = 4_000
+"""How much of one widget's text the table shows."""
+
+_FRAMES = frozenset(("frame", "dialog", "menu"))
+_STATES = ("checked", "selected")
+_ESCAPES = str.maketrans({"\n": "\\n", "\t": "\\t", "\r": "\\r"})
+
+
+class Row(NamedTuple):
+    """One line of the table; `point` is the middle of its widget, None of a frame."""
+
+    line: str
+    box: Rect
+    point: tuple[int, int] | None
+
+
+@dataclass(slots=True)
+class Surface:
+    """A rectangle of the screen with widgets of its own. Of a dialog `dialog` is its data."""
+
+    kind: str
+    number: int
+    box: Rect
+    root: Widget
+    dialog: dict[str, Any] | None = None
+    blocked: bool = False
+
+
+class Screen:
+    """The screen of a desk; it remembers what did not change."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self._surfaces: dict[object, tuple[object, Surface]] = {}
+        self._rows: dict[object, tuple[object, list[Row]]] = {}
+
+    def fork(self, desk: Desk) -> Screen:
+        """The screen of a fork. Rows are shared; widgets are not, for their fields belong to the model."""
+        twin = Screen(desk)
+        twin._rows = dict(self._rows)
+        return twin
+
+    def surfaces(self) -> list[Surface]:
+        """What is on the screen, from front to back."""
+        return [self._surface(name, key) for name, key in self._keys()]
+
+    def at(self, x: int, y: int) -> tuple[Surface, list[Widget]] | None:
+        """The surface at a point and its widgets there, innermost first."""
+        for name, key in self._keys():
+            surface = self._surface(name, key)
+            if inside(surface.box, x, y):
+                return surface, hit(surface.root, x, y)
+        return None
+
+    def window(self, window: Window) -> Surface:
+        """The surface of a window."""
+        return self._surface(("window", window["id"]), self._window_key(window))
+
+    def dialog(self, window: Window, dialog: dict[str, Any]) -> Surface:
+        """The surface of a dialog."""
+        return self._surface(("dialog", window["id"], dialog["id"]), self._dialog_key(window, dialog))
+
+    def table(self) -> str:
+        """All that can be seen, a line a widget: shell, menu, dialogs and windows from front to back, desktop."""
+        lines: list[str] = []
+        above: list[Rect] = []
+        parts = list(self._keys())
+        for name, key in parts:
+            rows, box = self._printed(name, key)
+            covering = [rect for rect in above if overlap(rect, box)]
+            above.append(box)
+            if not covering:
+                lines.extend([row.line for row in rows])
+            elif not any(covers(rect, box) for rect in covering):
+                lines.extend(row.line for row in rows if _uncovered(row, covering))
+        keep = set(self._names())
+        if len(self._rows) > 2 * len(keep) + 8:
+            self._rows = {name: value for name, value in self._rows.items() if name in keep}
+            self._surfaces = {name: value for name, value in self._surfaces.items() if name in keep}
+        return "\n".join([HEADER, *lines])
+
+    def _focus(self, surface: Surface) -> str:
+        """The key of the widget with the focus."""
+        if surface.dialog is not None:
+            return str(surface.dialog["focus"])
+        window = self.desk.find(surface.number)
+        return window["focus"] if window is not None else "search"
+
+    def _names(self) -> Iterator[object]:
+        for name, _ in self._keys():
+            yield name
+
+    def _keys(self) -> Iterator[tuple[tuple[Any, ...], object]]:
+        """Surfaces by name, from front to back, each with what decides how it looks."""
+        desk, model = self.desk, self.desk.model
+        overview = model["overview"]
+        front = desk.front
+        active = front[0] if front else None
+        titled = active["program"] if active is not None and overview is None else ""
+        yield ("bar",), (titled, int(desk.files.now // 60), desk.setting("clock/24-hour"))
+        yield ("dock",), (overview is None,)
+        popup = model["popup"]
+        if popup is not None:
+            yield ("popup",), (popup["window"], popup["entries"], popup["x"], popup["y"], popup["index"])
+        notices = model["notices"]
+        if notices:
+            yield ("notices",), tuple(notice["id"] for notice in notices)
+        if overview is not None:
+            field = overview["query"]
+            yield (
+                ("overview",),
+                (field.value, field.cursor, field.anchor, tuple((w["id"], w["title"]) for w in desk.stack)),
+            )
+            return
+        for window in front:
+            for dialog in reversed(window["dialogs"]):
+                if dialog["ready"] <= model["action"]:
+                    yield ("dialog", window["id"], dialog["id"]), self._dialog_key(window, dialog)
+            yield ("window", window["id"]), self._window_key(window)
+        yield ("desktop",), (desk.files.version, model["selected"])
+
+    def _window_key(self, window: Window) -> object:
+        desk = self.desk
+        watches = desk.programs[window["program"]].watches
+        shown = desk.shown_dialog(window)
+        return (
+            window["version"],
+            tuple(window["box"]),
+            window["maximized"],
+            window["title"],
+            window["focus"],
+            (desk.files.version, desk.model["turn"]) if "files" in watches else 0,
+            desk.settings_version if "settings" in watches else 0,
+            int(desk.files.now // 60) if "clock" in watches else 0,
+            shown["id"] if shown else 0,
+        )
+
+    def _dialog_key(self, window: Window, dialog: dict[str, Any]) -> object:
+        return (dialog["version"], dialog["focus"], tuple(window["box"]), window["maximized"], self.desk.files.version)
+
+    def _surface(self, name: tuple[Any, ...], key: object) -> Surface:
+        kept = self._surfaces.get(name)
+        if kept is not None and kept[0] == key:
+            return kept[1]
+        surface = self._build(name)
+        self._surfaces[name] = key, surface
+        return surface
+
+    def _printed(self, name: tuple[Any, ...], key: object) -> tuple[list[Row], Rect]:
+        kept = self._rows.get(name)
+        if kept is not None and kept[0] == key:
+            rows = kept[1]
+        else:
+            surface = self._surface(name, key)
+            rows = [Row("", surface.box, None), *_rows(surface, self._focus(surface))]
+            self._rows[name] = key, rows
+        window = self.desk.find(name[1]) if name[0] == "window" else None
+        return self._limited(rows, window), rows[0].box
+
+    def _limited(self, rows: list[Row], window: Window | None) -> list[Row]:
+        """The rows of a surface; under `truncated-output` only the first of a large window."""
+        if window is not None and len(rows) > shell.LARGE and shell.is_truncated(self.desk, window):
+            return rows[1 : shell.LARGE + 1]
+        return rows[1:]
+
+    def _build(self, name: tuple[Any, ...]) -> Surface:
+        desk = self.desk
+        kind = name[0]
+        if kind == "window":
+            return self._build_window(name[1])
+        if kind == "dialog":
+            return self._build_dialog(name[1], name[2])
+        root, box = shell.view(desk, kind)
+        return Surface(kind, SHELL, box, place(root, *box, METRICS, {}))
+
+    def _build_window(self, number: int) -> Surface:
+        desk = self.desk
+        window = desk.find(number)
+        assert window is not None
+        box = window_box(window)
+        content = desk.programs[window["program"]].view(desk, window)
+        content.grow = 1
+        bar = row(
+            spacer(),
+            button("Minimize", ("window/minimize",), "window minimize", width=24, height=34),
+            button(
+                "Restore" if window["maximized"] else "Maximize",
+                ("window/maximize",),
+                "window maximize",
+                width=24,
+                height=34,
+            ),
+            button("Close", ("window/close",), "window close", width=24, height=34),
+            height=TITLE,
+            padding=(8, 0),
+            on={"drag": ("window/move",), "double": ("window/maximize",), "right": ("menu", "window")},
+        )
+        root = column(bar, content, role="frame", name=window["title"])
+        placed = place(root, *box, METRICS, window["scroll"])
+        return Surface("window", number, box, placed, blocked=desk.shown_dialog(window) is not None)
+
+    def _build_dialog(self, number: int, dialog_number: int) -> Surface:
+        window = self.desk.find(number)
+        assert window is not None
+        dialog = next(dialog for dialog in window["dialogs"] if dialog["id"] == dialog_number)
+        root, (w, h) = chooser.view(self.desk, dialog) if dialog["kind"] == "chooser" else message_view(dialog)
+        x, y, wide, high = window_box(window)
+        box = (
+            min(max(x + (wide - w) // 2, WORK[0]), WIDTH - w),
+            min(max(y + (high - h) // 2, BAR), HEIGHT - h),
+            w,
+            h,
+        )
+        placed = place(root, *box, METRICS, dialog["scroll"])
+        blocked = dialog is not self.desk.shown_dialog(window)
+        return Surface("dialog", number, box, placed, dialog, blocked)
+
+
+def window_box(window: Window) -> Rect:
+    """The rectangle of a window."""
+    if window["maximized"]:
+        return WORK
+    x, y, w, h = window["box"]
+    return x, y, w, h
+
+
+def message_view(dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
+    """A dialog with a text, entries and buttons, and its size."""
+    wide = 480
+    texts = [label(line, height=30) for line in _wrapped(dialog["text"], (wide - 60) // METRICS.char)]
+    entries = [
+        row(
+            label(f"{name}:", width=140, height=34),
+            entry(name, field, name, enter=("dialog/default",), grow=1, height=34),
+            height=40,
+        )
+        for name, field in dialog["entries"].items()
+    ]
+    buttons = [
+        button(text, ("dialog/press", number), f"button {number}", grow=1, height=40)
+        for number, text in dialog["buttons"]
+    ]
+    content = column(
+        label(dialog["title"], role="heading", height=34),
+        *texts,
+        *entries,
+        row(*buttons, gap=8, height=48),
+        role="dialog",
+        name=dialog["title"],
+        padding=(20, 16),
+        gap=6,
+    )
+    lines = 1 + len(texts) + len(entries)
+    return content, (wide, 32 + 34 + 48 + 30 * len(texts) + 40 * len(entries) + 6 * lines)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """A text in lines of a width, ten at most."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split(" "):
+            if line and len(line) + 1 + len(word) > width:
+                lines.append(line)
+                line = word
+            else:
+                line = f"{line} {word}" if line else word
+        if line:
+            lines.append(line)
+    return lines[:10]
+
+
+def _rows(surface: Surface, focus: str) -> Iterator[Row]:
+    for widget in visible(surface.root):
+        role = widget.role
+        if not role or "disabled" in widget.flags:
+            continue
+        name, text = widget.name, widget.text
+        if not name and not text and widget.field is None:
+            continue
+        x, y, w, h = widget.x, widget.y, widget.w, widget.h
+        point = None
+        if role not in _FRAMES or not widget.children:
+            point = x + w // 2, y + h // 2
+            if not inside((0, 0, WIDTH, HEIGHT), *point) or not inside(surface.box, *point):
+                continue
+        yield Row(_line(widget, widget.key == focus and bool(focus)), (x, y, w, h), point)
+
+
+def _line(widget: Widget, focused: bool) -> str:
+    name, text = widget.name, widget.text
+    if len(text) > MAX_TEXT:
+        text = text[:MAX_TEXT]
+    if not text:
+        text = '""'
+    else:
+        if "\n" in text or "\t" in text or "\r" in text:
+            text = text.translate(_ESCAPES)
+        if '"' in text:
+            text = '"' + text.replace('"', '""') + '"'
+    if "\n" in name or "\t" in name or "\r" in name:
+        name = name.translate(_ESCAPES)
+    states = [state for state in _STATES if state in widget.flags]
+    if focused and widget.field is not None:
+        states.append("focused")
+    description = ", ".join(states) or widget.description
+    return f"{widget.role}\t{name}\t{text}\t\t{description}\t({widget.x}, {widget.y})\t({widget.w}, {widget.h})"
+
+
+def _uncovered(row: Row, covering: list[Rect]) -> bool:
+    if row.point is None:
+        return not any(covers(rect, row.box) for rect in covering)
+    x, y = row.point
+    return not any(inside(rect, x, y) for rect in covering)

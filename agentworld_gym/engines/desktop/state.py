@@ -1,0 +1,104 @@
+"""What a desktop starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from agentworld_gym.engines.desktop.filesystem import absolute
+from agentworld_gym.task import Strict, validated
+
+
+class FileState(Strict):
+    """One file: its text, its octal mode, and when it was last written (by default when the episode starts)."""
+
+    content: str = ""
+    mode: str = Field(default="644", pattern=r"^[0-7]{3}$")
+    modified: datetime | None = None
+
+
+class OpenState(Strict):
+    """A window that is open at the start; `box` is x, y, width and height."""
+
+    program: str
+    arguments: tuple[str, ...] = ()
+    box: tuple[int, int, int, int] | None = None
+    maximized: bool | None = None
+
+    @field_validator("box")
+    @classmethod
+    def _is_box(cls, value: tuple[int, int, int, int] | None) -> tuple[int, int, int, int] | None:
+        if value is not None and not (
+            70 <= value[0] <= 1720 and 27 <= value[1] <= 980 and 200 <= value[2] <= 1850 and 120 <= value[3] <= 1053
+        ):
+            raise ValueError("x, y, width and height of a window on a screen of 1920 by 1080 pixels")
+        return value
+
+
+class DesktopState(Strict):
+    """The initial state of a desktop, as a task's `state` gives it. What is not told is as `desktop.yaml` has it.
+
+    >>> DesktopState.of({"files": {"~/a.txt": "hi"}}).files["/home/user/a.txt"].content
+    'hi'
+    """
+
+    clock: datetime = datetime(2026, 3, 4, 9, 41)
+    files: dict[str, FileState] = Field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    settings: dict[str, str | bool | int | float | None] = Field(default_factory=dict)
+    open: tuple[OpenState, ...] = ()
+    clipboard: str = ""
+    sites: dict[str, Any] = Field(default_factory=dict)
+    notes: str = ""
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> DesktopState:
+        """Validate a plain state.
+
+        Raises:
+            SpecError: names the key, its value and what was expected.
+        """
+        return validated(cls, dict(state), "task state")
+
+    @property
+    def seconds(self) -> float:
+        """The clock as seconds; a time without an offset is UTC."""
+        return seconds(self.clock)
+
+    @field_validator("clock")
+    @classmethod
+    def _is_clock(cls, value: datetime) -> datetime:
+        if not 1980 <= value.year < 2100:
+            raise ValueError("a time between 1980 and 2100")
+        return value
+
+    @field_validator("files", mode="before")
+    @classmethod
+    def _texts(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        return {path: {"content": file} if isinstance(file, str) else file for path, file in value.items()}
+
+    @field_validator("files")
+    @classmethod
+    def _paths(cls, value: dict[str, FileState]) -> dict[str, FileState]:
+        return {_absolute(path): file for path, file in value.items()}
+
+    @field_validator("folders")
+    @classmethod
+    def _folders(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(_absolute, value))
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith(("/", "~/")) or "\0" in path:
+        raise ValueError("absolute paths")
+    return absolute(path)
+
+
+def seconds(time: datetime) -> float:
+    """A time as seconds since 1970; without an offset it is UTC."""
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,154 @@
+"""One Chromium for all sessions of the process, driven from a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Coroutine
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.web.loopback import Loopback
+
+Result = TypeVar("Result")
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+VARIABLE = "AGENTWORLD_CHROMIUM"
+ADVICE = (
+    f"install Chromium (on Debian: apt-get install chromium) or set {VARIABLE} to its executable, "
+    'and install Playwright: pip install "agentworld-gym[browser]"'
+)
+
+
+def find_chromium() -> str:
+    """The executable of the installed browser: that of the variable `AGENTWORLD_CHROMIUM`, or the first on the path.
+
+    Raises:
+        EngineError: there is none; says what to install.
+    """
+    wanted = os.environ.get(VARIABLE)
+    found = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        missing = f"{VARIABLE}={wanted!r} is no executable" if wanted else f"none of {', '.join(NAMES)} is on the path"
+        raise EngineError(f"{missing}; {ADVICE}")
+    return found
+
+
+@lru_cache(maxsize=8)
+def _version(executable: str) -> str:
+    done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    words = done.stdout.split()
+    return next((word for word in words if word[:1].isdigit()), "unknown")
+
+
+def chromium_version() -> str:
+    """The version of the installed browser.
+
+    Raises:
+        EngineError: there is none.
+    """
+    return _version(find_chromium())
+
+
+class Driver:
+    """A thread with an event loop in which Playwright, the browser and the server of the sites live.
+
+    Raises:
+        EngineError: the browser or Playwright is missing, or does not start.
+    """
+
+    def __init__(self) -> None:
+        executable = find_chromium()
+        try:
+            from playwright.async_api import Browser, Playwright, async_playwright
+        except ImportError as error:
+            raise EngineError(f"Playwright is not installed; {ADVICE}") from error
+        self.loop = asyncio.new_event_loop()
+        self.server = Loopback()
+        self.browser: Browser
+        self._playwright: Playwright
+        self._start = async_playwright
+        self._closed = False
+        self._thread = threading.Thread(target=self.loop.run_forever, name="agentworld-chromium", daemon=True)
+        self._thread.start()
+        try:
+            self.run(self._launch(executable))
+        except Exception as error:
+            self.close()
+            raise EngineError(f"{executable} does not start: {str(error).splitlines()[0]}; {ADVICE}") from error
+        atexit.register(self.close)
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do something in the thread, and wait for it.
+
+        Raises:
+            EngineError: the driver is closed.
+        """
+        if self._closed:
+            work.close()
+            raise EngineError("the browser was used after it was closed")
+        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the browser runs."""
+        return not self._closed and self.browser.is_connected()
+
+    def close(self) -> None:
+        """Close the browser and end the thread; twice is fine."""
+        if self._closed:
+            return
+        with suppress(Exception):  # whatever state the browser is in, the process has to go on
+            asyncio.run_coroutine_threadsafe(self._shut(), self.loop).result(timeout=10)
+        self._closed = True
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout=5)
+
+    async def _launch(self, executable: str) -> None:
+        port = await self.server.start()
+        self._playwright = await self._start().start()
+        here = f"127.0.0.1:{port}"
+        rules = f"MAP *.example:80 {here}, MAP *.example:443 {here}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        self.browser = await self._playwright.chromium.launch(
+            executable_path=executable,
+            args=[f"--host-resolver-rules={rules}", *(["--no-sandbox"] if is_root else [])],
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
+
+    async def _shut(self) -> None:
+        self.server.close()
+        if hasattr(self, "browser"):
+            await self.browser.close()
+        if hasattr(self, "_playwright"):
+            await self._playwright.stop()
+
+
+@lru_cache(maxsize=1)
+def _shared() -> Driver:
+    return Driver()
+
+
+def driver() -> Driver:
+    """The driver that all sessions share; a fresh one where the browser has gone.
+
+    Raises:
+        EngineError: see `Driver`.
+    """
+    if not _shared().is_alive:
+        _shared().close()
+        _shared.cache_clear()
+    return _shared()

@@ -1,0 +1,172 @@
+"""A web session: a browser of its own over the sites of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any, Literal
+
+from agentworld_gym.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.engines.web import axtree, browsergym, fields
+from agentworld_gym.engines.web.addresses import host_of
+from agentworld_gym.engines.web.browser import Browser, Unreachable
+from agentworld_gym.engines.web.http import Internet
+from agentworld_gym.engines.web.report import Report
+from agentworld_gym.engines.web.sites import Sites
+from agentworld_gym.engines.web.text import readable
+from agentworld_gym.engines.web.tools import TOOLS, call_tool, show
+from agentworld_gym.errors import SpecError
+
+NONE = Controls()
+View = Literal["playwright", "browsergym"]
+VIEWS: tuple[View, ...] = ("playwright", "browsergym")
+REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
+
+
+class WebMachine:
+    """One session of a browser.
+
+    >>> machine = WebMachine.start({"open": "http://shop.example/"}, seed=1)
+    >>> machine.observation.splitlines()[1]
+    '- Page URL: http://shop.example/'
+    >>> print(machine.act({"name": "browser_click", "arguments": {"ref": "e999"}}))
+    ### Error
+    Error: Ref e999 not found in the current page snapshot. Try capturing new snapshot.
+    """
+
+    def __init__(
+        self,
+        internet: Internet,
+        url: str,
+        controls: Controls = NONE,
+        view: View = "playwright",
+        told: frozenset[str] = frozenset(),
+    ) -> None:
+        """A browser that opens an address; the hosts in `told` show only what the task states."""
+        self._controls, self._view, self._told = controls, view, told
+        self._browser: Browser | None = Browser(internet)
+        self._browser.cookies = {host: dict(kept) for host, kept in getattr(internet, "cookies", {}).items()}
+        self._calls = 0
+        self._redrawn = False
+        self._visited: frozenset[str] = frozenset()
+        self._spans: tuple[Span, ...] = ()
+        with suppress(Unreachable):  # the error page is shown
+            self._browser.go(url)
+        report = Report()
+        show(self._browser, report)
+        self._observation = self._shown(report)
+
+    @classmethod
+    def start(
+        cls,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = NONE,
+        hidden: Mapping[str, Any] = MappingProxyType({}),
+    ) -> WebMachine:
+        """A browser on the first page of a task.
+
+        Args:
+            state: that of the sites (see `Sites.start`), and `view`: `playwright` (the default) or `browsergym`.
+            seed: of everything that the state leaves open.
+            controls: the perturbations in force.
+            hidden: for the sites; never shown.
+
+        Raises:
+            SpecError: the state is wrong; names the key, its value and what was expected.
+        """
+        view = state.get("view", VIEWS[0])
+        if view not in VIEWS:
+            raise SpecError("task state", "view", view, " or ".join(VIEWS))
+        sites = Sites.start({key: value for key, value in state.items() if key != "view"}, seed, controls, hidden)
+        return cls(sites, str(state["open"]), controls, view, fields.told_hosts(state, sites.hosts))
+
+    @property
+    def observation(self) -> str:
+        """What the browser shows since the last call."""
+        return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The snapshot of a page that is shown for the first time and was not stated by the task."""
+        return self._spans
+
+    @property
+    def browser(self) -> Browser:
+        """The browser of the session.
+
+        Raises:
+            EngineError: the machine is closed.
+        """
+        if self._browser is None:
+            raise EngineError("the browser was used after close()")
+        return self._browser
+
+    def act(self, action: Any) -> str:
+        """Answer one call `{"name": ..., "arguments": {...}}`, of either dialect, whatever stands in it.
+
+        Raises:
+            EngineError: the machine is closed.
+        """
+        browser = self.browser
+        self._calls += 1
+        name = action.get("name") if isinstance(action, dict) else None
+        arguments = action.get("arguments", {}) if isinstance(action, dict) else None
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            return self._say(Report(errors=["Error: a tool call needs a 'name' and an object of 'arguments'"]))
+        tool = TOOLS.get(name) or browsergym.CALLS.get(name)
+        if tool is None:
+            return self._say(Report(errors=[f'Tool "{readable(name[:100])}" not found']))
+        if name != "browser_wait_for" and name != "noop":
+            browser.settle()
+        self._redraw(browser, arguments)
+        return self._say(call_tool(browser, name, readable(arguments), tool))
+
+    def state(self) -> dict[str, Scalar]:
+        """The tabs with what was filled in and unfolded, the cookies, and what the sites store, as flat fields."""
+        return fields.state(self.browser)
+
+    def fork(self) -> WebMachine:
+        """An exact copy: equal actions on both give equal observations."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._browser = self.browser.fork()
+        return twin
+
+    def close(self) -> None:
+        """Free it. May be called twice."""
+        if self._browser is not None:
+            self._browser.internet.close()
+            self._browser = None
+
+    def _redraw(self, browser: Browser, arguments: Mapping[str, Any]) -> None:
+        """Draw the page anew where the control says so: the references that the agent knows are gone."""
+        if not any(name in arguments for name in REFERENCES) and "fields" not in arguments:
+            return
+        if self._redrawn:
+            self._redrawn = False
+        elif self._controls.strikes("stale-element", self._calls, browser.tab.url):
+            page = browser.page
+            page.refs, page.listed = {}, {}
+            page.first_bid += len(page.nodes)
+            self._redrawn = True
+
+    def _say(self, report: Report) -> str:
+        self._observation = self._shown(report)
+        return self._observation
+
+    def _shown(self, report: Report) -> str:
+        """The text of a report; notes where it shows a page for the first time."""
+        self._spans = ()
+        if self._view == "browsergym":
+            text, piece = axtree.observed(self.browser, report)
+        else:
+            text, piece = report.text(), report.snapshot
+        if piece:
+            url = self.browser.tab.url
+            if url not in self._visited and host_of(url) not in self._told:
+                start = text.index(piece)
+                self._spans = (Span(start, start + len(piece), "pre-existing"),)
+            self._visited |= {url}
+        return text

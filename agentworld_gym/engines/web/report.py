@@ -1,0 +1,81 @@
+"""The answer of a tool, in the sections of Playwright's MCP server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Report:
+    """What a tool has to say; empty sections are left out.
+
+    >>> print(Report(code=["await page.goBack();"], page=["- Page URL: http://a.example/"], snapshot="- main").text())
+    ### Ran Playwright code
+    ```js
+    await page.goBack();
+    ```
+    ### Page
+    - Page URL: http://a.example/
+    ### Snapshot
+    ```yaml
+    - main
+    ```
+    """
+
+    errors: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+    tabs: list[str] = field(default_factory=list)
+    page: list[str] = field(default_factory=list)
+    modal: list[str] = field(default_factory=list)
+    snapshot: str | None = None
+    events: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        """All of it."""
+        lines: list[str] = []
+        for title, content in (("Error", self.errors), ("Result", self.results)):
+            if content:
+                lines += [f"### {title}", *content]
+        if self.code:
+            lines += ["### Ran Playwright code", "```js", *self.code, "```"]
+        for title, content in (("Open tabs", self.tabs), ("Page", self.page), ("Modal state", self.modal)):
+            if content:
+                lines += [f"### {title}", *content]
+        if self.snapshot is not None:
+            lines += ["### Snapshot", "```yaml", self.snapshot, "```"]
+        if self.events:
+            lines += ["### Events", *self.events]
+        return "\n".join(lines)
+
+
+def tab_lines(tabs: list[tuple[str, str]], current: int) -> list[str]:
+    """The list of tabs, given the title and the address of each.
+
+    >>> tab_lines([("Shop", "http://shop.example/"), ("", "about:blank")], 0)
+    ['- 0: (current) [Shop](http://shop.example/)', '- 1: [](about:blank)']
+    """
+    return [
+        f"- {place}:{' (current)' if place == current else ''} [{title}]({url})"
+        for place, (title, url) in enumerate(tabs)
+    ]
+
+
+def page_lines(title: str, url: str) -> list[str]:
+    """The address and the title of a page."""
+    return [f"- Page URL: {url}", *([f"- Page Title: {title}"] if title else [])]
+
+
+def dialog_line(kind: str, message: str) -> str:
+    """How an open dialog is told."""
+    return f'- ["{kind}" dialog with message "{message}"]: can be handled by browser_handle_dialog'
+
+
+CHOOSER_LINE = "- [File chooser]: can be handled by browser_file_upload"
+
+
+def event_line(message: str) -> str:
+    """A message of the console, with its middle cut out where it is long."""
+    if len(message) > 100:
+        message = message[:49] + "…" + message[-50:]
+    return f"- {message}"

@@ -1,0 +1,380 @@
+"""Whatever code is sent, a desktop answers with its table, and nothing of the host is touched."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from desktops import Desktop, desktop
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentworld_gym.engines import Controls
+from agentworld_gym.engines.desktop import DesktopMachine
+from agentworld_gym.engines.desktop.code.interpreter import NOWHERE
+from agentworld_gym.engines.desktop.screen import HEADER
+from agentworld_gym.spec import load_spec
+
+ESCAPES = [
+    "().__class__.__bases__[0].__subclasses__()",
+    "''.__class__.__mro__[1].__subclasses__()",
+    "pyautogui.__dict__",
+    "pyautogui.__class__",
+    "os.__builtins__",
+    "os._exit(0)",
+    "os.system.__globals__",
+    "os.popen('id').read()",
+    "os.execv('/bin/sh', ['sh'])",
+    "os.fork()",
+    "os.kill(1, 9)",
+    "os.environ.__class__",
+    "os.path.os.system('id')",
+    "os.sys.exit(1)",
+    "json.codecs.open('/etc/passwd')",
+    "json.decoder.scanner",
+    "time.sleep.__self__",
+    "print.__self__.open('/etc/passwd')",
+    "open('/etc/passwd').read()",
+    "open('/proc/self/environ').read()",
+    "open('../../../../etc/shadow').read()",
+    "open(0).read()",
+    "open('/dev/zero').read()",
+    "open('/etc/x', 'w').write('x')",
+    "open.__self__",
+    "__import__('os').system('id')",
+    "__builtins__['eval']('1')",
+    "__builtins__.__import__('os')",
+    "__loader__",
+    "eval('1+1')",
+    "exec('import os')",
+    "compile('1', 'x', 'eval')",
+    "globals()",
+    "locals()",
+    "vars()",
+    "dir()",
+    "getattr(os, 'system')('id')",
+    "setattr(os, 'x', 1)",
+    "hasattr(os, 'fork')",
+    "type('x', (), {})",
+    "type(1).__subclasses__(int)",
+    "object.__subclasses__()",
+    "super()",
+    "breakpoint()",
+    "input()",
+    "help()",
+    "quit()",
+    "exit(1)",
+    "import sys\nsys.exit()",
+    "import ctypes\nctypes.string_at(0)",
+    "import socket\nsocket.socket()",
+    "import importlib\nimportlib.import_module('os')",
+    "import builtins\nbuiltins.eval('1')",
+    "import os.path as p\np.os",
+    "from os import system\nsystem('id')",
+    "from os import *",
+    "from os.path import genericpath\ngenericpath.os",
+    "from subprocess import os",
+    "from . import x",
+    "from pyautogui import __builtins__",
+    "'{0.__class__.__mro__}'.format(1)",
+    "'{x.__init__.__globals__}'.format_map({'x': os})",
+    "f'{os.__dict__}'",
+    "f'{().__class__}'",
+    "'%s' % os.__dict__",
+    "'%99999999d' % 1",
+    "f'{1:{10**9}}'",
+    "f'{1:999999999d}'",
+    "'a'.ljust(10**9)",
+    "'1'.zfill(10**10)",
+    "'a' * 10**10",
+    "[0] * 10**10",
+    "(1,) * 10**10",
+    "10 ** 10 ** 10",
+    "2 ** 100000",
+    "pow(2, 10**9)",
+    "x = 2\nfor i in range(100):\n    x = x * x",
+    "x = 'ab'\nfor i in range(100):\n    x += x",
+    "x = [1]\nfor i in range(100):\n    x = [x, x]\nstr(x)",
+    "x = [1]\nfor i in range(100):\n    x = [x, x]\nx == [x]",
+    "x = (1,)\nfor i in range(100):\n    x = (x, x)\n{x: 1}",
+    "x = []\nx.append(x)\nstr(x)\njson.dumps(x)",
+    "x = []\nfor i in range(6000):\n    x = [x]\nstr(x)",
+    "while True:\n    pass",
+    "while True:\n    pyautogui.press('a')",
+    "for i in range(10**12):\n    pass",
+    "for i in range(10**4):\n    pyautogui.click(5, 5)",
+    "list(range(10**12))",
+    "sum(range(10**12))",
+    "0.5 in range(10**12)",
+    "sorted(range(10**10))",
+    "'a'.replace('', 'b' * 100000).replace('', 'c' * 100000)",
+    "','.join(['x' * 1000] * 1000000)",
+    "[x for x in ().__class__.__bases__]",
+    "{k: v for k, v in os.__dict__.items()}",
+    "(x for x in range(10**9))",
+    "(lambda: os)().fork()",
+    "(lambda f: f(f))(lambda f: f(f))",
+    "def f():\n    return f()\nf()",
+    "class A:\n    pass",
+    "async def f():\n    pass",
+    "global x\nx = 1",
+    "del os",
+    "raise SystemExit",
+    "assert False, os",
+    "try:\n    1 / 0\nexcept Exception as e:\n    e.__traceback__.tb_frame.f_globals",
+    "try:\n    while True:\n        pass\nexcept:\n    pass\nfinally:\n    pyautogui.press('a')",
+    "with open('/home/user/x', 'w') as f:\n    f.__class__",
+    "os.environ['PATH'] = '/tmp'\nos.system = 1",
+    "pyautogui.click = os.fork",
+    "match os:\n    case _:\n        pass",
+    "print((yield))",
+    "await os",
+    "b'x'.__class__",
+    "1j.__class__",
+    "....__class__",
+    "(x := os).fork()",
+    "print(*[os], **{'file': os})",
+    "subprocess.run('cat /proc/self/environ', shell=True).stdout.fork()",
+    "subprocess.Popen(['python3', '-c', 'import os; os.fork()'])",
+    "subprocess.run(['bash', '-c', ':(){ :|:& };:'])",
+    "subprocess.run('while true; do :; done', shell=True)",
+    "subprocess.Popen('yes > /tmp/full', shell=True)",
+    "subprocess.Popen(os.fork)",
+    "CalcTools.__class__.__init__.__globals__",
+    "WriterTools.find_and_replace(os, os)",
+    "WriterTools.find_and_replace('(a+)+$', 'x' * 10**6)",
+    "int('9' * 100000)",
+    "json.loads('[' * 100000)",
+    "json.loads('9' * 5000)",
+    "json.dumps(1, indent=10**9)",
+    "round(1e308, 10**9)",
+    "pyautogui.write('a' * 10**6)",
+    "pyautogui.press(['a'] * 10**6)",
+    "pyautogui.click(1, 1, clicks=10**12)",
+    "pyautogui.click(float('nan'), float('inf'))",
+    "time.sleep(10**300)",
+    "time.sleep(float('nan'))",
+    "time.sleep(-1)",
+    "pyautogui.hotkey(*['ctrl'] * 100000)",
+    "pyautogui.screenshot('/tmp/x.png')",
+    "\x00",
+    "\ud800",
+    "'\ud800'",
+    "pyautogui.write('\\ud800\\x00\\x1b[2J')",
+    "(" * 5000,
+    "-" * 5000 + "1",
+    "1" + "+1" * 5000,
+    "a" + ".a" * 5000,
+    "x = " * 2000 + "1",
+    "[" * 90 + "]" * 90,
+    "if 1:\n" * 3,
+    "#" * 30_000,
+    "9" * 6000,
+]
+SHAPES: list[Any] = [None, 7, 1.5, b"pass", [], {}, {"name": "click"}, ["pass"], object(), float("nan"), ""]
+FORBIDDEN = ("open", "exec", "import", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pty.", "signal.")
+
+
+class Watch:
+    """Which forbidden things the interpreter of the host did while it was watched."""
+
+    def __init__(self) -> None:
+        self.active = False
+        self.seen: list[str] = []
+        sys.addaudithook(self.note)
+
+    def note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self.active and event.startswith(FORBIDDEN) and arguments[:1] != (NOWHERE,):
+            self.seen.append(f"{event} {arguments!r}"[:200])
+
+    @contextmanager
+    def closely(self) -> Iterator[None]:
+        self.seen.clear()
+        self.active = True
+        try:
+            yield
+        finally:
+            self.active = False
+
+
+WATCH = Watch()
+
+
+def answer(machine: DesktopMachine, action: Any) -> str:
+    """The answer, which is a table that can be written down."""
+    table = machine.act(action)
+    assert table == machine.observation and table.startswith(HEADER)
+    assert len(table.encode("utf-8")) < 400_000
+    return table
+
+
+def test_there_are_enough_attempts_to_escape() -> None:
+    assert len(set(ESCAPES)) >= 60
+
+
+def test_no_attempt_to_escape_reaches_the_host() -> None:
+    desk = desktop()
+    # What is imported lazily is imported here.
+    desk("subprocess.run('true', shell=True)", "subprocess.Popen(['gedit'])", "pyautogui.write('x')")
+    for source in ESCAPES:
+        machine = desk.machine.fork()
+        began = time.process_time()
+        with WATCH.closely():
+            answer(machine, source)
+        assert not WATCH.seen, (source, WATCH.seen)
+        assert time.process_time() - began < 5, source
+        machine.close()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [source for source in ESCAPES if "__" in source and source.isascii() and "\n" not in source],
+)
+def test_names_with_underscores_lead_nowhere(source: str) -> None:
+    desk = desktop()
+    before = desk.machine.state()
+    answer(desk.machine, source)
+    assert desk.problem.split(":")[0] in ("AttributeError", "NameError", "ImportError", "RuntimeError", "TypeError")
+    assert desk.machine.state() == before
+
+
+@pytest.mark.parametrize("action", SHAPES, ids=range(len(SHAPES)))
+def test_what_is_no_code_changes_nothing(action: Any) -> None:
+    machine = desktop().machine
+    before = machine.observation
+    assert answer(machine, action) == before
+
+
+def test_what_was_done_before_an_error_stays_done() -> None:
+    desk = desktop()
+    answer(desk.machine, "open('/home/user/a.txt', 'w').write('1')\nnobody\nopen('/home/user/b.txt', 'w').write('2')")
+    assert desk.file("/home/user/a.txt") == "1" and desk.file("/home/user/b.txt") is None
+    assert desk.machine.problem.split("\n") == [
+        "Traceback (most recent call last):",
+        '  File "<action>", line 2, in <module>',
+        "NameError: name 'nobody' is not defined",
+    ]
+
+
+def test_the_disk_the_windows_and_the_dialogs_have_an_end() -> None:
+    desk = desktop()
+    for _ in range(12):
+        answer(desk.machine, "for i in range(3):\n    subprocess.Popen(['gedit'])")
+    assert sum("/program" in name for name in desk.machine.state()) == 24
+    answer(desk.machine, "for i in range(3000):\n    open(f'/home/user/{i}', 'w').write('x')")
+    assert desk.problem.startswith(("OSError: [Errno 28]", "TimeoutError"))
+    answer(desk.machine, "for i in range(30):\n    open(f'/home/user/big{i}', 'w').write('x' * 190000)")
+    assert desk.problem.startswith(("OSError: [Errno 28]", "MemoryError"))
+
+
+def test_no_clock_goes_beyond_its_calendar() -> None:
+    desk = desktop(clock="2099-12-31T23:00:00")
+    for _ in range(3):
+        answer(desk.machine, "for i in range(6000):\n    time.sleep(10**9)")
+    answer(desk.machine, "subprocess.run('touch -d @253402200000 x; touch -d @-5 y; sleep 1000000; date', shell=True)")
+    answer(desk.machine, "subprocess.run(['nautilus', '/home/user'])\npyautogui.hotkey('ctrl', '1')")
+    assert desk.has("label 'Jan 1  00:00'") and "x" in desk.names("table-cell")
+
+
+CONTROLS = Controls(dict.fromkeys(load_spec("desktop").controls, 0.3), seed=5)
+PIECES = [
+    "pyautogui.click({x}, {y})",
+    "pyautogui.doubleClick({x}, {y})",
+    "pyautogui.rightClick({x}, {y})",
+    "pyautogui.middleClick({x}, {y})",
+    "pyautogui.moveTo({x}, {y}); pyautogui.dragTo({y}, {x})",
+    "pyautogui.mouseDown({x}, {y})",
+    "pyautogui.mouseUp({x}, {y})",
+    "pyautogui.scroll({x}, {x}, {y})",
+    "pyautogui.write({text!r})",
+    "pyautogui.press({key!r}, presses=3)",
+    "pyautogui.hotkey({held!r}, {key!r})",
+    "pyautogui.keyDown({held!r})",
+    "pyautogui.keyUp({held!r})",
+    "subprocess.Popen([{program!r}])",
+    "subprocess.Popen([{program!r}, '/home/user/Documents/todo.txt'])",
+    "open({text!r}, 'w').write({text!r})",
+    "os.rename('/home/user/Documents', {text!r})",
+    "time.sleep({x})",
+    "CalcTools.set_cell_values(new_values=[{text!r}], range='A1', app_name='x', sheet_name='Sheet1')",
+    "WriterTools.write_text({text!r})",
+    "BrowserTools.open_tab({text!r})",
+]
+HELD = ["ctrl", "alt", "shift", "win", "ctrlleft"]
+KEYS = [
+    *"acvxzqwntfhls",
+    "tab",
+    "enter",
+    "esc",
+    "delete",
+    "f2",
+    "f4",
+    "f5",
+    "up",
+    "down",
+    "home",
+    "end",
+    "space",
+    "win",
+]
+PROGRAMS = ["gedit", "nautilus", "gnome-terminal", "libreoffice", "gnome-control-center", "google-chrome", "evince"]
+
+
+def random_action(generator: random.Random) -> str:
+    """One of the pieces, with whatever comes."""
+    coordinate = generator.choice([-(10**9), -1, 0, 13, 500, 960, 1079, 1919, 1920, 10**9])
+    text = generator.choice(["", "a", "é\u2028\t\n", "x" * 30_000, "/", "..", "{0}", "=1/0", "\x1b", "\"'", "𝄞" * 50])
+    return generator.choice(PIECES).format(
+        x=generator.choice([coordinate, generator.randrange(1920)]),
+        y=generator.choice([coordinate, generator.randrange(1080)]),
+        text=text,
+        key=generator.choice(KEYS),
+        held=generator.choice(HELD),
+        program=generator.choice(PROGRAMS),
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_actions_are_survived_under_all_controls(seed: int) -> None:
+    generator = random.Random(seed)
+    desk = desktop()
+    desk.machine = DesktopMachine.start(
+        desk.machine._open().given.model_dump(), seed, CONTROLS if seed % 2 else Controls()
+    )
+    for number in range(250):
+        answer(desk.machine, random_action(generator))
+        if number % 50 == 0:
+            fork = desk.machine.fork()
+            assert fork.state() == desk.machine.state()
+            action = random_action(generator)
+            assert answer(fork, action) == answer(desk.machine, action)
+            fork.close()
+
+
+SOURCES = st.one_of(
+    st.text(max_size=60),
+    st.lists(st.sampled_from(ESCAPES[:60]), max_size=3).map("\n".join),
+    st.recursive(
+        st.sampled_from(["1", "os", "'a'", "pyautogui", "[]", "{}", "x", "10**9", "open", "None"]),
+        lambda inner: st.one_of(
+            st.tuples(inner, inner).map(lambda two: f"({two[0]} * {two[1]})"),
+            st.tuples(inner, inner).map(lambda two: f"{two[0]}({two[1]})"),
+            st.tuples(inner, st.sampled_from(["click", "path", "append", "__class__", "join"])).map(".".join),
+            st.tuples(inner, inner).map(lambda two: f"{two[0]}[{two[1]}]"),
+            inner.map(lambda one: f"f'{{{one}}}'" if "'" not in one else one),
+        ),
+        max_leaves=8,
+    ),
+)
+MACHINE = Desktop(DesktopMachine.start({}, 0)).machine
+
+
+@settings(max_examples=300, deadline=None)
+@given(SOURCES)
+def test_any_source_is_answered(source: str) -> None:
+    answer(MACHINE, source)
