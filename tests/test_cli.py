@@ -23,6 +23,10 @@ from agentworld_gym.traces import read_trace
 ROOT = Path(__file__).resolve().parent.parent
 
 
+CUSTOM = str(Path(__file__).resolve().parent.parent / "examples" / "custom_domain" / "spec.yaml")
+"""A domain without a grounded world."""
+
+
 def agentworld(*arguments: str, stdin: str = "") -> Any:
     """Run a command in this process; `.exit_code`, `.stdout` and `.stderr` say how it went."""
     return CliRunner(env={"COLUMNS": "200", "AGENTWORLD_WORLD": ""}).invoke(app, arguments, input=stdin)
@@ -87,7 +91,7 @@ class TestErrors:
             (["rollout", "kitchen"], 2, "one of mcp, search"),
             (["rollout", "terminal", "--split", "dev"], 2, "train, validation, test"),
             (["rollout", "terminal", "--family", "nope"], 2, "families"),
-            (["rollout", "web", "--world", "grounded"], 2, "no grounded world"),
+            (["rollout", CUSTOM, "--world", "grounded"], 2, "no grounded world"),
             (["rollout", "web", "--world", "qwen"], 2, "names no world"),
             (["rollout", "web", "--world", "recorded:nothing.jsonl"], 1, "nothing.jsonl"),
             (["rollout", "terminal", "--level", "7"], 2, "--level"),
@@ -245,7 +249,7 @@ def test_collect_fills_a_folder_with_rows_tables_and_a_card(tmp_path: Path) -> N
 
 def test_collect_says_what_it_cannot_record(tmp_path: Path) -> None:
     out = str(tmp_path / "data")
-    assert "with a grounded world" in agentworld("collect", "web", "--out", out, "-n", "1").stderr
+    assert "with a grounded world" in agentworld("collect", CUSTOM, "--out", out, "-n", "1").stderr
     assert "--format parquet" in agentworld("collect", "terminal", "--out", "x.parquet", "-n", "1").stderr
     assert agentworld("collect", "terminal", "--out", out, "-n", "1", "--family", "chess").exit_code == 2
 

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 IDS = ["MCP-v0", "Search-v0", "Terminal-v0", "SWE-v0", "Web-v0", "Desktop-v0", "Android-v0"]
 HEAVY = {"torch", "vllm", "trl", "ray", "transformers", "stable_baselines3", "pettingzoo"}
-HEAVY |= {"mcp", "pyarrow", "matplotlib", "bm25s"}
+HEAVY |= {"mcp", "pyarrow", "matplotlib", "bm25s", "PIL"}
 
 MAKE_ALL = """
 import json, sys
@@ -138,7 +138,7 @@ def test_extra_all_leaves_out_vllm_whose_two_builds_exclude_each_other() -> None
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
     named = extras["all"].removeprefix("agentworld-gym[").removesuffix("]").split(",")
-    assert {"lwm", "sb3", "train", "multiagent", "ray", "mcp", "data"} == set(named)
+    assert {"lwm", "sb3", "train", "multiagent", "ray", "mcp", "data", "browser", "render"} == set(named)
     assert not any("vllm" in extras[name] for name in named)
 
 

@@ -38,6 +38,8 @@ from agentworld_gym.recipe.tokenizer import SPECIALS, build_tokenizer  # noqa: E
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = load_spec("terminal")
+CUSTOM = Path(__file__).resolve().parent.parent / "examples" / "custom_domain" / "spec.yaml"
+"""A domain without a grounded world."""
 CONFIG = load_config("tiny-terminal").collect
 SESSIONS = [row for number in range(44) if (row := Recorder([SPEC], CONFIG, seed=5).row(number)) is not None][:40]
 TOKENIZER = build_tokenizer((m["content"] for s in SESSIONS for m in s.messages()), 700)
@@ -199,7 +201,7 @@ def test_one_process_at_a_time_writes_a_file(tmp_path: Path) -> None:
 
 def test_a_domain_without_an_engine_cannot_be_recorded() -> None:
     with pytest.raises(SpecError, match=r"a domain with a grounded world: .*terminal"):
-        Recorder([load_spec("web")], CONFIG, seed=0)
+        Recorder([load_spec(CUSTOM)], CONFIG, seed=0)
 
 
 def test_what_a_configuration_asks_for_must_be_there() -> None:

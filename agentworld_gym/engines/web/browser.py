@@ -16,6 +16,7 @@ MAX_TABS = 20
 MAX_HISTORY = 100
 MAX_REDIRECTS = 20
 BLANK = "about:blank"
+ERROR_PAGE = "chrome-error://chromewebdata/"
 
 
 class Refusal(Exception):
@@ -176,7 +177,7 @@ class Browser:
             tab.url = entry.url
             return True
         if entry.method == "POST":
-            self._show(tab, errorpage.resubmission(), tab.url, 0)
+            self._show(tab, errorpage.resubmission(addresses.host_of(entry.url)), ERROR_PAGE, 0)
             raise Unreachable("ERR_CACHE_MISS")
         old = entry.load
         load = self._next_load(tab)
@@ -256,7 +257,7 @@ class Browser:
             self._fetch(tab, entry)
         except Unreachable as error:
             host = addresses.host_of(entry.url)
-            self._show(tab, errorpage.unreachable(str(error), host), "chrome-error://chromewebdata/", 0)
+            self._show(tab, errorpage.unreachable(str(error), host), ERROR_PAGE, 0)
             raise
 
     def _fetch(self, tab: Tab, entry: Entry) -> None:

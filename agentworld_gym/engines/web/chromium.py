@@ -69,7 +69,10 @@ class ChromiumMachine:
         self._actions: list[Any] = []
         self._spans: tuple[Span, ...] = ()
         self._closed = False
-        self._browser = driver.run(RealBrowser.open(driver, internet, url, controls))
+        try:
+            self._browser = driver.run(RealBrowser.open(driver, internet, url, controls))
+        except Exception as error:
+            raise EngineError(f"the browser does not start: {str(error).partition(chr(10))[0]}") from error
         self._observation = self._browser.first
 
     @property

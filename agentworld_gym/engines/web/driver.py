@@ -1,4 +1,4 @@
-"""One Chromium for all sessions of the process, driven from a thread of its own."""
+"""Chromium for the sessions of the process, driven from a thread of its own: one for all that visit the same hosts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.web.loopback import Loopback
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Playwright
 
 Result = TypeVar("Result")
 
@@ -57,31 +60,33 @@ def chromium_version() -> str:
 
 
 class Driver:
-    """A thread with an event loop in which Playwright, the browser and the server of the sites live.
+    """A thread with an event loop in which Playwright, the browsers and the server of the sites live.
 
     Raises:
-        EngineError: the browser or Playwright is missing, or does not start.
+        EngineError: Chromium or Playwright is missing, or Playwright does not start.
     """
 
     def __init__(self) -> None:
         executable = find_chromium()
         try:
-            from playwright.async_api import Browser, Playwright, async_playwright
+            from playwright.async_api import async_playwright
         except ImportError as error:
             raise EngineError(f"Playwright is not installed; {ADVICE}") from error
         self.loop = asyncio.new_event_loop()
         self.server = Loopback()
-        self.browser: Browser
+        self._executable = executable
+        self._browsers: dict[frozenset[str], Browser] = {}
+        self._launching = asyncio.Lock()
         self._playwright: Playwright
         self._start = async_playwright
         self._closed = False
         self._thread = threading.Thread(target=self.loop.run_forever, name="agentworld-chromium", daemon=True)
         self._thread.start()
         try:
-            self.run(self._launch(executable))
+            self.run(self._begin())
         except Exception as error:
             self.close()
-            raise EngineError(f"{executable} does not start: {str(error).splitlines()[0]}; {ADVICE}") from error
+            raise EngineError(f"Playwright does not start: {str(error).splitlines()[0]}; {ADVICE}") from error
         atexit.register(self.close)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
@@ -100,11 +105,6 @@ class Driver:
             future.cancel()
             raise
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether the browser runs."""
-        return not self._closed and self.browser.is_connected()
-
     def close(self) -> None:
         """Close the browser and end the thread; twice is fine."""
         if self._closed:
@@ -115,15 +115,29 @@ class Driver:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=5)
 
-    async def _launch(self, executable: str) -> None:
-        port = await self.server.start()
+    async def browser_for(self, hosts: Iterable[str]) -> Browser:
+        """A browser that finds these hosts, and no others; a fresh one where it has gone."""
+        known = frozenset(hosts)
+        async with self._launching:
+            browser = self._browsers.get(known)
+            if browser is None or not browser.is_connected():
+                browser = self._browsers[known] = await self._launch(sorted(known))
+        return browser
+
+    async def _begin(self) -> None:
+        self._port = await self.server.start()
         self._playwright = await self._start().start()
-        here = f"127.0.0.1:{port}"
-        rules = f"MAP *.example:80 {here}, MAP *.example:443 {here}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+
+    async def _launch(self, hosts: list[str]) -> Browser:
+        here = f"127.0.0.1:{self._port}"
+        rules = ", ".join(f"MAP {host}:{port} {here}" for host in hosts for port in (80, 443))
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        self.browser = await self._playwright.chromium.launch(
-            executable_path=executable,
-            args=[f"--host-resolver-rules={rules}", *(["--no-sandbox"] if is_root else [])],
+        return await self._playwright.chromium.launch(
+            executable_path=self._executable,
+            args=[
+                f"--host-resolver-rules={rules}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                *(["--no-sandbox"] if is_root else []),
+            ],
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,
@@ -131,24 +145,17 @@ class Driver:
 
     async def _shut(self) -> None:
         self.server.close()
-        if hasattr(self, "browser"):
-            await self.browser.close()
+        for browser in self._browsers.values():
+            await browser.close()
         if hasattr(self, "_playwright"):
             await self._playwright.stop()
 
 
 @lru_cache(maxsize=1)
-def _shared() -> Driver:
-    return Driver()
-
-
 def driver() -> Driver:
-    """The driver that all sessions share; a fresh one where the browser has gone.
+    """The driver that all sessions share.
 
     Raises:
         EngineError: see `Driver`.
     """
-    if not _shared().is_alive:
-        _shared().close()
-        _shared.cache_clear()
-    return _shared()
+    return Driver()

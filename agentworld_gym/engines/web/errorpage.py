@@ -31,11 +31,12 @@ def unreachable(code: str, host: str) -> str:
     )
 
 
-def resubmission() -> str:
+def resubmission(host: str) -> str:
     """The page for a form that would have to be sent again."""
     return (
-        "<div><div><h1>Confirm Form Resubmission</h1><p>This webpage requires data that you entered earlier in order "
-        "to be properly displayed. You can send this data again, but by doing so you will repeat any action this page "
-        "previously performed.</p><div><ul><li>Press the reload button to resubmit the data needed to load the page."
-        "</li></ul></div><div>ERR_CACHE_MISS</div></div></div>"
+        f"<title>{escape(host)}</title><body tabindex=-1><div><div><div><div><div><h1>Confirm Form Resubmission</h1>"
+        "<p>This webpage requires data that you entered earlier in order to be properly displayed. You can send this "
+        "data again, but by doing so you will repeat any action this page previously performed.</p><div><p></p><ul><li>"
+        "Press the reload button to resubmit the data needed to load the page.</li></ul></div><div>ERR_CACHE_MISS</div>"
+        "</div></div></div></div></div>"
     )

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.web import realtools
-from agentworld_gym.engines.web.addresses import host_of
 from agentworld_gym.engines.web.browser import MAX_TABS, Refusal
 from agentworld_gym.engines.web.loopback import SESSION
 from agentworld_gym.engines.web.report import CHOOSER_LINE, Report, dialog_line, event_line, page_lines, tab_lines
@@ -158,12 +157,11 @@ class RealBrowser:
         """A context of the shared browser with one tab, which shows an address."""
         session = str(next(_NUMBERS))
         driver.server.internets[session] = internet
-        context = await driver.browser.new_context(
+        chromium = await driver.browser_for(internet.hosts)
+        context = await chromium.new_context(
             viewport={"width": 1280, "height": 720}, extra_http_headers={SESSION: session}, locale="en-US"
         )
         browser = cls(driver, session, context, controls)
-        hosts = frozenset(internet.hosts)
-        await context.route(lambda asked: host_of(asked) not in hosts, lambda route: route.abort("namenotresolved"))
         await context.add_cookies(
             [
                 {"name": name, "value": value, "url": f"http://{host}/"}

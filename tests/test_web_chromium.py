@@ -1,0 +1,182 @@
+"""The browser in process and an installed Chromium answer alike; `world="chromium"` runs the same tasks."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from web_pages import BODIES, HANDS, SCRIPTS, Pages, call, ref, step
+
+from agentworld_gym.engines import Controls, EngineError
+from agentworld_gym.engines.controls import suspended
+from agentworld_gym.engines.web import driver as driving
+from agentworld_gym.engines.web.machine import WebMachine
+from agentworld_gym.engines.web.sites.site import load_site, site_names
+from agentworld_gym.errors import SpecError, WorldNotConfigured
+from agentworld_gym.spec import load_spec
+from agentworld_gym.worlds.opening import WorldOptions, open_world
+
+pytest.importorskip("playwright")
+chromium = pytest.importorskip("agentworld_gym.engines.web.chromium")
+
+
+def is_installed() -> bool:
+    try:
+        return bool(driving.find_chromium())
+    except EngineError:
+        return False
+
+
+needs_chromium = pytest.mark.skipif(not is_installed(), reason="needs an installed Chromium")
+HOST = "http://pages.example"
+SHORT = {"questions", "a notice at load", "what unfolds"}
+
+
+def both(path: str, **more: Any) -> tuple[WebMachine, Any]:
+    url = f"{HOST}/{path}"
+    return WebMachine(Pages(BODIES), url, **more), chromium.ChromiumMachine(
+        driving.driver(), Pages(BODIES), url, **more
+    )
+
+
+def compared(answer: str) -> str:
+    """An answer without the code that ran; of an error the first line."""
+    answer = re.sub(r"### Ran Playwright code\n```js\n.*?\n```\n?", "", answer, count=1, flags=re.S)
+    return answer.split("\n")[1] if answer.startswith("### Error") else answer
+
+
+def run(name: str) -> None:
+    """Do a script in both worlds."""
+    path, steps = SCRIPTS[name]
+    ours, theirs = both(path)
+    try:
+        for number, (tool, shown, *rest) in enumerate([("snapshot", ""), *steps]):
+            action = step(theirs.observation, tool, shown, **(rest[0] if rest else {}))
+            mine, real = ours.act(action), theirs.act(action)
+            assert compared(mine) == compared(real), f"step {number} of {name!r}: {action}"
+    finally:
+        ours.close()
+        theirs.close()
+
+
+@needs_chromium
+def test_scripts_end_alike() -> None:
+    run_all(SHORT)
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_longer_scripts_end_alike() -> None:
+    run_all(SCRIPTS.keys() - SHORT)
+
+
+def run_all(names: Collection[str]) -> None:
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(run, names))
+
+
+@needs_chromium
+def test_sites_look_alike() -> None:
+    def visit(site: str) -> None:
+        state = {"open": f"http://{load_site(site).about.host}/", "sites": {site: None}, "seed": 1}
+        ours, theirs = WebMachine.start(state, 1), chromium.ChromiumEngine().start(state, 1)
+        rng = random.Random(site)
+        try:
+            for _ in range(3):
+                assert compared(ours.observation) == compared(theirs.observation)
+                links = re.findall(r"- link .*\[ref=(e\d+)\]", ours.observation)
+                action = call("click", ref=rng.choice(links)) if links else call("navigate_back")
+                ours.act(action)
+                theirs.act(action)
+        finally:
+            ours.close()
+            theirs.close()
+
+    with ThreadPoolExecutor(len(site_names())) as pool:
+        list(pool.map(visit, site_names()))
+
+
+@needs_chromium
+def test_recorded_snapshots_are_those_of_the_installed_chromium() -> None:
+    cases = yaml.safe_load((Path(__file__).parent / "web_snapshots.yaml").read_text(encoding="utf-8"))
+    style = f"<style>{HANDS} {{ cursor: pointer }}</style>"
+    pages = Pages({str(place): style + case["html"] for place, case in enumerate(cases)})
+    machine = chromium.ChromiumMachine(driving.driver(), pages, f"{HOST}/0")
+    for place, case in enumerate(cases):
+        machine.act(call("navigate", url=f"{HOST}/{place}"))
+        shown = machine.observation.split("```yaml\n")[1].split("\n```")[0]
+        assert shown == case["snapshot"], case["name"]
+    machine.close()
+
+
+@needs_chromium
+class TestTheMachine:
+    def test_a_fork_does_everything_again(self) -> None:
+        _, machine = both("form")
+        machine.act(step(machine.observation, "type", 'textbox "Name"', text="Ann"))
+        twin = machine.fork()
+        assert twin.observation == machine.observation
+        assert twin.state() == machine.state()
+        twin.act(step(twin.observation, "click", 'button "Order"'))
+        assert twin.state() != machine.state()
+        twin.close()
+        machine.close()
+
+    def test_a_picture(self) -> None:
+        _, machine = both("links")
+        assert machine.screenshot().startswith(b"\x89PNG")
+        machine.close()
+
+    def test_a_redrawn_page_has_other_references(self) -> None:
+        _, machine = both("links", controls=Controls({"stale-element": 1.0}))
+        action = call("click", ref=ref(machine.observation, "Moved"))
+        with suspended():
+            assert "not found" not in machine.fork().act(action)
+        assert "not found in the current page snapshot" in machine.act(action)
+        machine.act(call("snapshot"))
+        assert call("click", ref=ref(machine.observation, "Moved")) != action
+        machine.close()
+
+    def test_whatever_is_sent_is_answered(self) -> None:
+        _, machine = both("links")
+        for action in (
+            None,
+            {},
+            {"name": 5},
+            {"name": "browser_click"},
+            call("click", ref={}),
+            call("evaluate", function="("),
+        ):
+            assert machine.act(action).startswith("### Error\n")
+        machine.close()
+        machine.close()
+        with pytest.raises(EngineError):
+            machine.act(call("snapshot"))
+
+    def test_only_playwrights_view(self) -> None:
+        with pytest.raises(SpecError, match="view"):
+            chromium.ChromiumEngine().start({"open": "http://shop.example/", "view": "browsergym"}, 0)
+
+
+@needs_chromium
+def test_the_world_names_its_browser() -> None:
+    world = open_world("chromium", WorldOptions(load_spec("web")))
+    assert {"chromium", "playwright"} <= world.fingerprint.parts.keys()
+    assert world.fingerprint.parts["engine"].value == "web:chromium"
+
+
+def test_without_a_browser_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(driving.VARIABLE, "/nonexistent/browser")
+    with pytest.raises(WorldNotConfigured, match="apt-get install chromium"):
+        open_world("chromium", WorldOptions(load_spec("web")))
+
+
+def test_only_the_web_has_it() -> None:
+    with pytest.raises(WorldNotConfigured, match="does not exist"):
+        open_world("chromium", WorldOptions(load_spec("terminal")))
