@@ -245,6 +245,12 @@ def test_a_note_is_sent_as_a_message() -> None:
     assert "Trip\n[ ] Tickets\n[x] Maps" in hand.texts
 
 
+def test_a_file_is_sent_by_its_name() -> None:
+    files = {"files": [{"name": "map.pdf"}]}
+    hand = Hand(files=files).app("Files").tap("'map.pdf'", "'Share'", "'Messages'", "'Cora Ravel'", "'Send SMS'")
+    assert "map.pdf" in hand.texts and "You, 9:41 AM" in [node.description for node in hand.screen]
+
+
 def test_an_event_is_made_in_a_free_hour() -> None:
     hand = Hand().app("Calendar").tap("'Day'", "'2:00 PM'").type("'Add title'", "Haircut").tap("Button 'Save'")
     assert "Haircut, 2:00 PM – 3:00 PM" in hand.texts

@@ -95,11 +95,7 @@ class CalendarApp(App):
             return _month(phone, screen)
         if name == "event":
             event = _event(phone, screen["event"])
-            return (
-                parts.gone("This event was deleted")
-                if event is None
-                else _shown(phone, event)
-            )
+            return parts.gone("This event was deleted") if event is None else _shown(phone, event)
         if name == "edit":
             return _form(phone, screen)
         if name == "guests":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -68,9 +68,7 @@ class PhoneApp(App):
             drawn = []
             for number in scene.rng.sample(reachable, min(5, len(reachable))):
                 kind = scene.rng.choice(list(KINDS))
-                moment = scene.now.replace(
-                    hour=scene.rng.randrange(max(scene.now.hour, 1)), minute=scene.rng.randrange(60)
-                )
+                moment = scene.now - timedelta(minutes=scene.rng.randrange(10, 600))
                 seconds = 0 if kind == "missed" else scene.rng.randint(12, 900)
                 drawn.append({"number": number, "kind": kind, "time": _written(moment), "seconds": seconds})
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -80,8 +80,7 @@ class MessagesApp(App):
             drawn = []
             for talk, number in zip(talks, scene.rng.sample(reachable, min(len(talks), len(reachable))), strict=False):
                 minute = scene.rng.randrange(60)
-                day = scene.now.replace(day=1) if scene.now.day == 1 else scene.now.replace(day=scene.now.day - 1)
-                moment = day.replace(hour=scene.rng.randint(8, 20), minute=minute)
+                moment = (scene.now - timedelta(days=1)).replace(hour=scene.rng.randint(8, 20), minute=minute)
                 texts = [
                     {"text": line.removeprefix("> "), "time": _written(moment), "mine": line.startswith("> ")}
                     for line in talk

@@ -87,11 +87,7 @@ class NotesApp(App):
         """The list, or one note."""
         if screen["name"] == "note":
             note = _note(phone, screen["note"])
-            return (
-                parts.gone("This note was deleted")
-                if note is None
-                else _editor(screen, note)
-            )
+            return parts.gone("This note was deleted") if note is None else _editor(screen, note)
         return _list(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:

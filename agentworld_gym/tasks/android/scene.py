@@ -1,0 +1,307 @@
+"""What all families of phone tasks share: a phone being filled, actions, and checks on what screens show."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, TypeVar
+
+from agentworld_gym.engines.android.display import quoted
+from agentworld_gym.engines.android.machine import AndroidMachine
+from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.screens import read_screen, resolve
+from agentworld_gym.task import Check, Expect
+from agentworld_gym.tasks.draft import Draft, Family
+
+ATTEMPTS = 50
+"""How many phones are tried before a family gives up."""
+_SHARES = {"train": (0, 1, 2, 3), "validation": (4,), "test": (5,)}
+"""Which of six people each split knows: no name is in two of them."""
+
+T = TypeVar("T")
+BACK = '{"action_type": "navigate_back"}'
+ENTER = '{"action_type": "keyboard_enter"}'
+DOWN = '{"action_type": "scroll", "direction": "down"}'
+WAIT = '{"action_type": "wait"}'
+HOME = '{"action_type": "navigate_home"}'
+
+
+class Unfit(Exception):
+    """This phone does not offer what the task needs; another one may."""
+
+
+def named(name: str, role: str = "", after: str = "", part: bool = False) -> str:
+    """The locator of an element by its name, or by its role alone.
+
+    `after` is what it comes after, as a locator writes it. With `part` a part of the name will do.
+
+    >>> named("Petra's note", "TextView", after="'Notes'"), named("", "Switch", after="'Early train'")
+    ("@{TextView 'Petra''s note' after 'Notes'}", "@{Switch after 'Early train'}")
+    """
+    words = [role] if role else []
+    if name:
+        words.append(("~" if part else "") + quote(name))
+    if after:
+        words.append(f"after {after}")
+    return f"@{{{' '.join(words)}}}"
+
+
+def quote(name: str) -> str:
+    """A name as it stands in a locator."""
+    inner = json.dumps(name, ensure_ascii=False)[1:-1].replace("'", "''")
+    return f"'{inner}'"
+
+
+def app(name: str) -> str:
+    """Open an app."""
+    return json.dumps({"action_type": "open_app", "app_name": name})
+
+
+def tap(name: str, role: str = "", after: str = "", part: bool = False) -> str:
+    """Touch an element.
+
+    >>> tap("Save", "Button")
+    '{"action_type": "click", "index": @{Button \\'Save\\'}}'
+    """
+    return f'{{"action_type": "click", "index": {named(name, role, after, part)}}}'
+
+
+def hold(name: str, role: str = "") -> str:
+    """Touch an element and hold."""
+    return f'{{"action_type": "long_press", "index": {named(name, role)}}}'
+
+
+def enter_text(field: str, text: str, clear: bool = False) -> str:
+    """Type into a field that is known by its hint; with `clear` instead of what it holds."""
+    written = json.dumps(text, ensure_ascii=False)
+    more = ', "clear_text": true' if clear else ""
+    return f'{{"action_type": "input_text", "text": {written}, "index": {named(field, "EditText")}{more}}}'
+
+
+def line(text: str, description: str | None = None, flags: str = "") -> str:
+    """A regular expression for one element by text and description; `flags` is one for what comes after its class."""
+    about = r"[^\n]*?" if description is None else re.escape(quoted(description))
+    return rf'text="{re.escape(quoted(text))}" content_desc="{about}" class=\S+{flags}'
+
+
+class Scene:
+    """A phone being filled for one task.
+
+    >>> scene = Scene(random.Random(1))
+    >>> people = scene.people(3)
+    >>> len(scene.state["contacts"]["people"]), people[0]["phone"][:5]
+    (3, '07700')
+    """
+
+    def __init__(self, rng: random.Random, level: int = 1) -> None:
+        self.rng, self.level = rng, level
+        split = getattr(rng, "split", "train")
+        known = common_words()["people"]
+        self._names = [name for place, name in enumerate(known) if place % 6 in _SHARES[split]]
+        rng.shuffle(self._names)
+        self._numbers = rng.sample(range(1000), 60)
+        self.today = date(2026, 3, 2) + timedelta(weeks=rng.randrange(20), days=rng.randrange(3))
+        self.now = datetime(self.today.year, self.today.month, self.today.day, rng.randint(7, 9), rng.randrange(60))
+        self.state: dict[str, Any] = {
+            "device": "Pixel phone, Android 14, portrait, gesture navigation, no notifications",
+            "time": self.now.strftime("%Y-%m-%d %H:%M"),
+            "seed": 0,
+            "contacts": {"people": []},
+            "messages": {"threads": []},
+            "notes": {"notes": []},
+            "calendar": {"events": []},
+            "phone": {"calls": []},
+        }
+
+    @property
+    def tomorrow(self) -> date:
+        """The day after."""
+        return self.today + timedelta(days=1)
+
+    def pick(self, entries: Sequence[T]) -> T:
+        """One entry."""
+        return self.rng.choice(entries)
+
+    def some(self, entries: Sequence[T], count: int) -> list[T]:
+        """Some entries in random order."""
+        return self.rng.sample(entries, count)
+
+    def say(self, *variants: str) -> str:
+        """One of several ways to say the same."""
+        return self.rng.choice(variants)
+
+    def need(self, condition: object) -> None:
+        """Go on only if this holds.
+
+        Raises:
+            Unfit: it does not.
+        """
+        if not condition:
+            raise Unfit("a condition does not hold")
+
+    def name(self) -> str:
+        """A name that nobody has yet, nor its first name."""
+        name: str = self._names.pop()
+        first = name.split()[0]
+        self._names = [other for other in self._names if other.split()[0] != first]
+        return name
+
+    def number(self) -> str:
+        """A telephone number that nobody has yet."""
+        return f"07700 900{self._numbers.pop():03}"
+
+    def people(self, count: int) -> list[dict[str, Any]]:
+        """So many more contacts, in random order."""
+        new = [{"name": self.name(), "phone": self.number()} for _ in range(count)]
+        self.state["contacts"]["people"] += new
+        return new
+
+    def thread(self, who: str, *texts: str, day: date | None = None, unread: int = 0) -> None:
+        """A conversation; texts that start with `> ` were sent from this phone."""
+        day = day or self.today - timedelta(days=self.rng.randint(1, 3))
+        start = datetime(day.year, day.month, day.day, self.rng.randint(8, 20) if day < self.today else 6)
+        start += timedelta(minutes=self.rng.randrange(50))
+        rows = [
+            {
+                "text": text.removeprefix("> "),
+                "time": (start + timedelta(minutes=2 * place)).strftime("%Y-%m-%d %H:%M"),
+                "mine": text.startswith("> "),
+            }
+            for place, text in enumerate(texts)
+        ]
+        self.state["messages"]["threads"].append({"who": who, "texts": rows, "unread": unread})
+
+    def note(self, title: str, text: str = "", items: Iterable[tuple[str, bool]] = (), pinned: bool = False) -> None:
+        """A note, or a checklist."""
+        row: dict[str, Any] = {"title": title, "text": text, "pinned": pinned}
+        rows = [{"text": item, "done": done} for item, done in items]
+        self.state["notes"]["notes"].append({**row, "items": rows} if rows else row)
+
+    def event(self, title: str, day: date, start: int, end: int = 0, **more: Any) -> None:
+        """An event from one full hour to another (an hour later unless said)."""
+        times = {"start": f"{start:02}:00", "end": f"{end or start + 1:02}:00"}
+        self.state["calendar"]["events"].append({"title": title, "date": day.isoformat(), **times, **more})
+
+    def call(self, who: str, kind: str, hour: int, minute: int, seconds: int = 0) -> None:
+        """A call of this morning."""
+        moment = datetime(self.today.year, self.today.month, self.today.day, hour, minute)
+        row = {"who": who, "kind": kind, "time": moment.strftime("%Y-%m-%d %H:%M"), "seconds": seconds}
+        self.state["phone"]["calls"].append(row)
+
+    def mix(self) -> None:
+        """Bring what was added to the lists into random order."""
+        self.rng.shuffle(self.state["contacts"]["people"])
+        self.rng.shuffle(self.state["notes"]["notes"])
+        self.rng.shuffle(self.state["calendar"]["events"])
+
+    def silence(self, *names: str) -> None:
+        """Take away the conversations with some people."""
+        threads = self.state["messages"]["threads"]
+        self.state["messages"]["threads"] = [thread for thread in threads if thread["who"] not in names]
+
+    def shows(self, path: Sequence[str], *having: str, lacking: Sequence[str] = (), weight: float = 1.0) -> Check:
+        """A check on the screen that some actions lead to: it has all of some regular expressions, none of others."""
+        wanted = "".join(f"(?=.*{pattern})" for pattern in having)
+        unwanted = "".join(f"(?!.*{pattern})" for pattern in lacking)
+        expect = Expect(matches=rf"(?s)\A{unwanted}{wanted}")
+        return Check(probe=path[0] if len(path) == 1 else tuple(path), expect=expect, weight=weight)
+
+    def sent(self, who: str, text: str, weight: float = 1.0) -> Check:
+        """A check that this message, and no other one, was sent to somebody today."""
+        text = re.escape(quoted(text))
+        mine = r'" content_desc="You, \d'
+        path = [app("Messages"), tap(who)]
+        return self.shows(path, f'text="{text}{mine}', lacking=[f'text="(?!{text}")[^\n]*{mine}'], weight=weight)
+
+    def answers(self, answer: str, weight: float = 0.5) -> Check:
+        """A check on what follows `finish:`."""
+        return Check(answer=Expect(matches=rf"(?i)\A\W*{re.escape(answer)}\W*\Z"), weight=weight)
+
+    def draft(
+        self,
+        instruction: str,
+        expert: Sequence[str],
+        distractors: Sequence[str],
+        checks: Sequence[Check],
+        asks: str = "",
+        answer: str | None = None,
+        wrong: Sequence[str] = (),
+        menu_max: int | None = None,
+    ) -> Draft:
+        """The finished draft.
+
+        `asks` says what to finish with; then `answer` is one more check, and `wrong` are other answers. At level 1
+        nothing is asked: who learns by trying finds what to do before what to say. Distractors that are on none of the
+        screens which the expert sees are left out.
+
+        Raises:
+            Unfit: a check holds from the start.
+            RuntimeError: the expert cannot do an action, it does nothing, or a check does not hold at the end.
+        """
+        if self.level == 1:
+            asks, answer, wrong = "", None, ()
+        success = (*checks, self.answers(answer)) if answer is not None else tuple(checks)
+        machine = AndroidMachine.start(self.state, 0)
+        first = machine.observation
+        if any(_holds(machine, check, None) for check in success):
+            raise Unfit("a check holds from the start")
+        useful = dict.fromkeys(distractors, False)
+        for action in expert:
+            nodes = read_screen("android", machine.observation)
+            for other in useful:
+                useful[other] = useful[other] or resolve(other, nodes) is not None
+            if not played(machine, action):
+                raise RuntimeError(f"the expert cannot do {action}: {instruction}\n{machine.observation}")
+        if missed := [check for check in success if not _holds(machine, check, answer)]:
+            raise RuntimeError(f"the expert misses {missed[0]}: {instruction}\n{machine.observation}")
+        offers = [f"finish: {text}" for text in wrong if text != answer]
+        turns = [action for action, seen in useful.items() if seen and action not in expert]
+        # Wrong answers and wrong turns by turns, so that a full menu drops some of each.
+        mixed = [entry for pair in zip(offers, turns, strict=False) for entry in pair]
+        rest = offers[len(turns) :] + turns[len(offers) :]
+        return Draft(
+            f"{instruction} {asks}".rstrip(), self.state, success, tuple(expert), (*mixed, *rest), answer=answer,
+            first_observation=first, menu_max=menu_max,
+        )  # fmt: skip
+
+
+def family(build: Callable[[Scene, int], Draft]) -> Family:
+    """Turns a function of a scene and a level into a family: it gets other phones until one fits."""
+
+    @functools.wraps(build)
+    def draft(rng: random.Random, level: int) -> Draft:
+        for _ in range(ATTEMPTS):
+            try:
+                return build(Scene(rng, level), level)
+            except Unfit:
+                continue
+        raise RuntimeError(f"no phone fits {build.__name__} at level {level}")
+
+    return draft
+
+
+def played(machine: AndroidMachine, action: str) -> bool:
+    """Do an action with locators; whether it was possible and changed the screen."""
+    before = machine.observation
+    resolved = resolve(action, read_screen("android", before))
+    return resolved is not None and machine.act(json.loads(resolved)) != before
+
+
+def _holds(machine: AndroidMachine, check: Check, closing: str | None) -> bool:
+    if check.answer is not None:
+        return closing is not None and check.answer.holds(closing)
+    assert check.expect is not None
+    fork = machine.fork()
+    try:
+        for action in check.probes:
+            resolved = resolve(action, read_screen("android", fork.observation))
+            if resolved is None:
+                return False
+            fork.act(json.loads(resolved))
+        return check.expect.holds(fork.observation)
+    finally:
+        fork.close()

@@ -1,0 +1,277 @@
+"""People and messages: numbers to save, questions to answer, messages to pass on."""
+
+from __future__ import annotations
+
+from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.tasks.android.scene import BACK, Scene, app, enter_text, family, hold, line, tap
+from agentworld_gym.tasks.draft import Draft
+
+SMALL_TALK = (
+    ("Are you coming on Sunday?", "> I think so!"),
+    ("> Did the parcel arrive?", "It did, thank you so much."),
+    ("The cake was a great success.",),
+    ("I left the umbrella at your place.", "> No problem, I keep it."),
+    ("> Happy birthday!", "You are the first one, thank you!"),
+    ("The tram was late again.", "> As always."),
+    ("Shall we paint the fence in May?", "> Gladly, if it is dry."),
+)
+ERRANDS = (
+    ("the boiler", "I had a look at my plan: I can repair the boiler next week."),
+    ("the piano", "Your piano wants tuning again, it has been a year."),
+    ("the window", "The glass for your window has come in, we can fit it."),
+    ("the sofa", "The sofa you asked about is still to be had."),
+    ("the roof", "We found two broken tiles on your roof and can replace them."),
+    ("the bicycle", "Your bicycle is done: new chain, new brakes."),
+    ("the kitten", "The kitten has settled in well, you may visit any day."),
+    ("the garden", "I could dig over the garden before the frost."),
+)
+GREETINGS = ("See you soon!", "Got it", "Welcome to the new number", "All saved", "Hello on the new phone")
+HOUSES = ("Flat", "Cabin", "Boathouse", "Studio", "Farm")
+DOORS = ("gate", "cellar", "shed", "letter box", "garage", "attic")
+PREFACE = "Only for the family and friends, not for posting."
+OCCASIONS = ("Rehearsal", "Regatta", "Quiz night", "Book club", "Flea market", "Pottery class", "Chess evening")
+HALLS = ("Small hall", "Boathouse", "Room Cedar", "Old mill", "School gym", "Tea garden")
+
+
+def background(scene: Scene, people: int = 4, threads: int = 2) -> list[str]:
+    """Contacts and small talk with some of them that no task is about; their names."""
+    names = [person["name"] for person in scene.people(people)]
+    for name, talk in zip(scene.some(names, threads), scene.some(SMALL_TALK, threads), strict=True):
+        scene.thread(name, *talk)
+    return names
+
+
+@family
+def save_number(scene: Scene, level: int) -> Draft:
+    """Who writes from an unknown number becomes a contact; a known person gets the new number."""
+    names = background(scene)
+    numbers = [scene.number() for _ in range(2)]
+    firms = scene.some(common_words()["companies"], 3)
+    if level == 3:
+        return _new_number(scene, numbers, names)
+    senders = [scene.name() for _ in range(2)]
+    topics = scene.some(ERRANDS, 2)
+    for number, sender, firm, (_, text) in zip(numbers, senders, firms[:2], topics, strict=True):
+        scene.thread(number, text, f"Best wishes, {sender}, {firm}", unread=1)
+    scene.mix()
+    number, name, firm = numbers[0], senders[0], firms[0]
+    add = [app("Messages"), tap(number), tap("More options"), tap("Add contact"), enter_text("Name", name)]
+    company = [enter_text("Company", firm)] if level == 2 else []
+    having = [line(number), line(firm)][:level]
+    distractors = [
+        tap(numbers[1]),
+        enter_text("Name", senders[1]),
+        tap("Delete"),
+        enter_text("Name", firms[2]),
+        tap("Call"),
+    ]
+    if level == 1:
+        instruction = scene.say(
+            f"A message came from {number}. Save the number as a contact under the name that the message is signed"
+            " with.",
+            f"Who is {number}? Read the message, and make the number a contact with the sender's name.",
+        )
+    else:
+        distractors.insert(1, enter_text("Company", firms[1]))
+        instruction = scene.say(
+            f"Somebody who is not among your contacts wrote about {topics[0][0]}. Save the number with the name and the"
+            " company of the sender.",
+            f"There is a message about {topics[0][0]} from an unknown number. Add its sender to your contacts, with"
+            " name and company.",
+        )
+    return scene.draft(
+        instruction,
+        [*add, *company, tap("Save", "Button")],
+        distractors,
+        [scene.shows([app("Contacts"), tap(name)], pattern, lacking=[line(numbers[1])]) for pattern in having],
+        "Finish with the company the sender works for.",
+        firm,
+        [firms[1], firms[2]],
+        menu_max=None if level == 1 else 13,
+    )
+
+
+def _new_number(scene: Scene, numbers: list[str], names: list[str]) -> Draft:
+    """Two people have new numbers; one of them is dealt with."""
+    name, other = scene.some(names, 2)
+    old = {person["name"]: person["phone"] for person in scene.state["contacts"]["people"]}
+    for number, sender in zip(numbers, (name, other), strict=True):
+        scene.thread(
+            number,
+            f"New phone and new number! Please use this one. {sender}",
+            "The old one is gone for good.",
+            unread=2,
+        )
+    scene.mix()
+    number, text, wrong_text = numbers[0], *scene.some(GREETINGS, 2)
+    first = name.split()[0]
+    expert = [
+        app("Messages"),
+        tap(number),
+        app("Contacts"),
+        tap(name),
+        tap("Edit contact"),
+        enter_text("Phone", number, clear=True),
+        tap("Save", "Button"),
+        tap("Add to favorites"),
+        tap("Send text message"),
+        enter_text("Text message", text),
+        tap("Send SMS"),
+    ]
+    instruction = scene.say(
+        f"{name} has a new number and wrote to you from it. Put it into {first}'s contact instead of the old one, make "
+        f"{first} a favorite, and send '{text}' to the new number.",
+        f"Find the message in which {name} tells of a new number. Change the contact, add it to your favorites and"
+        f" write '{text}' to the new number.",
+    )
+    return scene.draft(
+        instruction,
+        expert,
+        [
+            tap(numbers[1]),
+            enter_text("Phone", numbers[1], clear=True),
+            tap(other),
+            enter_text("Text message", wrong_text),
+        ],
+        [
+            scene.shows([app("Contacts"), tap(name)], line(number)),
+            scene.shows([app("Contacts"), tap(name)], 'content_desc="Remove from favorites"'),
+            scene.sent(name, text),
+        ],
+        f"Finish with the number that {first} had before.",
+        old[name],
+        [old[other], numbers[1]],
+        menu_max=16,
+    )
+
+
+@family
+def answer_question(scene: Scene, level: int) -> Draft:
+    """Somebody asks for a code, which stands in a note; which note, and whether it still holds, stands elsewhere."""
+    names = background(scene, 5)
+    asker, keeper, friend = scene.some(names, 3)
+    scene.silence(asker, keeper)
+    houses = scene.some(HOUSES, 1 if level == 1 else 3)
+    doors = scene.some(DOORS, 3)
+    codes = [f"{number:04}" for number in scene.some(range(1000, 9999), 3 * len(houses) + 1)]
+    texts = {}
+    for place, house in enumerate(houses):
+        lines = [f"{door.capitalize()}: {code}" for door, code in zip(doors, codes[3 * place :], strict=False)]
+        texts[f"Codes {house}"] = "\n".join([PREFACE, *scene.some(lines, len(lines))])
+    for title, text in texts.items():
+        scene.note(title, text)
+    scene.note("Soup", "Two leeks, a potato, nutmeg.")
+    house, note = houses[0], f"Codes {houses[0]}"
+    code, wrong = codes[0], codes[1:3] if level == 1 else [codes[3], codes[1]]
+    door = doors[0]
+    see = [app("Messages"), tap(asker)]
+    look: list[str] = []
+    checks = []
+    if level == 1:
+        scene.thread(asker, f"What was the code of the {door} again?", unread=1)
+        told = f"{asker} asked you for a code"
+    else:
+        day = scene.tomorrow
+        scene.thread(asker, f"I am at the place where we meet tomorrow. What is the code of the {door}?", unread=1)
+        scene.event(f"Lunch with {asker.split()[0]}", day, 12, place=house)
+        scene.event(f"Tea with {friend.split()[0]}", day, 16, place=houses[1])
+        look = [app("Calendar")]
+        told = f"{asker} needs a code and says in a message where"
+    instruction = scene.say(f"{told}. Your notes have it: send {asker.split()[0]} the code and nothing else.",
+                            f"{told}. Look the code up in your notes and send just that.")  # fmt: skip
+    distractors = [tap(f"Codes {houses[1]}")] if level > 1 else [tap("Soup")]
+    if level == 3:
+        code, wrong = codes[-1], [codes[0], codes[3]]
+        scene.thread(
+            keeper, f"The {door} of the {house.lower()} has a new lock.", f"Its code is {code} from now on.", unread=2
+        )
+        corrected = texts[note].replace(codes[0], code)
+        look = [BACK, tap(keeper), app("Calendar")]
+        spoiled = texts[note].replace(codes[1], code)
+        distractors += [enter_text("Note", spoiled, clear=True)]
+        checks.append(scene.shows([app("Notes"), tap(note)], line(corrected)))
+        instruction += (
+            f" If a code was changed since, {keeper.split()[0]} has written to you about it: then correct the note too."
+        )
+    distractors += [
+        *(enter_text("Text message", number) for number in wrong),
+        tap(friend),
+        *([tap(f"Codes {houses[2]}")] if level > 1 else [tap("Delete")]),
+        tap("Call"),
+    ]
+    expert = [*see, *look, app("Notes"), tap(note)]
+    if level == 3:
+        expert.append(enter_text("Note", corrected, clear=True))
+    expert += [*see, enter_text("Text message", code), tap("Send SMS")]
+    scene.mix()
+    return scene.draft(
+        instruction,
+        expert,
+        distractors,
+        [*checks, scene.sent(asker, code)],
+        "Finish with the code.",
+        code,
+        wrong,
+        menu_max={2: 13, 3: 16}.get(level),
+    )
+
+
+@family
+def pass_on(scene: Scene, level: int) -> Draft:
+    """One message of several is forwarded; to whom stands in the call log, and whose it is in the calendar."""
+    names = background(scene, 6, 1)
+    scene.state["messages"]["threads"].clear()
+    sender, target, stranger = scene.some(names, 3)
+    scene.thread(stranger, *scene.pick(SMALL_TALK))
+    occasions, halls = scene.some(OCCASIONS, 3), scene.some(HALLS, 3)
+    hours = scene.some(range(14, 22), 3)
+    texts = [
+        f"{what} starts at {hour}:30. Place this time: {hall}"
+        for what, hour, hall in zip(occasions, hours, halls, strict=True)
+    ]
+    order = scene.some(range(3), 3)
+    scene.thread(sender, *(texts[place] for place in order), unread=1)
+    what, text = occasions[0], texts[0]
+    send = [app("Messages"), tap(sender), hold(text), tap("Forward"), tap(target), tap("Send SMS")]
+    distractors = [hold(texts[1]), tap(stranger), hold(texts[2]), tap("Delete")]
+    checks = [scene.sent(target, text)]
+    first = sender.split()[0]
+    subject = f"what {first} wrote about the {what.lower()}"
+    if level == 1:
+        expert = send
+        instruction = scene.say(
+            f"Forward {subject} to {target}.",
+            f"{target} wants to know about the {what.lower()}: forward {first}'s message.",
+        )
+    else:
+        missed = scene.rng.randint(10, 50)
+        scene.call(target, "missed", 6, missed)
+        scene.call(stranger, "incoming", 6, missed - 7, 95)
+        scene.call(scene.pick([n for n in names if n not in (target, stranger)]), "outgoing", 6, missed + 5, 60)
+        expert = [app("Phone"), *send]
+        instruction = f"Forward {subject} to the person whose call you missed this morning."
+        distractors.insert(1, tap(f"Call {target}"))
+    if level == 3:
+        scene.event(what, scene.tomorrow, 19, guests=[sender])
+        scene.event(occasions[1], scene.tomorrow, 15, guests=[stranger])
+        planned = [app("Calendar"), tap(what)]
+        put = [tap("Edit event"), enter_text("Add location", halls[0]), tap("Save", "Button")]
+        expert = [*planned, *expert, *planned, *put]
+        checks.append(scene.shows(planned, line(halls[0])))
+        distractors = [enter_text("Add location", halls[1]), tap(stranger), hold(texts[1]), tap(occasions[1])]
+        instruction = (
+            f"Tomorrow's {what.lower()} in your calendar has a guest, who wrote to you about it. Forward that message"
+            " to the person whose call you missed this morning, and put the place it names into the event as its"
+            " location."
+        )
+    scene.mix()
+    return scene.draft(
+        f"{instruction}",
+        expert,
+        distractors,
+        checks,
+        f"Finish with the time at which the {what.lower()} starts.",
+        f"{hours[0]}:30",
+        [f"{hours[1]}:30", f"{hours[2]}:30"],
+        menu_max={2: 13, 3: 16}.get(level),
+    )
