@@ -40,7 +40,7 @@ from agentworld_gym.task import Task
 from agentworld_gym.tasks import families, generate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from hostile import HOSTILE
+from hostile import ESCAPES, HOSTILE
 
 TASKS = 24
 ACTIONS_A_MACHINE = 60

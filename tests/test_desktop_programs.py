@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.engines.desktop.programs import spreadsheet_book as books
+from agentworld_gym.engines.desktop.programs import spreadsheet_sheets as sheets
 from agentworld_gym.engines.desktop.programs.spreadsheet_calculation import computed
 from agentworld_gym.engines.desktop.programs.spreadsheet_files import MAX_CELLS, read, rows_of, write_csv, write_ods
 from agentworld_gym.engines.desktop.programs.spreadsheet_formula import address, displaced, position, shifted
@@ -226,13 +227,13 @@ def test_filled_and_pasted_formulas_follow_and_fixed_ones_stay() -> None:
 
 def test_sheets_are_added_renamed_and_deleted_and_formulas_follow() -> None:
     document = book("[Costs]\n5\n[Sum]\n=$Costs.A1*2\n")
-    assert books.rename_sheet(document, "Costs", "Old costs") and not books.rename_sheet(document, "Sum", "old COSTS")
+    assert sheets.rename_sheet(document, "Costs", "Old costs") and not sheets.rename_sheet(document, "Sum", "old COSTS")
     assert document["sheets"]["Sum"]["cells"]["A1"] == "=$'Old costs'.A1*2"
     assert books.display(document, (0, 0), "Sum") == "10"
-    assert books.add_sheet(document, "Copy", "Sum") and document["sheet"] == "Copy"
-    assert not books.add_sheet(document, "a/b") and books.delete_sheet(document, "Copy")
-    assert books.delete_sheet(document, "Old costs") and books.display(document, (0, 0), "Sum") == "#REF!"
-    assert not books.delete_sheet(document, "Sum")
+    assert sheets.add_sheet(document, "Copy", "Sum") and document["sheet"] == "Copy"
+    assert not sheets.add_sheet(document, "a/b") and sheets.delete_sheet(document, "Copy")
+    assert sheets.delete_sheet(document, "Old costs") and books.display(document, (0, 0), "Sum") == "#REF!"
+    assert not sheets.delete_sheet(document, "Sum")
 
 
 def test_deleting_columns_takes_their_formats_along() -> None:

@@ -19,6 +19,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.rewards.checks import passed
+from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.spec import DOMAINS, DomainSpec, data_folder, load_spec
 from agentworld_gym.task import Check, Expect, Task, load_task
 
@@ -205,11 +206,11 @@ def test_a_domain_has_a_task_with_a_detailed_start(domain: str) -> None:
 @every_task
 def test_menu_expert_and_probes_are_readable_actions(task: Task) -> None:
     parser = ActionParser(load_spec(task.domain))
-    probes = [check.probe for check in task.success if check.probe is not None]
+    probes = [text for check in task.success for text in check.probes]
     for text in (*task.menu, *task.expert, *probes):
-        assert parser.parse(text, task.tools).error is None, text
+        assert parser.parse(stand_in(task.domain, text), task.tools).error is None, text
     for text in probes:
-        assert parser.parse(text, task.tools).kind is ActionKind.ACT
+        assert parser.parse(stand_in(task.domain, text), task.tools).kind is ActionKind.ACT
     assert set(task.expert) <= set(task.menu)
     assert len(task.menu) >= 6
 
@@ -235,7 +236,7 @@ def test_neither_doing_nothing_nor_a_wrong_answer_succeeds(task: Task) -> None:
     assert not any(passed(check, [], [first], None) == 1.0 for check in patterns)
     answers = [check for check in patterns if check.answer is not None]
     for text in set(task.menu) - set(task.expert):
-        action = parser.parse(text, task.tools)
+        action = parser.parse(stand_in(task.domain, text), task.tools)
         if action.kind is ActionKind.FINISH:
             assert not all(passed(check, [], [first], action.answer) == 1.0 for check in answers)
 
@@ -249,13 +250,18 @@ def test_a_gui_task_says_what_is_on_the_screen(domain: str) -> None:
 
 
 def test_the_desktop_table_has_seven_columns_everywhere() -> None:
-    (task,) = load_spec("desktop").handwritten_tasks()
-    assert {line.count("\t") for line in (task.first_observation or "").splitlines()} == {6}
+    for task in load_spec("desktop").handwritten_tasks():
+        assert {line.count("\t") for line in (task.first_observation or "").splitlines()} == {6}
 
 
 def test_android_nodes_are_numbered_without_gaps_and_lie_on_the_screen() -> None:
-    (task,) = load_spec("android").handwritten_tasks()
-    for number, line in enumerate((task.first_observation or "").splitlines()):
+    lines = [
+        (number, line)
+        for task in load_spec("android").handwritten_tasks()
+        for number, line in enumerate((task.first_observation or "").splitlines())
+    ]
+    assert lines
+    for number, line in lines:
         assert line.startswith(f"[{number}] ")
         bounds = re.search(r"bounds=\[(\d+),(\d+)\]\[(\d+),(\d+)\]$", line)
         assert bounds is not None
@@ -296,7 +302,7 @@ def test_every_task_renders(task: Task, profile: Profile) -> None:
     spec = load_spec(task.domain)
     prompts = prompts_of(task.domain, profile)
     parser = ActionParser(spec)
-    actions = [parser.parse(text, task.tools) for text in task.menu[:3]]
+    actions = [parser.parse(stand_in(task.domain, text), task.tools) for text in task.menu[:3]]
     turns = [(action, f"seen {number}") for number, action in enumerate(actions[:2])]
     messages = prompts.messages(task, turns, actions[2], dict.fromkeys(spec.controls, 0.5))
     assert [message["role"] for message in messages] == ["system", *["user", "assistant"] * 2, "user"]

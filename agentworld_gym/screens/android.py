@@ -9,11 +9,9 @@ from agentworld_gym.screens.node import Box, Node
 _QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
 _REST = r" class=(\S+) ?([a-z_ ]*)bounds=\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]\s*"
 _LINE = re.compile(rf"\s*\[(\d{{1,6}})\] text={_QUOTED} content_desc={_QUOTED}{_REST}")
-_LOOSE = re.compile(
-    r'\s*\[(\d{1,6})\] text="(.*)" content_desc="(.*)" class=(\S+)(.*?) ?'
-    r"bounds=\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]\s*"
-)
-"""The same with quotes that were not escaped, or with more attributes."""
+_START = re.compile(r'\s*\[(\d{1,6})\] text="')
+_KIND = re.compile(r"(\S+)(.*)")
+_CORNERS = re.compile(r"\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]\s*")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t"}
 
@@ -22,10 +20,11 @@ def read(observation: str) -> list[Node]:
     """One node a line; lines that are no element are passed over."""
     nodes: list[Node] = []
     for number, line in enumerate(observation.split("\n")):
-        found = _LINE.fullmatch(line) or (_LOOSE.fullmatch(line) if "bounds=" in line else None)
-        if found is None:
+        found = _LINE.fullmatch(line)
+        parts = found.groups() if found is not None else _loose(line)
+        if parts is None:
             continue
-        index, text, description, kind, flags, *corners = found.groups()
+        index, text, description, kind, flags, *corners = parts
         left, top, right, bottom = map(int, corners)
         box = Box(left, top, max(right - left, 0), max(bottom - top, 0))
         if "\\" in text:
@@ -35,6 +34,22 @@ def read(observation: str) -> list[Node]:
         role = kind.rpartition(".")[2]
         nodes.append(Node(role, text, text, description, int(index), box, tuple(flags.split()), 0, number))
     return nodes
+
+
+def _loose(line: str) -> tuple[str, ...] | None:
+    """What `_LINE` finds, also where quotes were not escaped, or with more attributes; None if it is no element.
+
+    Cut from the right, so that it takes linear time whatever a model repeats.
+    """
+    if "bounds=" not in line:
+        return None
+    line, _, end = line.rpartition("bounds=")
+    line, has_class, rest = line.rpartition('" class=')
+    corners, kind, start = _CORNERS.fullmatch(end), _KIND.fullmatch(rest), _START.match(line)
+    if not has_class or corners is None or kind is None or start is None:
+        return None
+    text, described, description = line[start.end() :].rpartition('" content_desc="')
+    return (start[1], text, description, *kind.groups(), *corners.groups()) if described else None
 
 
 def _plain(quoted: str) -> str:

@@ -11,7 +11,7 @@ from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family, SplitRandom
 
 __all__ = ["Draft", "Family", "families", "generate"]
 
-GENERATED = ("mcp", "search", "swe", "terminal")
+GENERATED = ("android", "desktop", "mcp", "search", "swe", "terminal", "web")
 """The domains with task families, each a module here that has `FAMILIES`."""
 
 ATTEMPTS = 20
@@ -20,7 +20,7 @@ ATTEMPTS = 20
 def families(domain: str) -> Mapping[str, Family]:
     """The task families of a domain, by name; empty for a domain without generators.
 
-    >>> sorted(families("terminal"))[:3], dict(families("web"))
+    >>> sorted(families("terminal"))[:3], dict(families("chess"))
     (['aggregate_csv', 'archive', 'change_config'], {})
     """
     if domain not in GENERATED:

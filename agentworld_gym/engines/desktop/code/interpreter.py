@@ -11,11 +11,10 @@ from typing import Any
 from agentworld_gym.engines.desktop.code.expressions import Expressions, named
 from agentworld_gym.engines.desktop.code.values import Exhausted, Namespace, Problem, Purse, type_name
 from agentworld_gym.engines.desktop.program import ToolError
+from agentworld_gym.engines.pysource import tree
 
 MAX_SOURCE = 20_000
 MAX_REMEMBERED = 300
-NOWHERE = "/dev/null/action"
-"""What the parser takes for the file of the source: it opens that for the text of a syntax error, so there is none."""
 _PLAIN_ERRORS = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
 
 
@@ -36,7 +35,7 @@ def parsed(source: str) -> ast.Module | Problem:
 
 def _parsed(source: str) -> ast.Module | Problem:
     try:
-        return ast.parse(source, NOWHERE)
+        return tree(source)
     except SyntaxError as error:
         problem = Problem(type(error).__name__, error.msg or "invalid syntax")
         problem.line = error.lineno or 1

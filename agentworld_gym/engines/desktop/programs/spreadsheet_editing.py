@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agentworld_gym.engines.desktop.program import Desk, Window
 from agentworld_gym.engines.desktop.programs import spreadsheet_book as books
 from agentworld_gym.engines.desktop.programs import spreadsheet_files as documents
+from agentworld_gym.engines.desktop.programs import spreadsheet_sheets as sheets
 from agentworld_gym.engines.desktop.programs.spreadsheet_formula import MAX_COLUMNS, MAX_ROWS, Axis
 from agentworld_gym.engines.desktop.programs.spreadsheet_moving import LINE, go, reveal
 
@@ -175,13 +176,13 @@ def found(desk: Desk, window: Window, pressed: str, entries: Sequence[str]) -> N
 
 def add_sheet(desk: Desk, window: Window) -> None:
     """Add an empty sheet."""
-    books.add_sheet(window["data"], books.next_name(window["data"]))
+    sheets.add_sheet(window["data"], sheets.next_name(window["data"]))
 
 
 def copy_sheet(desk: Desk, window: Window) -> None:
     """Add a copy of the sheet in front."""
     book = window["data"]
-    books.add_sheet(book, f"{book['sheet'][:27]}_2", book["sheet"])
+    sheets.add_sheet(book, f"{book['sheet'][:27]}_2", book["sheet"])
 
 
 def rename_sheet(desk: Desk, window: Window) -> None:
@@ -195,7 +196,7 @@ def renamed(desk: Desk, window: Window, old: str, pressed: str, entries: Sequenc
     """Give a sheet the name that was entered."""
     if pressed != "ok" or entries[0] == old:
         return
-    if old not in window["data"]["sheets"] or not books.rename_sheet(window["data"], old, entries[0]):
+    if old not in window["data"]["sheets"] or not sheets.rename_sheet(window["data"], old, entries[0]):
         desk.dialog(window, "LibreOffice Calc", "Invalid sheet name.")
 
 
@@ -211,7 +212,7 @@ def delete_sheet(desk: Desk, window: Window) -> None:
 def deleted(desk: Desk, window: Window, name: str, pressed: str, *_: object) -> None:
     """Delete a sheet once that is confirmed."""
     if pressed == "ok":
-        books.delete_sheet(window["data"], name)
+        sheets.delete_sheet(window["data"], name)
 
 
 def set_format(desk: Desk, window: Window, form: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.program import Desk, ToolError, Window
 from agentworld_gym.engines.desktop.programs import spreadsheet_book as books
 from agentworld_gym.engines.desktop.programs import spreadsheet_files as documents
+from agentworld_gym.engines.desktop.programs import spreadsheet_sheets as sheets
 from agentworld_gym.engines.desktop.programs.spreadsheet_book import Area, Book
 from agentworld_gym.engines.desktop.programs.spreadsheet_formula import MAX_COLUMNS, MAX_ROWS, column_number
 from agentworld_gym.engines.desktop.programs.spreadsheet_saving import written
@@ -141,7 +142,7 @@ def switch_active_sheet(desk: Desk, sheet_name: Any, app_name: Any = "") -> Resu
     window = _window(desk, app_name)
     if sheet_name in window["data"]["sheets"]:
         return _window(desk, app_name, sheet_name), None
-    if not books.add_sheet(window["data"], str(sheet_name)):
+    if not sheets.add_sheet(window["data"], str(sheet_name)):
         raise ToolError(f"no sheet can be named {sheet_name!r}", "ValueError")
     return window, None
 
@@ -151,7 +152,7 @@ def rename_sheet(desk: Desk, old_name: Any, new_name: Any, app_name: Any = "") -
     window = _window(desk, app_name)
     if old_name not in window["data"]["sheets"]:
         raise ToolError(f"no sheet named {old_name!r}", "KeyError")
-    if not books.rename_sheet(window["data"], old_name, str(new_name)):
+    if not sheets.rename_sheet(window["data"], old_name, str(new_name)):
         raise ToolError(f"no sheet can be named {new_name!r}", "ValueError")
     return window, None
 
@@ -161,7 +162,7 @@ def copy_sheet(desk: Desk, sheet_name: Any, new_sheet_name: Any = "", app_name: 
     window = _window(desk, app_name)
     if sheet_name not in window["data"]["sheets"]:
         raise ToolError(f"no sheet named {sheet_name!r}", "KeyError")
-    if not books.add_sheet(window["data"], str(new_sheet_name or f"{sheet_name}_2"), sheet_name):
+    if not sheets.add_sheet(window["data"], str(new_sheet_name or f"{sheet_name}_2"), sheet_name):
         raise ToolError(f"no sheet can be named {new_sheet_name!r}", "ValueError")
     return window, None
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
+
+from agentworld_gym.engines.pysource import tree
 
 MAX_SOURCE = 200_000
 REMEMBERED = 16_000
@@ -32,11 +33,6 @@ class Source:
         return " ".join(part.strip() for part in (ast.get_source_segment(self.text, node) or "").split("\n"))
 
 
-NO_FILE = "\ud800"
-"""A name that no file can have: for a syntax error CPython opens the named file to quote the line from it, and the
-paths of a repository name files of the host as well."""
-
-
 def parse(path: str, text: str) -> Source:
     """The tree of a program; where it has none, the report that the interpreter would print.
 
@@ -56,9 +52,7 @@ def _parsed(path: str, text: str) -> Source:
     if len(text) > MAX_SOURCE:
         return Source(path, text, None, f'  File "{path}", line 1\nMemoryError: the source is too large')
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return Source(path, text, ast.parse(text, NO_FILE))
+        return Source(path, text, tree(text))
     except SyntaxError as error:
         return Source(path, text, None, _report(path, error))
     except ValueError as error:  # null bytes

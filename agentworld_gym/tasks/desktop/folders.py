@@ -1,0 +1,209 @@
+"""Tasks in the file manager: documents that get their name and place, and some that come back from the trash."""
+
+from __future__ import annotations
+
+from agentworld_gym.tasks.desktop.names import FOLDERS, PEOPLE, STEMS, SURNAMES, TOWNS
+from agentworld_gym.tasks.desktop.scene import (
+    CLOSE,
+    DOCUMENTS,
+    HOME,
+    Scene,
+    click,
+    double,
+    enter,
+    family,
+    holds,
+    icon,
+    keys,
+    lists,
+    press,
+)
+from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.words import WORDS
+
+TRASH = ".local/share/Trash/files"
+CUT, COPY, PASTE = keys("ctrl", "x"), keys("ctrl", "c"), keys("ctrl", "v")
+NEW_FOLDER = keys("ctrl", "shift", "n")
+SIZE = 16
+
+
+def renaming(name: str, new: str) -> list[str]:
+    """Give a file another name."""
+    return [click(icon(name)), press("f2"), enter(new, clear=True)]
+
+
+def _dated(scene: Scene, stem: str) -> str:
+    return f"{stem}-2026-{scene.rng.randint(1, 12):02}.txt"
+
+
+@family
+def file_document(scene: Scene, level: int) -> Draft:
+    """A document is renamed and moved; at higher levels it has to be found, or a note tells how."""
+    scene.show()
+    return (_file_named, _file_by_content, _file_by_rules)[level - 1](scene)
+
+
+def _file_named(scene: Scene) -> Draft:
+    folder = scene.folder(f"Documents/{scene.fresh(FOLDERS)}")
+    stems = scene.some(STEMS, 3)
+    old, second, third = (scene.put(f"Documents/{stem}.txt", scene.line()) for stem in stems)
+    new, wrong = _dated(scene, stems[0]), _dated(scene, stems[1])
+    distractors = [
+        click(icon(second)),
+        enter(wrong, clear=True),
+        click(icon(third)),
+        press("delete"),
+        double(icon(folder)),
+        click("list-item 'Downloads'"),
+    ]
+    instruction = scene.say(
+        f'Rename the file "{old}" in Documents to "{new}".',
+        f'The document "{old}" in the folder that is open shall be called "{new}".',
+    )
+    checks = [lists(DOCUMENTS, [folder, new, second, third])]
+    return scene.draft(instruction, renaming(old, new), distractors, checks, size=8)
+
+
+def _file_by_content(scene: Scene) -> Draft:
+    folder, other = (scene.folder(f"Documents/{name}") for name in scene.some(FOLDERS, 2))
+    word = scene.fresh(WORDS)
+    stems = scene.some(STEMS, 3)
+    wrong, right, third = (
+        scene.put(
+            f"Documents/{stem}.txt", *scene.mixed([scene.line(), scene.line(*([word] if stem == stems[1] else []))])
+        )
+        for stem in stems
+    )
+    new, bad = _dated(scene, word), _dated(scene, stems[0])
+    expert = [
+        double(icon(wrong)),
+        CLOSE,
+        double(icon(right)),
+        CLOSE,
+        *renaming(right, new),
+        CUT,
+        double(icon(folder)),
+        PASTE,
+    ]
+    distractors = [
+        click(icon(wrong)),
+        click(icon(third)),
+        enter(bad, clear=True),
+        double(icon(other)),
+        COPY,
+        double(icon(third)),
+    ]
+    instruction = scene.say(
+        f'One of the three text documents in Documents mentions "{word}". Rename that one to "{new}" and move it '
+        "into the "
+        f"folder {folder}.",
+        f'Find the text in Documents in which the word "{word}" stands. It gets the name "{new}" and goes into the '
+        "folder "
+        f"{folder}.",
+    )
+    checks = [lists(f"{DOCUMENTS}/{folder}", [new]), lists(DOCUMENTS, [folder, other, wrong, third])]
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+
+
+def _file_by_rules(scene: Scene) -> Draft:
+    folder, other = scene.some(FOLDERS, 2)
+    client, stranger = scene.some(SURNAMES, 2)
+    number, stray = scene.rng.sample(range(100, 999), 2)
+    kind, spare = scene.some(STEMS, 2)
+    rules = scene.put(
+        "Documents/filing rules.txt",
+        *scene.mixed(
+            [
+                f"A finished {kind} goes into the folder {folder}.",
+                f"A finished {spare} goes into the folder {other}.",
+            ]
+        ),
+        "Make the folder if it is not there.",
+        "The name of the file is the client and the number, such as Client-123.txt.",
+    )
+    document = scene.put(
+        f"Documents/{kind}.txt",
+        *scene.mixed([f"Client: {client}", f"Number: {number}", f"Page: {stray}", f"Written by: {stranger}"]),
+    )
+    distractor = scene.put(f"Documents/{spare}.txt", f"Client: {stranger}", f"Number: {stray}")
+    new = f"{client}-{number}.txt"
+    expert = [
+        double(icon(rules)),
+        CLOSE,
+        double(icon(document)),
+        CLOSE,
+        NEW_FOLDER,
+        enter(folder),
+        *renaming(document, new),
+        CUT,
+        double(icon(folder)),
+        PASTE,
+    ]
+    distractors = [
+        enter(other),
+        enter(f"{stranger}-{number}.txt", clear=True),
+        click(icon(distractor)),
+        enter(f"{client}-{stray}.txt", clear=True),
+    ]
+    instruction = scene.say(
+        f'The document "{document}" is finished. File it as "{rules}" says.',
+        f'Read "{rules}" and do with "{document}" what it asks for; the document is finished.',
+    )
+    checks = [lists(f"{DOCUMENTS}/{folder}", [new]), lists(DOCUMENTS, [folder, rules, distractor])]
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+
+
+@family
+def restore_document(scene: Scene, level: int) -> Draft:
+    """A deleted document comes back from the trash and gets its name and place."""
+    scene.show()
+    people = scene.some(PEOPLE, 4)
+    towns = scene.some(TOWNS, 4)
+    names = [scene.put(f"{TRASH}/{stem}.txt", f"{person}, {town}")
+             for stem, person, town in zip(scene.some(STEMS, 4), people, towns, strict=True)]  # fmt: skip
+    lost, wrong, *others = names
+    text = f"{people[0]}, {towns[0]}\n"
+    new, bad = f"{people[0].lower()}-{towns[0].lower()}.txt", f"{people[1].lower()}-{towns[1].lower()}.txt"
+    back = [click("list-item 'Trash'"), click(icon(lost)), click("push-button 'Restore'"), click("list-item 'Home'")]
+    if level == 1:
+        expert = [*back, *renaming(lost, new)]
+        distractors = [click(icon(wrong)), enter(bad, clear=True), press("delete"), click("list-item 'Downloads'")]
+        distractors += [click(icon(others[0])), double(icon("Documents"))]
+        instruction = scene.say(
+            f'"{lost}" was deleted by mistake. Restore it from the trash (it comes back to the home folder) and '
+            "rename it "
+            f'to "{new}".',
+            f'Get "{lost}" back out of the trash into the home folder, and name it "{new}" there.',
+        )
+        return scene.draft(instruction, expert, distractors, [holds(f"{HOME}/{new}", text)], size=14)
+    folder, other = (scene.folder(f"Documents/{name}") for name in scene.some(FOLDERS, 2))
+    place = [CUT, click("list-item 'Documents'"), double(icon(folder)), PASTE]
+    checks = [lists(f"{DOCUMENTS}/{folder}", [new]), holds(f"{DOCUMENTS}/{folder}/{new}", text)]
+    if level == 2:
+        expert = [*back, *renaming(lost, new), *place]
+        distractors = [click(icon(wrong)), double(icon(other)), enter(bad, clear=True), COPY]
+        instruction = scene.say(
+            f'Restore "{lost}" from the trash (it comes back to the home folder), rename it to "{new}" and move it '
+            "into "
+            f"the folder {folder} in Documents.",
+            f'"{lost}" lies in the trash. It belongs into the folder {folder} in Documents, named "{new}". What is '
+            "restored "
+            "comes back to the home folder first.",
+        )
+        return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+    lines = [f"{person}: {name}" for person, name in zip(people, names, strict=True)]
+    register = scene.put("Documents/register.txt", *scene.mixed(lines))
+    wanted = scene.put(
+        "Documents/request.txt", f"The paper of {people[0]} is needed again.", f"It belongs to {folder}."
+    )
+    expert = [double(icon(wanted)), CLOSE, double(icon(register)), CLOSE, *back, *renaming(lost, new), *place]
+    distractors = [click(icon(wrong)), double(icon(other)), enter(bad, clear=True)]
+    instruction = (
+        f'Do what "{wanted}" asks for: "{register}" tells which document is whose. They are all in the trash, and '
+        "what is "
+        "restored comes back to the home folder. "
+        "Move the document into the folder in Documents that is named in the request, and rename it to the person "
+        "and the "
+        "town it mentions, in small letters, such as anna-paris.txt."
+    )
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE)

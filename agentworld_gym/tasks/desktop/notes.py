@@ -1,0 +1,200 @@
+"""Tasks in the text editor and the terminal: words that are replaced, files that are found by what stands in them."""
+
+from __future__ import annotations
+
+from agentworld_gym.tasks.desktop.folders import renaming
+from agentworld_gym.tasks.desktop.names import PEOPLE, STEMS, SURNAMES, TOWNS
+from agentworld_gym.tasks.desktop.scene import (
+    CLOSE,
+    DOCUMENTS,
+    SAVE,
+    Scene,
+    cell,
+    cells,
+    click,
+    double,
+    enter,
+    family,
+    holds,
+    icon,
+    keys,
+    write,
+)
+from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.words import WORDS
+
+SIZE = 16
+REPLACE_ALL = click("push-button 'Replace All'")
+
+
+def replacing(old: str, new: str) -> list[str]:
+    """Replace a word everywhere in the editor."""
+    return [keys("ctrl", "h"), write(old), click("entry 'Replace with'"), write(new), REPLACE_ALL]
+
+
+@family
+def correct_note(scene: Scene, level: int) -> Draft:
+    """A word is replaced wherever it stands in a note; at higher levels another note tells which one."""
+    old, new, spare = scene.some(TOWNS, 3)
+    host, guest, other = scene.some(PEOPLE, 3)
+    lines = [
+        f"Dear {guest},",
+        f"we meet in {old} on Friday.",
+        f"Trains to {old} leave at nine; {spare} is on the way.",
+        f"Yours, {host}",
+    ]
+    letter = scene.put("Documents/invitation.txt", *lines)
+    path = f"{DOCUMENTS}/{letter}"
+    corrected = "".join(line.replace(old, new) + "\n" for line in lines)
+    tempting = [write(spare), click("push-button 'Replace'"), write(guest), click("push-button 'Next'"), CLOSE]
+    if level == 1:
+        scene.open("editor", path)
+        instruction = scene.say(
+            f"In the letter that is open, replace {old} by {new} wherever it stands, and save.",
+            f"The letter that is open says {old} where it should say {new}. Correct that everywhere and save it.",
+        )
+        return scene.draft(instruction, [*replacing(old, new), SAVE], tempting, [holds(path, corrected)], size=12)
+    scene.show()
+    news = scene.put(
+        "Documents/news.txt", *scene.mixed([f"We do not meet in {old} but in {new}.", f"{other} cannot come."])
+    )
+    read = [double(icon(news)), CLOSE]
+    expert = [*read, double(icon(letter)), *replacing(old, new), SAVE]
+    if level == 2:
+        instruction = scene.say(
+            f'"{news}" tells of a change. Correct "{letter}" accordingly, wherever the place is mentioned, and save '
+            "it.",
+            f'The place of the meeting in "{letter}" is no longer right, see "{news}". Correct it everywhere and save.',
+        )
+        return scene.draft(instruction, expert, tempting[:4], [holds(path, corrected)], size=14)
+    list_ = scene.put("Documents/absent.txt", "Cannot come:", scene.fresh(PEOPLE))
+    before = scene.files[f"{DOCUMENTS}/{list_}"]
+    expert += [CLOSE, double(icon(list_)), keys("ctrl", "end"), enter(other), SAVE]
+    instruction = (
+        f'"{news}" tells of changes. Correct the place in "{letter}" wherever it is mentioned and save it. Then add '
+        "who cannot "
+        f'come as a line at the end of "{list_}", and save that.'
+    )
+    checks = [holds(path, corrected), holds(f"{DOCUMENTS}/{list_}", f"{before}{other}\n")]
+    return scene.draft(instruction, expert, [enter(guest), tempting[0], tempting[1]], checks, size=SIZE)
+
+
+@family
+def search_by_terminal(scene: Scene, level: int) -> Draft:
+    """Commands find out what would take long by hand; what comes of it is done in the other programs."""
+    scene.show()
+    scene.open("terminal", DOCUMENTS)
+    return (_rename_found, _enter_count, _enter_found)[level - 1](scene)
+
+
+def _notes(scene: Scene, word: str, count: int) -> list[str]:
+    """Some notes in random order of their names, the word in the first one."""
+    names = []
+    for i, stem in enumerate(scene.some(STEMS, count)):
+        lines = [scene.line(), scene.line(word) if i == 0 else scene.line()]
+        names.append(scene.put(f"Documents/{stem}.txt", *scene.mixed(lines)))
+    return names
+
+
+def _rename_found(scene: Scene) -> Draft:
+    word, other = scene.some(WORDS, 2)
+    found, second, third, *_ = _notes(scene, word, 6)
+    new, bad = f"{word}.txt", f"{other}.txt"
+    text = scene.files[f"{DOCUMENTS}/{found}"]
+    expert = [enter(f"grep -l {word} *.txt"), CLOSE, *renaming(found, new)]
+    distractors = [
+        enter(f"grep -l {other} *.txt"),
+        click(icon(second)),
+        enter(bad, clear=True),
+        click(icon(third)),
+        enter("ls"),
+        press_delete(),
+    ]
+    instruction = scene.say(
+        f'One of the notes in Documents mentions "{word}". Find it with the terminal and rename it to "{new}".',
+        f'Which file in Documents holds the word "{word}"? Search with the terminal, and give that file the name '
+        f'"{new}".',
+    )
+    return scene.draft(instruction, expert, distractors, [holds(f"{DOCUMENTS}/{new}", text)], size=12)
+
+
+def press_delete() -> str:
+    """The key that moves what is selected to the trash."""
+    return "pyautogui.press('delete')"
+
+
+def _enter_count(scene: Scene) -> Draft:
+    towns = scene.some(TOWNS, 4)
+    counts = scene.rng.sample(range(3, 12), 4)
+    visits = scene.mixed(town for town, count in zip(towns, counts, strict=True) for _ in range(count))
+    journal = scene.put("Documents/journal.txt", *(f"{scene.rng.choice(PEOPLE)} {town}" for town in visits))
+    rows = scene.mixed(range(4))
+    missing = rows[0]
+    order = scene.mixed(range(4))
+    table = scene.put(
+        "Documents/visits.ods", "Town,Visits", *(f"{towns[i]},{'' if i == missing else counts[i]}" for i in order)
+    )
+    where, count = f"B{order.index(missing) + 2}", counts[missing]
+    beside = f"B{order.index(rows[1]) + 2}"
+    expert = [
+        enter(f"grep -c {towns[missing]} {journal}"),
+        CLOSE,
+        double(icon(table)),
+        click(cell(where)),
+        enter(str(count)),
+        SAVE,
+    ]
+    distractors = [
+        enter(str(count + 1)),
+        enter(str(count - 1)),
+        enter(f"grep -c {towns[rows[1]]} {journal}"),
+        click(cell(beside)),
+        enter(f"wc -l {journal}"),
+        enter(str(len(visits))),
+        keys("ctrl", "z"),
+    ]
+    instruction = (
+        f'Each line of "{journal}" is one visit. Count with the terminal how often {towns[missing]} was visited, and '
+        "enter "
+        f'the number where it is missing in "{table}". Save the table.'
+    )
+    return scene.draft(instruction, expert, distractors, [cells(f"{DOCUMENTS}/{table}", {where: str(count)})], size=14)
+
+
+def _enter_found(scene: Scene) -> Draft:
+    client, stranger = scene.some(SURNAMES, 2)
+    number, stray = scene.rng.sample(range(120, 980), 2)
+    names = _notes(scene, client, 6)
+    found, second = names[:2]
+    scene.put(f"Documents/{found}", *scene.mixed([f"Client {client}", f"Sum {number}", scene.line()]))
+    scene.put(f"Documents/{second}", *scene.mixed([f"Client {stranger}", f"Sum {stray}", scene.line()]))
+    people = scene.mixed([client, stranger])
+    table = scene.put("Documents/ledger.ods", "Client,Sum", *(f"{person}," for person in people))
+    where, beside = (f"B{people.index(person) + 2}" for person in (client, stranger))
+    new, bad = f"{client.lower()}-done.txt", f"{stranger.lower()}-done.txt"
+    text = scene.files[f"{DOCUMENTS}/{found}"]
+    expert = [
+        enter(f"grep -l {client} *.txt"),
+        enter(f"cat {found}"),
+        CLOSE,
+        double(icon(table)),
+        click(cell(where)),
+        enter(str(number)),
+        SAVE,
+        CLOSE,
+        *renaming(found, new),
+    ]
+    distractors = [
+        enter(f"cat {second}"),
+        enter(str(stray)),
+        click(cell(beside)),
+        click(icon(second)),
+        enter(bad, clear=True),
+    ]
+    instruction = (
+        f"One of the notes in Documents is about the client {client}. Find it with the terminal, enter the sum it "
+        "tells on the "
+        f'line of {client} in "{table}" and save. Then rename the note to "{new}".'
+    )
+    checks = [cells(f"{DOCUMENTS}/{table}", {where: str(number), beside: ""}), holds(f"{DOCUMENTS}/{new}", text)]
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE)

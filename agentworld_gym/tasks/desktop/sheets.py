@@ -1,0 +1,310 @@
+"""Tasks in the spreadsheet: figures that are missing, tables in order, totals, rows that move to another table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentworld_gym.tasks.desktop.names import GOODS, MONTHS, PEOPLE, SURNAMES, TOWNS
+from agentworld_gym.tasks.desktop.scene import (
+    CLOSE,
+    DOCUMENTS,
+    SAVE,
+    Scene,
+    cell,
+    cells,
+    click,
+    double,
+    enter,
+    family,
+    holds,
+    icon,
+    keys,
+)
+from agentworld_gym.tasks.draft import Draft
+
+COPY, PASTE = keys("ctrl", "c"), keys("ctrl", "v")
+SORT_DOWN, SORT_UP = click("push-button 'Sort Descending'"), click("push-button 'Sort Ascending'")
+DELETE_ROW = [click("menu 'Sheet'"), click("menu-item 'Delete Rows'")]
+SIZE = 16
+
+
+def fill(name: str, entry: str) -> list[str]:
+    """Type an entry into a cell."""
+    return [click(cell(name)), enter(entry)]
+
+
+def _amounts(scene: Scene, count: int) -> list[int]:
+    return scene.rng.sample(range(21, 480), count)
+
+
+def _table(scene: Scene, path: str, *rows: Sequence[object]) -> str:
+    return scene.put(path, *(",".join(map(str, row)) for row in rows))
+
+
+def _shifted(scene: Scene, number: int) -> int:
+    """A wrong number near a right one."""
+    return number + scene.rng.choice((-30, -20, -9, 9, 20, 30))
+
+
+@family
+def fill_table(scene: Scene, level: int) -> Draft:
+    """Figures that are missing in a table are entered and added up; at higher levels a note has them."""
+    goods, amounts = scene.some(GOODS, 5), _amounts(scene, 5)
+    missing = sorted(scene.rng.sample(range(5), 2 if level == 3 else 1))
+    rows = [
+        ("Item", "Amount"),
+        *((good, "" if i in missing else amounts[i]) for i, good in enumerate(goods)),
+        ("Total", ""),
+    ]
+    table = _table(scene, "Documents/budget.ods", *rows)
+    path, right = f"{DOCUMENTS}/{table}", "=SUM(B2:B6)"
+    where = [f"B{i + 2}" for i in missing]
+    entries = [step for i in missing for step in fill(f"B{i + 2}", str(amounts[i]))]
+    beside = f"B{next(i for i in range(5) if i not in missing) + 2}"
+    wrong = [enter(str(_shifted(scene, amounts[i]))) for i in missing]
+    shown = {**{f"B{i + 2}": str(amounts[i]) for i in missing}, "B7": str(sum(amounts))}
+    if level == 1:
+        (only,) = missing
+        scene.open("spreadsheet", path)
+        instruction = scene.say(
+            f"In the budget that is open, the amount for {goods[only]} is missing: it is {amounts[only]}. Enter it "
+            "and save.",
+            f"Complete the open budget: {goods[only]} cost {amounts[only]}. Save it.",
+        )
+        distractors = [
+            *wrong,
+            click(cell(beside)),
+            click(cell("B7")),
+            keys("ctrl", "z"),
+            click(cell(f"A{only + 2}")),
+            CLOSE,
+        ]
+        return scene.draft(instruction, [*entries, SAVE], distractors, [cells(path, {**shown, "B7": ""})], size=8)
+    scene.show()
+    stray = scene.fresh(GOODS)
+    receipts = [(goods[i], amounts[i]) for i in missing] + [(stray, _shifted(scene, amounts[missing[0]]))]
+    note = scene.put("Documents/receipts.txt", *scene.mixed(f"{good}: {amount}" for good, amount in receipts))
+    wrong = [enter(str(receipts[-1][1])), *wrong]
+    read = [double(icon(note)), CLOSE, double(icon(table))]
+    if level == 2:
+        instruction = scene.say(
+            f'An amount is missing in "{table}"; "{note}" has it. Enter it, put the sum of all amounts into B7, and '
+            "save.",
+            f'Complete "{table}" with what "{note}" says, with the total of all amounts in B7, and save it.',
+        )
+        distractors = [*wrong, click(cell(beside)), enter("=SUM(B2:B5)"), click(cell("A7"))]
+        return scene.draft(
+            instruction, [*read, *entries, *fill("B7", right), SAVE], distractors, [cells(path, shown)], size=14
+        )
+    new = f"budget-{scene.fresh(MONTHS).lower()}.csv"
+    instruction = scene.say(
+        f'Amounts are missing in "{table}"; "{note}" has them. Enter them, put the sum of all amounts into B7, and '
+        "save the "
+        f'table beside the old one as "{new}" in text CSV format.',
+        f'Complete "{table}" with what "{note}" says, with the total of all amounts in B7. Save it in the same '
+        "folder as a "
+        f'text CSV file named "{new}".',
+    )
+    saving = [keys("ctrl", "shift", "s"), enter(new, clear=True), click("push-button 'Use Text CSV Format!'")]
+    text = "".join(
+        [f"{a},{b}\n" for a, b in [("Item", "Amount"), *zip(goods, amounts, strict=True), ("Total", sum(amounts))]]
+    )
+    expert = [*read, *entries, *fill("B7", right), *saving]
+    distractors = [wrong[0], SAVE, enter("=SUM(B2:B5)"), click(cell(beside))]
+    assert len(where) == 2
+    return scene.draft(instruction, expert, distractors, [holds(f"{DOCUMENTS}/{new}", text)], size=SIZE)
+
+
+@family
+def sort_table(scene: Scene, level: int) -> Draft:
+    """A table is put in order, without what does not belong there; who stands where is the answer, or is written "
+    "down."""
+    people, towns, amounts = scene.some(SURNAMES, 6), scene.some(TOWNS, 6), _amounts(scene, 6)
+    rows = list(zip(people, towns, amounts, strict=True))
+    table = _table(scene, "Documents/donations.ods", ("Name", "Town", "Amount"), *rows)
+    path = f"{DOCUMENTS}/{table}"
+    gone = scene.rng.randrange(6)
+    left = [row for i, row in enumerate(rows) if level == 1 or i != gone]
+    ranked = sorted(left, key=lambda row: -row[2])
+    names = [row[0] for row in ranked]
+    place = scene.rng.choice((2, 3))
+    ordinal = {2: "second", 3: "third"}[place]
+    shown = {f"A{i + 2}": name for i, name in enumerate(names)} | ({} if level == 1 else {"A7": ""})
+    ways = [click(cell("C2")), SORT_DOWN, SAVE]
+    wrong = [SORT_UP, click(cell("B2")), click(cell("A2"))]
+    finishes = [f"finish: {name}" for name in scene.mixed(name for name in people if name != names[place - 1])]
+    if level == 1:
+        scene.open("spreadsheet", path)
+        instruction = (
+            "Sort the table that is open by the amount, the largest first, and save it. "
+            f"Answer with the name of who gave the {ordinal} most."
+        )
+        return scene.draft(
+            instruction, ways, [*wrong, *finishes[:3], DELETE_ROW[0]], [cells(path, shown)], names[place - 1], size=11
+        )
+    scene.show()
+    header = f"row-header '{gone + 2}'"
+    remove = [click(header), *DELETE_ROW]
+    other = f"row-header '{(gone + 1) % 6 + 2}'"
+    if level == 2:
+        instruction = (
+            f'In "{table}", delete the row of {people[gone]}, who took the donation back. Sort the rest by the '
+            "amount, the "
+            f"largest first, and save. Answer with the name of who gave the {ordinal} most of those that are left."
+        )
+        expert = [double(icon(table)), *remove, *ways]
+        distractors = [*wrong[:2], click(other), *finishes[:3], wrong[2]]
+        return scene.draft(instruction, expert, distractors, [cells(path, shown)], names[place - 1], size=15)
+    note = scene.put(
+        "Documents/withdrawn.txt",
+        *scene.mixed([f"{people[gone]} took the donation back.", f"{names[3]} pays in two parts."]),
+    )
+    best = scene.put("Documents/best.txt", "Who gave most:")
+    expert = [double(icon(note)), CLOSE, double(icon(table)), *remove, *ways, CLOSE, double(icon(best))]
+    expert += [keys("ctrl", "end"), enter(names[0]), enter(names[1]), SAVE]
+    distractors = [enter(names[2]), SORT_UP, click(other)]
+    instruction = (
+        f'Delete the row of who took a donation back ("{note}" tells) from "{table}", sort the rest by the amount, '
+        "the largest "
+        f'first, and save. Then add the names of the two who gave most to "{best}", each on a line of its own, the '
+        "larger one first, and save that too."
+    )
+    checks = [cells(path, shown), holds(f"{DOCUMENTS}/{best}", f"Who gave most:\n{names[0]}\n{names[1]}\n")]
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+
+
+@family
+def region_total(scene: Scene, level: int) -> Draft:
+    """The total of some rows is worked out by a formula; at the highest level it goes into another table."""
+    regions = scene.mixed(["North", "South", "East", "West"])[:3]
+    years = sorted(scene.rng.sample(range(2021, 2026), 2))
+    tables = []
+    for year in years:
+        amounts = _amounts(scene, 7)
+        kinds = [*regions, *(scene.rng.choice(regions) for _ in range(4))]
+        rows = list(zip(scene.mixed(kinds), scene.rng.sample(PEOPLE, 7), amounts, strict=True))
+        tables.append((_table(scene, f"Documents/sales-{year}.ods", ("Region", "Seller", "Amount"), *rows), rows))
+    chosen = scene.rng.randrange(2)
+    (name, rows), (other, _) = tables[chosen], tables[1 - chosen]
+    region, beside = regions[0], regions[1]
+    totals = {key: sum(row[2] for row in rows if row[0] == key) for key in regions}
+    path = f"{DOCUMENTS}/{name}"
+    work = [click(cell("D1")), enter(f'=SUMIF(A2:A8;"{region}";C2:C8)'), SAVE]
+    wrong = [enter(f'=SUMIF(A2:A8;"{beside}";C2:C8)'), enter("=SUM(C2:C8)"), click(cell("D2")), click(cell("C2"))]
+    numbers = {totals[beside], sum(totals.values()), _shifted(scene, totals[region])} - {totals[region]}
+    finishes = [f"finish: {number}" for number in scene.mixed(sorted(numbers))]
+    answer, shown = str(totals[region]), {"D1": str(totals[region])}
+    if level == 1:
+        scene.open("spreadsheet", path)
+        instruction = scene.say(
+            f"Put the total of the amounts of the region {region} into D1 of the open table and save. Answer with it.",
+            f"How much did the region {region} sell in all? Work it out in D1 of the table that is open, save, and "
+            "answer.",
+        )
+        return scene.draft(instruction, work, [*finishes, *wrong], [cells(path, shown)], answer, size=12)
+    scene.show()
+    note = scene.put(
+        "Documents/question.txt",
+        f"Please find out the total of {region} in {years[chosen]}.",
+        f"{beside} is not needed.",
+    )
+    read = [double(icon(note)), CLOSE, double(icon(name))]
+    if level == 2:
+        instruction = (
+            f'"{note}" asks for a total. Work it out in D1 of the table it is about, save that table, and answer with '
+            "the total."
+        )
+        distractors = [*finishes, double(icon(other)), *wrong]
+        return scene.draft(instruction, [*read, *work], distractors, [cells(path, shown)], answer, size=14)
+    rows_of_summary = scene.mixed(f"{key} {year}" for key in regions[:2] for year in years)
+    summary = _table(
+        scene, "Documents/summary.ods", ("Region and year", "Total"), *((key, "") for key in rows_of_summary)
+    )
+    target = f"B{rows_of_summary.index(f'{region} {years[chosen]}') + 2}"
+    spare = f"B{rows_of_summary.index(f'{region} {years[1 - chosen]}') + 2}"
+    expert = [*read, *work, CLOSE, double(icon(summary)), *fill(target, answer), SAVE]
+    distractors = [
+        enter(str(totals[beside])),
+        click(cell(spare)),
+        wrong[0],
+        finishes[0],
+        double(icon(other)),
+        finishes[-1],
+    ]
+    instruction = (
+        f'"{note}" asks for a total. Work it out in D1 of the table it is about and save that table. Then enter the '
+        "total on "
+        f'its line of "{summary}", save, and answer with it.'
+    )
+    checks = [cells(path, shown), cells(f"{DOCUMENTS}/{summary}", {target: answer, spare: ""})]
+    return scene.draft(instruction, expert, distractors, checks, answer, size=SIZE)
+
+
+@family
+def move_row(scene: Scene, level: int) -> Draft:
+    """A figure or a row is copied out of a table, and at the highest level moved."""
+    scene.show()
+    people, towns, amounts = scene.some(SURNAMES, 5), scene.some(TOWNS, 5), _amounts(scene, 5)
+    rows = list(zip(people, towns, amounts, strict=True))
+    head = ("Name", "Town", "Fee")
+    table = _table(scene, "Documents/applicants.ods", head, *rows)
+    path = f"{DOCUMENTS}/{table}"
+    pick, spare = scene.rng.sample(range(5), 2)
+    if level == 1:
+        note = scene.put("Documents/invoice.txt", f"To: {people[pick]}", "Fee:")
+        expert = [
+            double(icon(table)),
+            click(cell(f"C{pick + 2}")),
+            COPY,
+            CLOSE,
+            double(icon(note)),
+            keys("ctrl", "end"),
+            PASTE,
+            SAVE,
+        ]
+        distractors = [
+            click(cell(f"C{spare + 2}")),
+            click(cell(f"B{pick + 2}")),
+            keys("ctrl", "x"),
+            click(f"row-header '{pick + 2}'"),
+        ]
+        instruction = (
+            f'Add the fee of {people[pick]} from "{table}" to the end of "{note}", as a line of its own below '
+            '"Fee:", and save.'
+        )
+        text = f"To: {people[pick]}\nFee:\n{amounts[pick]}\n"
+        return scene.draft(instruction, expert, distractors, [holds(f"{DOCUMENTS}/{note}", text)], size=13)
+    members = [(scene.fresh(SURNAMES), scene.fresh(TOWNS), amount) for amount in _amounts(scene, 2)]
+    target = _table(scene, "Documents/members.ods", head, *members)
+    note = scene.put(
+        "Documents/decision.txt", *scene.mixed([f"{people[pick]} becomes a member.", f"{people[spare]} has to wait."])
+    )
+    source, free = f"row-header '{pick + 2}'", "A4"
+    copying = [click(source), COPY, CLOSE, double(icon(target)), click(cell(free)), PASTE, SAVE]
+    expert = [double(icon(note)), CLOSE, double(icon(table)), *copying]
+    shown = {"A4": people[pick], "B4": towns[pick], "C4": str(amounts[pick]), "A3": members[1][0]}
+    distractors = [
+        click(f"row-header '{spare + 2}'"),
+        click(cell("A3")),
+        click(cell(f"A{pick + 2}")),
+        keys("ctrl", "x"),
+    ]
+    if level == 2:
+        instruction = scene.say(
+            f'"{note}" tells who of "{table}" becomes a member. Copy that row to the first free row of "{target}" '
+            "and save.",
+            f'Someone in "{table}" becomes a member, as "{note}" says. Add the whole row to "{target}", below the '
+            "others, and "
+            "save it.",
+        )
+        return scene.draft(instruction, expert, distractors, [cells(f"{DOCUMENTS}/{target}", shown)], size=15)
+    expert += [CLOSE, double(icon(table)), click(source), *DELETE_ROW, SAVE]
+    left = [name for i, name in enumerate(people) if i != pick]
+    instruction = (
+        f'"{note}" tells who of "{table}" becomes a member. Move that row to "{target}": add it below the others '
+        "there, and "
+        f'delete it from "{table}", so that no empty row is left. Save both tables.'
+    )
+    rest = {f"A{i + 2}": name for i, name in enumerate([*left, ""])}
+    checks = [cells(f"{DOCUMENTS}/{target}", shown), cells(path, rest)]
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
