@@ -50,6 +50,9 @@ VARIANTS = {"swe": "monty"}
 MADE_BEFORE = {"swe": frozenset({"kill", "tkill"})}
 """Calls that stay allowed: the sandbox of Python programs ends its own workers, which were made before the seal."""
 
+WARMING = {"desktop": ("subprocess.Popen(['google-chrome'])",)}
+"""What loads the parts that no expert may need."""
+
 VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 2**63, 10**400, 1e308, float("nan"), float("inf"), "", "x" * 20_000, "\x00", "\ud800", "%" * 50,
     "' OR 1=1 --", "../../etc/passwd", "/etc/passwd", "file:///etc/passwd", "http://127.0.0.1:1/", "(a+)+$", "[" * 3000,
@@ -163,6 +166,14 @@ def probes(task: Task) -> list[str]:
     return found
 
 
+def placed(task: Task, machine: Machine, text: str) -> str:
+    """An action with the elements it names found on the screen; as it is where it names none, or badly."""
+    try:
+        return Sight(task.domain, [machine.observation]).resolve(text) or text
+    except ValueError:
+        return text
+
+
 def told(error: BaseException, value: Any) -> str:
     """An exception in words; a traceback would open source files, which a sealed process cannot."""
     frames, trace = [], error.__traceback__
@@ -206,8 +217,7 @@ def run(domain: str, randoms: int, drawn: int) -> dict[str, Any]:
         for value in actions:
             parsed = value
             if isinstance(value, str):
-                value = Sight(domain, [machine.observation]).resolve(value) or value
-                action = parser.parse(value, task.tools)
+                action = parser.parse(placed(task, machine, value), task.tools)
                 if action.error is not None or action.kind is ActionKind.FINISH:
                     answered += 1
                     continue
@@ -247,7 +257,10 @@ def main() -> int:
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     if options.inside:
-        sys.stdout.write(json.dumps(run(options.inside, options.random, options.drawn)))
+        try:
+            sys.stdout.write(json.dumps(run(options.inside, options.random, options.drawn)))
+        except Exception as error:
+            raise SystemExit(told(error, None)) from None
         return 0
     if not sealed.possible():
         print("A process can be sealed on Linux alone, on x86-64 and 64-bit ARM")

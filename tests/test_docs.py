@@ -16,6 +16,12 @@ import pytest
 from typer.main import get_command
 
 from agentworld_gym.cli import app
+from agentworld_gym.engines.android import scenario as android_scenario
+from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.desktop.state import DesktopState
+from agentworld_gym.engines.web.sites import start as web_start
+from agentworld_gym.spec import load_spec
+from agentworld_gym.tasks import families
 
 ROOT = Path(__file__).resolve().parent.parent
 CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -106,3 +112,57 @@ def test_python_of_the_pages_runs_as_pasted(page: Path, tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, f"{code}\n{done.stderr}"
+
+
+LINK = re.compile(r"(?<!\\)!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """The places of a page that a link may name, as GitHub derives them from headings."""
+    titles = re.findall(r"^#+ (.+)$", without_code(page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(without_code(page.read_text(encoding="utf-8"))):
+        path, _, place = link.partition("#")
+        if "://" in path:
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not place or place in anchors(target), link
+
+
+def test_pictures_are_small_and_shown() -> None:
+    pictures = sorted((ROOT / "docs" / "images").glob("*"))
+    assert pictures
+    shown = {Path(link).name for page in PAGES for link in LINK.findall(page.read_text(encoding="utf-8"))}
+    for picture in pictures:
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert picture.stat().st_size < 120_000, picture
+        assert picture.name in shown, picture
+
+
+GROUNDED = {
+    "android": android_scenario._state_model().model_fields,
+    "desktop": DesktopState.model_fields,
+    "web": {*web_start._State.model_fields, "view"},
+}
+"""The graphical domains, each with the keys of its tasks' state."""
+
+
+@pytest.mark.parametrize("domain", GROUNDED)
+def test_page_of_a_graphical_domain_names_families_controls_and_keys(domain: str) -> None:
+    text = (ROOT / "docs" / f"{domain}.md").read_text(encoding="utf-8")
+    spec = load_spec(domain)
+    wanted = {*families(domain), *spec.controls, *GROUNDED[domain]}
+    assert {name for name in wanted if f"`{name}`" not in text} == set()
+
+
+@pytest.mark.parametrize("domain", ENGINES)
+def test_readme_tells_of_every_grounded_world(domain: str) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [line] = [line for line in text.splitlines() if line.startswith(f"| `{load_spec(domain).env_id}` |")]
+    assert f"(docs/{domain}.md)" in line
+    assert f"{len(families(domain))} families" in line

@@ -107,6 +107,19 @@ def test_a_phone_is_its_numbered_lines():
     assert switch.box == Box(10, 20, 100, 40)
 
 
+def test_a_line_of_a_phone_may_have_loose_quotes_and_more_attributes():
+    line = '[4] text="say "hi"" content_desc="" class=a.Switch checked hint="x" bounds=[1,2][3,5]'
+    assert read_screen("android", line) == [
+        Node("Switch", 'say "hi"', 'say "hi"', "", 4, Box(1, 2, 2, 3), ("checked", 'hint="x"'))
+    ]
+
+
+def test_a_line_that_repeats_itself_is_read_in_linear_time():
+    """A pattern that tries every way to cut such a line would not end."""
+    line = '[0] text="a' + 2_000 * '" content_desc="b' + 2_000 * '" class=a b' + 2_000 * " bounds=[0,"
+    assert read_screen("android", line) == []
+
+
 @pytest.mark.parametrize("domain", GRAPHICAL)
 def test_an_error_shows_no_screen(domain):
     error = "### Error\nError: Ref e99 not found in the current page snapshot. Try capturing new snapshot."

@@ -7,7 +7,7 @@ import re
 from agentworld_gym.screens.node import Box, Node
 
 _QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
-_REST = r" class=(\S+) ?([a-z_ ]*)bounds=\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]\s*"
+_REST = r" class=(\S+) ([a-z_ ]*)bounds=\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]\s*"
 _LINE = re.compile(rf"\s*\[(\d{{1,6}})\] text={_QUOTED} content_desc={_QUOTED}{_REST}")
 _START = re.compile(r'\s*\[(\d{1,6})\] text="')
 _KIND = re.compile(r"(\S+)(.*)")

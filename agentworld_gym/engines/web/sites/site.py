@@ -92,6 +92,7 @@ def site_folder() -> Path:
     return data_folder("domain_specs") / "scenarios" / "web"
 
 
+@lru_cache(maxsize=1)
 def site_names() -> tuple[str, ...]:
     """The sites that are shipped, sorted."""
     return tuple(sorted(path.parent.name for path in site_folder().glob("*/site.yaml")))
