@@ -1,6 +1,6 @@
 """What the controls do in the grounded worlds: an expert without them, under them, and one that knows them.
 
-    python benchmarks/controls.py [--domains terminal mcp search swe] [--seeds 200]
+    python benchmarks/controls.py [--domains NAME ...] [--seeds 200]
 
 For every control of every domain: the share of tasks that an expert solves who was written without the control, with
 the control off and on; that of an expert who knows it; and the share of episodes of the first expert whose observations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from math import sqrt
 
 from agentworld_gym.config import EnvOptions
+from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.tasks.solvers import ControlCase, control_cases, play
 
@@ -57,7 +58,7 @@ def holds(changed: float, hits: Sequence[int], seeds: int) -> bool:
 def main() -> int:
     """Print the table; 1 if a control does not do what it should."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=["terminal", "mcp", "search", "swe"])
+    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--world", default="grounded", help="such as grounded:monty")
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """Forks in the grounded worlds: exact on random episodes, and what one costs.
 
-    python benchmarks/forks.py [--domains terminal mcp search swe] [--episodes 500]
+    python benchmarks/forks.py [--domains NAME ...] [--episodes 500]
 
 In each episode a random agent plays menu entries, expert actions and noise; at a random turn the session is forked, and
 from there on both copies play the same actions. An episode is exact if every observation and the whole state behind it
@@ -17,6 +17,7 @@ import time
 from statistics import median
 
 from agentworld_gym.config import EnvOptions
+from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.episode import Episode, EpisodeRunner
 from agentworld_gym.screens.sight import Sight
 
@@ -66,7 +67,7 @@ def exact(runner: EpisodeRunner, seed: int) -> tuple[bool, float, float]:
 def main() -> int:
     """Print a table; 1 if an episode is not exact."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=["terminal", "mcp", "search", "swe"])
+    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
     parser.add_argument("--episodes", type=int, default=500)
     options = parser.parse_args()
     met = True

@@ -1,6 +1,6 @@
 """What experts, idle agents and random menu agents reach on every family and level of the generated tasks.
 
-    python benchmarks/task_families.py [--domains terminal mcp search swe] [--seeds 200] [--families NAME ...]
+    python benchmarks/task_families.py [--domains NAME ...] [--seeds 200] [--families NAME ...]
 
 Prints one Markdown table a domain. Success means that every check of the task holds when the agent finishes; the score
 is the weighted share of the checks that hold. The exit status tells whether the targets are met.
@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from statistics import mean, median
 
 from agentworld_gym.config import EnvOptions
+from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.task import Task
@@ -81,7 +82,7 @@ def table(runner: EpisodeRunner, names: Iterable[str], seeds: int) -> bool:
 def main() -> int:
     """Print the tables; 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=["terminal", "mcp", "search", "swe"])
+    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
     parser.add_argument("--families", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--world", default="grounded", help="such as grounded:monty")

@@ -25,7 +25,7 @@ from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Task, split_of
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.android.controlled import CASES
-from agentworld_gym.tasks.android.scene import Scene, Unfit, app, enter_text, family, line, named, tap
+from agentworld_gym.tasks.android.scene import Scene, Unfit, app, enter_text, family, hold, line, named, tap
 from agentworld_gym.tasks.draft import MENU_MIN, Draft
 from agentworld_gym.tasks.solvers import ControlCase, play
 
@@ -183,6 +183,26 @@ def test_neither_its_place_nor_its_size_tells_the_right_entry(name: str) -> None
     assert len({found.index(task.expert[-1]) for found, task in zip(answers, tasks, strict=True)}) > 1
 
 
+@pytest.mark.parametrize(("name", "level"), [("pass_on", 2), ("return_calls", 1)])
+def test_whom_a_menu_offers_to_call_tells_nothing(name: str, level: int) -> None:
+    named_by_expert = set()
+    for seed in range(20):
+        task = generated("android", name, level, seed)
+        called = [found[1] for entry in task.menu if (found := re.search(r"@\{'Call (.+?)'\}", entry))]
+        named_by_expert.update(tap(who) in task.expert for who in called)
+    assert named_by_expert == {True, False}
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_moving_every_paper_is_not_sorting_them(level: int) -> None:
+    task = generated("android", "sort_papers", level, 0)
+    where = task.expert[task.expert.index(tap("Move here")) - 1]
+    first = min(file["name"] for file in task.state["files"]["files"])
+    select = [app("Files"), tap("Downloads"), hold(first), tap("More options"), tap("Select all")]
+    move = [tap("More options"), tap("Move to"), where, tap("Move here")]
+    assert score(task, [*select, *move, task.expert[-1]]) < 0.5
+
+
 def test_an_episode_of_the_environment() -> None:
     env = gym.make("AgentWorld/Android-v0", world="grounded")
     task = generate("android", "answer_question", 3, 4)
@@ -240,6 +260,25 @@ def test_who_knows_a_control_copes_with_it(case: ControlCase) -> None:
 
 
 # Building blocks
+
+
+@pytest.mark.parametrize(
+    ("answer", "also", "never"),
+    [
+        ("5:15 PM", ("17:15", "at 5:15 PM", "05:15 pm", "5:15pm."), ("5:15", "5:15 AM", "15:15 PM", "4:15 PM")),
+        ("12:00 AM", ("00:00", "12 AM"), ("12:00", "12:00 PM", "0:15")),
+        ("€13.15", ("13.15", "13.15 euros", "13.15 €", "13.15 EUR"), ("113.15", "13.1", "3.15")),
+        ("294.35", ("294.35 euros", "€294.35"), ("29.35", "2294.35")),
+        ("Tiler", ("a tiler", "the tiler."), ("a painter", "tilers")),
+        ("6", ("6 items",), ("16", "6.5")),
+        ("0871", (), ("871",)),
+    ],
+)
+def test_an_answer_counts_however_it_is_said(answer: str, also: tuple[str, ...], never: tuple[str, ...]) -> None:
+    expect = Scene(random.Random(0)).answers(answer).answer
+    assert expect is not None
+    assert all(expect.holds(said) for said in (answer, *also))
+    assert not any(expect.holds(said) for said in never)
 
 
 def test_an_impossible_expert_is_an_error_of_the_family() -> None:

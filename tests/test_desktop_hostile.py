@@ -105,6 +105,45 @@ def test_what_was_done_before_an_error_stays_done() -> None:
     ]
 
 
+@pytest.mark.parametrize("change", ["d[k + 1] = 1", "d.pop(k)"])
+def test_a_mapping_that_changes_under_a_loop_is_an_error_of_the_code(change: str) -> None:
+    desk = desktop()
+    answer(desk.machine, f"d = {{1: 1, 2: 2}}\nfor k in d:\n    {change}")
+    assert desk.problem == "RuntimeError: dictionary changed size during iteration"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [" " * 60_000 + "x", "\n" * 60_000 + "\x1cpass x", "('a' * 200000).rfind('ab' + 'a' * 90000)"],
+    ids=["blanks", "line breaks", "rfind"],
+)
+def test_texts_that_are_slow_to_search_are_answered_at_once(source: str) -> None:
+    began = time.process_time()
+    answer(desktop().machine, source)
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    "value", ["str([print])", "repr({1: os})", "f'{(click,)}'", "f'{os.path}'", "str([[open('x', 'w')]])"]
+)
+def test_objects_are_written_without_their_address(value: str) -> None:
+    desk = desktop()
+    answer(desk.machine, f"click = pyautogui.click\nopen('/home/user/shown', 'w').write({value})")
+    shown = desk.file("/home/user/shown")
+    assert shown and "0x" not in shown and "agentworld" not in shown
+
+
+def test_nothing_is_kept_in_the_library_from_action_to_action() -> None:
+    machine = desktop().machine
+    answer(machine, "from os import environ\nenviron['KEPT'] = '1'\nos.environ['KEPT'] = '1'")
+    fork = machine.fork()
+    probe = "from os import environ\nopen('/home/user/shown', 'w').write(str(sorted(environ)))"
+    for twin in (machine, fork):
+        answer(twin, probe)
+    assert fork.state() == machine.state()
+    assert not any("KEPT" in str(value) for value in machine.state().values())
+
+
 def test_the_disk_the_windows_and_the_dialogs_have_an_end() -> None:
     desk = desktop()
     for _ in range(12):

@@ -46,7 +46,7 @@ def section(title: str) -> str:
 
 
 def without_code(text: str) -> str:
-    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^(`{3,}).*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def options(command: Any) -> set[str]:

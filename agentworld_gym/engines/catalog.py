@@ -16,13 +16,14 @@ class EngineEntry:
 
     `load` takes the variant and returns the engine; `variants` begins with the default one. `libraries` are packages,
     `versions` gives those of other parts for the variant that was loaded. The data of its scenarios lies in the folder
-    `scenarios/<domain>` of the specs.
+    `scenarios/<domain>` of the specs; `scenarios` names other domains whose data it uses as well.
     """
 
     load: Callable[[str], Engine]
     libraries: tuple[str, ...] = ()
     variants: tuple[str, ...] = ("",)
     versions: Callable[[str], dict[str, str]] = lambda variant: {}
+    scenarios: tuple[str, ...] = ()
 
 
 def _android(variant: str) -> Engine:
@@ -91,8 +92,8 @@ def _python(variant: str) -> dict[str, str]:
 
 
 ENGINES: dict[str, EngineEntry] = {
-    "desktop": EngineEntry(_desktop, libraries=("bashkit",)),
     "android": EngineEntry(_android),
+    "desktop": EngineEntry(_desktop, libraries=("bashkit", "jinja2", "lxml"), scenarios=("web",), versions=_sqlite),
     "mcp": EngineEntry(_mcp, versions=_sqlite),
     "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite),
     "swe": EngineEntry(

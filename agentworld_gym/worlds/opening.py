@@ -159,7 +159,7 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
         "world": Part("grounded", True),
         "engine": Part(":".join(filter(None, (spec.id, actual))), True),
         "spec": Part(spec.digest(), True),
-        "scenarios": Part(_scenarios_digest(spec.id), True),
+        "scenarios": Part(_scenarios_digest((spec.id, *entry.scenarios)), True),
         "agentworld-gym": Part(installed("agentworld-gym"), True),
     }
     parts |= {library: Part(installed(library), True) for library in entry.libraries}
@@ -168,13 +168,14 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
 
 
 @lru_cache(maxsize=len(ENGINES))
-def _scenarios_digest(domain: str) -> str:
+def _scenarios_digest(domains: tuple[str, ...]) -> str:
     """Digest of the data that the engine's episodes are made of, as it was when it was first asked for.
 
     What lies beside the folders of the domains is shared by all of them.
     """
     folder = data_folder("domain_specs") / "scenarios"
-    files = sorted(path for path in (*folder.iterdir(), *(folder / domain).rglob("*")) if path.is_file())
+    folders = [folder.iterdir(), *((folder / domain).rglob("*") for domain in domains)]
+    files = sorted(path for paths in folders for path in paths if path.is_file())
     return digest_of([[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +24,7 @@ from agentworld_gym.engines.desktop.state import DesktopState, seconds
 from agentworld_gym.errors import SpecError
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "<action>", line {line}, in <module>\n{problem}'
-_NOTHING = re.compile(r"\s*(?:WAIT|None|pass)?\s*")
+_NOTHING = frozenset(("", "WAIT", "None", "pass"))
 
 
 class DesktopMachine:
@@ -99,7 +98,7 @@ class DesktopMachine:
         self.problem = ""
         desk.model["action"] += 1
         disturbed.before(desk)
-        if isinstance(source, str) and not _NOTHING.fullmatch(source):
+        if isinstance(source, str) and source.strip() not in _NOTHING:
             self._run(desk, clean(source))
         disturbed.after(desk)
         self._observation = self._screen.table()

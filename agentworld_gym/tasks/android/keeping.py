@@ -149,6 +149,7 @@ def sort_papers(scene: Scene, level: int) -> Draft:
     find = [app("Files"), tap("Downloads"), tap(name)]
     move = [tap("More options"), tap("Move to"), tap(folder), tap("Move here")]
     landed = [app("Files"), tap(folder)]
+    alone = scene.shows(landed, line(name), lacking=[line(other) for other in files if other != name])
     distractors = [
         tap(wrong_name),
         tap(folders[1]),
@@ -160,7 +161,7 @@ def sort_papers(scene: Scene, level: int) -> Draft:
     closing, answer, wrong = "Finish with the sum it is about.", sums[0], sums[1:]
     if level == 1:
         expert = [*find, *move]
-        checks = [scene.shows(landed, line(name))]
+        checks = [alone]
         goal = scene.say(
             f"Move the file {name} from Downloads to the folder {folder}.",
             f"{name} lies in Downloads, but belongs into the folder {folder}. Put it there.",
@@ -168,7 +169,7 @@ def sort_papers(scene: Scene, level: int) -> Draft:
     else:
         # The way through the other files: their texts tell whose they are.
         expert = [app("Files"), tap("Downloads"), tap(wrong_name), BACK, tap(name), *move]
-        checks = [scene.shows(landed, line(name))]
+        checks = [alone]
         goal = scene.say(
             f"One of the scans in Downloads is the bill of {firm}. Move it to the folder {folder}.",
             f"Find the bill of {firm} among the scans in Downloads, and put it into the folder {folder}.",
@@ -216,7 +217,7 @@ def return_calls(scene: Scene, level: int) -> Draft:
             tap(second),
             enter_text("Text message", texts[1]),
             tap(third),
-            tap(f"Call {first}"),
+            tap(f"Call {scene.pick((first, second))}"),
             tap("Keypad"),
         ]
         return scene.draft(goal, expert, distractors, [scene.sent(first, texts[0])])

@@ -88,6 +88,26 @@ def line(text: str, description: str | None = None, flags: str = "") -> str:
     return rf'text="{re.escape(quoted(text))}" content_desc="{about}" class=\S+{flags}'
 
 
+def _said(answer: str) -> str:
+    """A regular expression for the ways to say an answer: a time of 12 or 24 hours, a sum with or without its currency.
+
+    >>> [bool(re.fullmatch(_said("5:00 PM"), said)) for said in ("5:00 PM", "17:00", "at 5 PM", "5:00 AM", "5:00")]
+    [True, True, True, False, False]
+    >>> [bool(re.fullmatch(_said("€3.50"), said)) for said in ("€3.50", "3.50", "3.50 euros", "13.50")]
+    [True, True, True, False]
+    """
+    if found := re.fullmatch(r"(\d+):(\d\d) ([AP])M", answer):
+        hour, minute, half = int(found[1]), found[2], found[3]
+        short = rf"(?::{minute})?" if minute == "00" else f":{minute}"
+        late = hour % 12 + (12 if half == "P" else 0)
+        return rf"(?:at )?(?:0?{hour}{short} ?{half}\.?M|{late:02}:{minute})"
+    if found := re.fullmatch(r"€?(\d+\.\d\d)", answer):
+        return rf"(?:€ ?)?{re.escape(found[1])}(?: ?(?:€|euros?|EUR))?"
+    if answer.isdecimal():
+        return rf"{answer}(?: items?)?"
+    return rf"(?:an? |the )?{re.escape(answer)}"
+
+
 class Scene:
     """A phone being filled for one task.
 
@@ -219,7 +239,7 @@ class Scene:
 
     def answers(self, answer: str, weight: float = 0.5) -> Check:
         """A check on what follows `finish:`."""
-        return Check(answer=Expect(matches=rf"(?i)\A\W*{re.escape(answer)}\W*\Z"), weight=weight)
+        return Check(answer=Expect(matches=rf"(?i)\A\W*{_said(answer)}\W*\Z"), weight=weight)
 
     def draft(
         self,

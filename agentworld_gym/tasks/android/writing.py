@@ -250,7 +250,7 @@ def pass_on(scene: Scene, level: int) -> Draft:
         scene.call(scene.pick([n for n in names if n not in (target, stranger)]), "outgoing", 6, missed + 5, 60)
         expert = [app("Phone"), *send]
         instruction = f"Forward {subject} to the person whose call you missed this morning."
-        distractors.insert(1, tap(f"Call {target}"))
+        distractors.insert(1, tap(f"Call {scene.pick((target, stranger))}"))
     if level == 3:
         scene.event(what, scene.tomorrow, 19, guests=[sender])
         scene.event(occasions[1], scene.tomorrow, 15, guests=[stranger])

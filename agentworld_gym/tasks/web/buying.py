@@ -58,8 +58,11 @@ def buy_goods(scene: Scene, level: int) -> Draft:
         goal = scene.say(f"Put the cheapest {kind} that is in stock into your cart.",
                          f"You need a {kind}: put the cheapest one that can be delivered into the cart.")  # fmt: skip
         checks = [scene.shows(go("shop/cart"), in_cart(right, 1), term("Total", euros(due.total)))]
-        wrong = [euros(Sum(row["price"]).total) for row in group if row is not right]
-        wrong.insert(1, euros(right["price"] + (0 if due.total > right["price"] else STANDARD)))
+        others = scene.mixed(row for row in group if row is not right)
+        wrong = [euros(Sum(row["price"]).total) for row in others]
+        # Delivery is counted wrong, for the right product and for another one.
+        doubtful = [row["price"] + (0 if row["price"] < FREE_FROM else STANDARD) for row in (right, others[0])]
+        wrong[1:1] = [euros(amount) for amount in doubtful]
         turns = [click(row["name"]) for row in group if row is not right]
         turns[1:1] = [click(KINDS[other]), BACK]
         instruction = f"{goal} Finish with the total of the cart."

@@ -36,7 +36,7 @@ class Plant(NamedTuple):
 
 
 PLANTS = (
-    Plant("Garlic", "vegetables"),
+    Plant("Onions", "vegetables"),
     Plant("Leeks", "vegetables"),
     Plant("Beans", "vegetables"),
     Plant("Pumpkins", "vegetables"),

@@ -51,13 +51,18 @@ def place_order(scene: Scene, level: int) -> Draft:
               placed_at=scene.moment(30), **home)  # fmt: skip
     scene.add("shop", "order_lines", order_id=number, product_id=first["product_id"], quantity=1,
               unit_price=first["price"])  # fmt: skip
-    way, pay = scene.pick(sorted(WAYS)), scene.pick(sorted(PAYMENTS))
+    way = scene.pick(("express", "standard" if level == 3 else "pickup"))
+    pay = scene.pick(sorted(PAYMENTS))
     close = [click("I accept the terms of sale", "checkbox"), press("Place order")]
     order = go(f"shop/orders/{number + 1}")
     lines = [in_row(f'"{first["name"]}"', f'"{pieces}"'), in_row(f'"{second["name"]}"', '"1"')]
     kept: dict[str, Any] = {"username": scene.me.username, **home}
     say_pay = {"invoice": "by invoice", "voucher": "with your voucher"}
-    say_way = {"express": "by express delivery", "pickup": "to be picked up in the shop"}
+    say_way = {
+        "express": "by express delivery",
+        "pickup": "to be picked up in the shop",
+        "standard": "by standard delivery",
+    }
     if level == 1:
         scene.start("shop/checkout/payment")
         delivery = scene.pick(("standard", "express"))
@@ -79,13 +84,9 @@ def place_order(scene: Scene, level: int) -> Draft:
         return scene.draft(f"{goal} Finish with its total.", expert, turns, checks, euros(due.total),
                            [euros(w) for w in wrong], 13, FACTS)  # fmt: skip
     total = round(goods + (EXPRESS if way == "express" else 0), 2)
-    # Picking up is the one way without costs below the limit.
     delivered = [click(WAYS[way], "radio"), press("Continue to payment")]
     wrong = [goods + STANDARD, goods + (0 if way == "express" else EXPRESS), first["price"] + second["price"]]
-    turns = [
-        click(next(text for key, text in WAYS.items() if key != way), "radio"),
-        click("Standard, 3 to 5 days, €4.90 (free from €50)", "radio"),
-    ]
+    turns = [click(text, "radio") for key, text in WAYS.items() if key != way]
     if level == 2:
         scene.start("shop/cart")
         expert = [
@@ -132,7 +133,7 @@ def place_order(scene: Scene, level: int) -> Draft:
         *close,
     ]
     street, postcode, city = places[0]
-    total = round(total + second["price"], 2)
+    total = Sum(goods + second["price"], express=way == "express").total
     lines[1] = in_row(f'"{second["name"]}"', '"2"')
     where = term("Delivered to", f"{scene.me.name}, {street}, {postcode} {city}")
     checks = [scene.shows(order, where, term("Delivery", way), *lines)]
@@ -141,7 +142,7 @@ def place_order(scene: Scene, level: int) -> Draft:
         f" Order it {say_way[way]}, in your name, at the address that {friend.first} wrote you; leave the payment as it"
         " is. Finish with the total of the order."
     )
-    wrong = [total - second["price"], total + STANDARD]
+    wrong = [total - second["price"], total + (EXPRESS if way == "standard" else -EXPRESS)]
     return scene.draft(instruction, expert, [fill[1], turns[0], click(f"{stranger.first} has moved")], checks,
                        euros(total), [euros(w) for w in wrong], 16, FACTS)  # fmt: skip
 
@@ -180,7 +181,6 @@ def undo_order(scene: Scene, level: int) -> Draft:
                         in_row(f'"Order {other[0]}"', '"processing"'))
         ]  # fmt: skip
         wrong = [f"{c} pieces of {r['name']}" for _, r, c, _ in made[1:]]
-        wrong.insert(1, f"{count + scene.pick((-1, 1))} pieces of {row['name']}")
         turns = [opens[other[0]], DISMISS, opens[made[2][0]], opens[made[3][0]], BACK]
         answer = f"{count} pieces of {row['name']}"
         closing = "Finish with what it held more than once, such as '5 pieces of Oak chair'."
@@ -208,7 +208,7 @@ def undo_order(scene: Scene, level: int) -> Draft:
         opens[made[3][0]],
     ]
     back = round(pieces * row["price"], 2)
-    wrong = [euros(amount) for amount in (back + row["price"], other[1]["price"], back - row["price"] or back + 5)]
+    wrong = [euros(pieces * item["price"]) for item in scene.some([item for item in rows if item is not row], 3)]
     if level == 2:
         expert = [click("Orders"), opens[number], click(f"Return {row['name']}"), *ask]
         scene.start("shop/")

@@ -176,7 +176,7 @@ def follow_policy(scene: Scene, level: int) -> Draft:
     for fault in scene.mixed(FAULTS):
         if fault.area not in {other.area for other in faults}:
             faults.append(fault)
-    fault, second, third = faults[:3]
+    fault, second, third, _ = faults[:4]
     duty, stand_in, other, away = scene.mixed(book.people)
     priority, unlike, last = scene.some([p for p in PRIORITIES if p != "medium"], 3)
     rules = {
@@ -185,7 +185,7 @@ def follow_policy(scene: Scene, level: int) -> Draft:
         third.area: (away, last),
     }
     numbers = {
-        entry.area: desk.issue(entry.title, f"{entry.text} Area: {entry.area}.") for entry in scene.mixed(faults[:3])
+        entry.area: desk.issue(entry.title, f"{entry.text} Area: {entry.area}.") for entry in scene.mixed(faults[:4])
     }
     number = numbers[fault.area]
 
@@ -221,8 +221,9 @@ def follow_policy(scene: Scene, level: int) -> Draft:
             f"The wiki's page 'Faults' is open. As it says, {goal}, which is about {fault.area}. {where}",
             f"Do in the tracker what the open page of the wiki wants: {goal} (its area is {fault.area}). {where}",
         )
-        return scene.draft(f"{instruction} Finish with the number of the issue.", expert, picks, checks, f"#{number}",
-                           [f"#{numbers[second.area]}", f"#{numbers[third.area]}", f"#{number + 1}"], 13)  # fmt: skip
+        instruction += " Finish with the number of the issue."
+        wrong = [f"#{other}" for other in numbers.values() if other != number]
+        return scene.draft(instruction, expert, picks, checks, f"#{number}", wrong, 13)
     days = scene.some(range(2, 20), 2)
     gone = {duty: days[0], other: -days[1]}
     absent = [

@@ -28,7 +28,11 @@ MATERIALS = {
     "Furniture": ("ash", "bamboo", "beech", "oak"),
 }
 WARRANTIES = ("1 year", "2 years", "3 years", "4 years", "5 years", "6 years")
-WAYS = {"express": "Express, next day, €9.90", "pickup": "Pick up in the shop, free"}
+WAYS = {
+    "express": "Express, next day, €9.90",
+    "pickup": "Pick up in the shop, free",
+    "standard": "Standard, 3 to 5 days, €4.90 (free from €50)",
+}
 PAYMENTS = {"invoice": "Invoice, within 14 days", "voucher": "Voucher"}
 FREE_FROM, STANDARD, EXPRESS = 50.0, 4.9, 9.9
 FACTS = {

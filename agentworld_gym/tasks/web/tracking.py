@@ -100,7 +100,7 @@ def triage_issues(scene: Scene, level: int) -> Draft:
     priority, unlike = scene.some(("low", "high", "urgent"), 2)
     if level == 1:
         numbers = [desk.issue(fault.title, fault.text) for fault in faults]
-        right, stray, last, _ = scene.some(range(8), 4)
+        right, stray, last, fourth = scene.some(range(8), 4)
         number = numbers[right]
         title = faults[right].title
         goal = scene.say(f"Give the issue '{title}' to {owner.name} with the priority {priority}.",
@@ -123,7 +123,7 @@ def triage_issues(scene: Scene, level: int) -> Draft:
             BACK,
         ]
         return scene.draft(f"{goal} Finish with its number.", expert, turns, checks, f"#{number}",
-                           [f"#{numbers[n]}" for n in (stray, last)] + [f"#{number + 1}"], 13)  # fmt: skip
+                           [f"#{numbers[n]}" for n in (stray, last, fourth)], 13)  # fmt: skip
     label, odd = scene.some(LABELS, 2)
     if level == 2:
         lost = scene.some(WISHES, 2)
@@ -216,7 +216,7 @@ def open_issue(scene: Scene, level: int) -> Draft:
     heading = rf'heading "{fault.title} #{number}"'
     fill = fill_in(("Title", fault.title), ("Description", fault.text))
     stray = fill_in(("Title", others[0].title), ("Description", others[0].text))
-    wrong = [f"#{number + step}" for step in scene.some((-2, -1, 1, 2), 3)]
+    wrong = _near(scene, number)
     if level == 1:
         expert = [click("New issue"), fill, choose("Priority", priority), press("Open issue")]
         checks = [scene.shows(page, heading, term("Priority", priority), re.escape(fault.text))]
@@ -278,7 +278,13 @@ def open_issue(scene: Scene, level: int) -> Draft:
         f" {label}, and as assignee the person who has the fewest open issues. Then comment on it 'Told by' and the"
         " name of who wrote. Finish with its number."
     )
-    wrong = [f"#{number + step}" for step in scene.some((-2, -1, 1, 2), 2)]
+    wrong = _near(scene, number)[:2]
     turns = [turns[0], choose("Priority", odd), stray, click(strange, "checkbox")]
     wants += [f"Told by {customer.name}", re.escape(fault.text)]
     return scene.draft(instruction, expert, turns, [scene.shows(page, *wants)], f"#{number}", wrong, 16)
+
+
+def _near(scene: Scene, number: int) -> list[str]:
+    """Numbers next to one, which may stand anywhere among them."""
+    first = number - scene.rng.randrange(4)
+    return scene.mixed(f"#{other}" for other in range(first, first + 4) if other != number)

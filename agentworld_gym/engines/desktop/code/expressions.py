@@ -54,8 +54,7 @@ class Expressions:
     def _attribute(self, node: ast.Attribute) -> Any:
         owner = self.value(node.value)
         if isinstance(owner, Namespace):
-            found = owner.member(node.attr)
-            return dict(found) if isinstance(found, dict) else found
+            return owner.given(node.attr)
         return method(self.purse, owner, node.attr)
 
     def _call(self, node: ast.Call) -> Any:

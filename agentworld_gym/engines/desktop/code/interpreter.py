@@ -15,7 +15,7 @@ from agentworld_gym.engines.pysource import tree
 
 MAX_SOURCE = 20_000
 MAX_REMEMBERED = 300
-_PLAIN_ERRORS = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
+_PLAIN_ERRORS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 class _Break(Exception):
@@ -233,7 +233,7 @@ class Interpreter(Expressions):
         for alias in node.names:
             if alias.name not in module.members or alias.name.startswith("_"):
                 raise Problem("ImportError", f"cannot import name '{alias.name}' from '{module.name}'")
-            self.names[alias.asname or alias.name] = module.members[alias.name]
+            self.names[alias.asname or alias.name] = module.given(alias.name)
 
     def _module(self, name: str) -> Namespace:
         if name not in self.modules:

@@ -129,12 +129,23 @@ class Namespace:
             raise Problem("AttributeError", f"{what} has no attribute '{name}'")
         return self.members[name]
 
+    def given(self, name: str) -> Any:
+        """What code gets for a name: of a mapping a copy, for the library outlives the action."""
+        found = self.member(name)
+        return dict(found) if isinstance(found, dict) else found
+
+    def __repr__(self) -> str:
+        return f"<{type_name(self)} {self.name}>"
+
 
 class Function:
     """Something that can be called."""
 
     def __init__(self, name: str, call: Callable[..., Any]) -> None:
         self.name, self.call = name, call
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
 
 
 def is_plain(value: Any) -> bool:
@@ -179,6 +190,9 @@ def _call_method(purse: Purse, value: Any, name: str, args: tuple[Any, ...], kwa
         purse.spend(max(args[0], 0))
     elif name == "replace" and len(args) > 1 and isinstance(args[0], str) and isinstance(args[1], str):
         purse.spend(len(value) + value.count(args[0]) * len(args[1]))
+    elif name == "rfind" and args and isinstance(args[0], str):
+        # Unlike `find`, it may compare the whole text at every place.
+        purse.spend(len(value) * len(args[0]) // 1000)
     elif name == "join" and args:
         args = (list(args[0]),)
         purse.spend(len(value) * len(args[0]))
@@ -278,8 +292,6 @@ def real(value: Any = 0.0) -> float:
 
 def text(purse: Purse, value: Any, quoted: bool = False) -> str:
     """`str()` or `repr()` of a value."""
-    if isinstance(value, Namespace | Function):
-        return f"<{type_name(value)} {value.name}>"
     purse.weigh(value)
     result = repr(value) if quoted else str(value)
     purse.spend(len(result))
