@@ -45,10 +45,8 @@ def apply(before: str, change: str) -> str:
         return change
     kind, start = found
     if kind == "full":
-        return "\n".join(given[start:])
-    body = [(number, line) for number, line in enumerate(given[start:], start + 1) if line.strip()]
-    if body and start > 1 and FENCE.fullmatch(given[start - 2]) and FENCE.fullmatch(body[-1][1]):
-        body.pop()
+        return "\n".join(_unfenced(given, start))
+    body = [(number, line) for number, line in enumerate(_unfenced(given, start), start + 1) if line.strip()]
     if kind == "same":
         for number, line in body:
             raise ChangeError(number, line, f"nothing after {SAME}")
@@ -155,6 +153,13 @@ class _Plan:
         if last < first:
             raise ChangeError(place, line, "a range from the lower number to the higher")
         return range(first, last + 1)
+
+
+def _unfenced(lines: Sequence[str], start: int) -> Sequence[str]:
+    """The lines from a place on, without the fence that ends what one before that place began."""
+    last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
+    fenced = last >= start and any(map(FENCE.fullmatch, lines[:start])) and FENCE.fullmatch(lines[last])
+    return lines[start:last] if fenced else lines[start:]
 
 
 def _is_whole(body: Sequence[tuple[int, str]]) -> bool:

@@ -10,6 +10,7 @@ from agentworld_gym.screens import Node
 from agentworld_gym.screens.web import location
 
 _LINKS = frozenset(("link", "button", "tab", "menuitem", "text", "strong"))
+_LEVELS = frozenset("123456")
 
 
 def page(nodes: Sequence[Node], observation: str, width: int) -> str:
@@ -88,7 +89,8 @@ class _Text:
         elif role == "heading":
             self.end(indent)
             self.gap()
-            level = int(node.value("level") or 2)
+            given = node.value("level")
+            level = int(given) if given in _LEVELS else 2
             link = next((f" ‹{e.node.handle}›" for e in element.within() if e.role == "link"), "")
             self._add(f"{'#' * level} {element.words()}{link}", indent)
         elif role == "row":

@@ -300,7 +300,7 @@ class _Page:
 
     def _table(self, flow: Flow, element: Element) -> None:
         rows = [each for each in element.within() if each.role == "row"]
-        grid = [[cell for cell in row.children] for row in rows]
+        grid = [list(row.children) for row in rows if row.children]
         columns = max((len(row) for row in grid), default=0)
         flow.skip(4)
         if not columns:

@@ -260,8 +260,9 @@ class TextEditor(Program):
         if data[name]:
             text, cursor = data[name].pop()
             field: Field = data["text"]
-            data[other].append((field.value, field.cursor))
-            field.set(text)
+            data[other].append((field.value, cursor + len(field.value) - len(text)))
+            # A file may be longer than what can be typed.
+            field.value = text
             field.place(cursor)
             data["last"] = text
 
@@ -314,10 +315,11 @@ def visible_rows(window: Window) -> int:
 
 
 def remember(data: dict[str, Any]) -> None:
-    """Keep the text before a change for undo."""
+    """Keep the text before a change for undo, and where in it the changed piece ends."""
     field: Field = data["text"]
     if field.value != data["last"]:
-        data["undo"] = [*data["undo"], (data["last"], min(field.cursor, len(data["last"])))][-MAX_UNDO:]
+        end = field.cursor + len(data["last"]) - len(field.value)
+        data["undo"] = [*data["undo"], (data["last"], end)][-MAX_UNDO:]
         data["redo"] = []
         data["last"] = field.value
 
