@@ -134,6 +134,32 @@ def test_the_editor_undoes_finds_replaces_and_saves_under_another_name() -> None
     assert desk.names("frame")[0] == "plan.txt (~/Documents) - gedit"
 
 
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ("pyautogui.write('abc')\npyautogui.hotkey('ctrl', 'z')", "_Milk"),
+        ("pyautogui.write('abc')\npyautogui.hotkey('ctrl', 'z')\npyautogui.hotkey('ctrl', 'y')", "abc_Milk"),
+        ("pyautogui.press('end')\npyautogui.press('backspace')\npyautogui.hotkey('ctrl', 'z')", "Milk_"),
+        ("pyautogui.hotkey('ctrl', 'a')\npyautogui.press('delete')\npyautogui.hotkey('ctrl', 'z')", "Milk_"),
+    ],
+)
+def test_after_an_undo_typing_goes_on_where_the_text_changed(keys: str, text: str) -> None:
+    desk = desktop({"files": {"/home/user/a.txt": "Milk"}})
+    desk("subprocess.Popen(['gedit', '/home/user/a.txt'])", keys, "pyautogui.write('_')")
+    assert desk.text("text") == text
+
+
+def test_undoing_keeps_a_file_that_is_longer_than_what_can_be_typed() -> None:
+    desk = desktop({"files": {"/home/user/a.txt": "x" * 30_000}})
+    before = desk.file("/home/user/a.txt")
+    desk(
+        "subprocess.Popen(['gedit', '/home/user/a.txt'])", "pyautogui.press('delete')", "pyautogui.hotkey('ctrl', 's')"
+    )
+    assert desk.file("/home/user/a.txt") != before
+    desk("pyautogui.hotkey('ctrl', 'z')", "pyautogui.hotkey('ctrl', 's')")
+    assert desk.file("/home/user/a.txt") == before
+
+
 def test_saving_over_another_file_is_asked_for_and_a_locked_file_is_refused() -> None:
     desk = desktop()
     desk(

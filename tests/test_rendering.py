@@ -345,6 +345,20 @@ def test_a_page_in_the_terminal_tells_every_reference():
         assert piece in shown
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        '- heading "A" [level=99999999999999] [ref=e1]',
+        '- heading "A" [level=x] [ref=e1]',
+        '- table:\n  - row [ref=e1]\n  - row:\n    - cell "A"',
+    ],
+)
+def test_what_no_page_holds_can_still_be_drawn(page):
+    shown = drawing("web", f"### Snapshot\n{page}", 80)
+    assert shown is not None and "A" in shown and len(shown) < 100
+    assert picture("web", f"### Snapshot\n{page}").ndim == 3
+
+
 @pytest.mark.parametrize("width", [40, 79, 200])
 @pytest.mark.parametrize("domain", SCREENS)
 def test_a_drawing_fits_the_terminal(domain, width):
@@ -361,3 +375,9 @@ def test_play_shows_the_screen_and_takes_locators():
     assert len(re.findall(r"\[1\] pyautogui\.click\(\d+, \d+\)", done.stdout)) == 2, "what was done, and :raw"
     assert "nothing on the screen is called that" in done.stdout
     assert "expected a locator such as" in done.stdout
+
+
+def test_play_tells_how_actions_look_where_there_are_no_tools():
+    arguments = ["play", "android", "--world", "scripted", "--task", "early-alarm"]
+    done = CliRunner(env={"COLUMNS": "120", "AGENTWORLD_WORLD": ""}).invoke(app, arguments, input=":tools\n:quit\n")
+    assert '{"action_type": "click", "index": 3}' in done.stdout

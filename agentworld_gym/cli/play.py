@@ -38,7 +38,7 @@ Whatever you type is the action, as an agent would write it. Besides:
   :again                   start this episode over
   :task                    show the instruction again
   :screen, :raw            show the screen again, or the observation itself
-  :tools                   list what can be called
+  :tools                   list what can be called, or how actions look
   :quit, Ctrl-D            leave
 """
 
@@ -138,6 +138,8 @@ class Game:
                 names = ", ".join((tool.get("parameters") or {}).get("properties", ()))
                 self.console.print(Text(printable(f"{tool['name']}({names})"), style="bold"))
                 self.console.print(Text(printable(f"  {tool.get('description', '')}")))
+            if not self.current.tools:
+                self._write("\n".join(["no tools here; actions look like this:", *self.current.domain.action.examples]))
         elif line == ":task":
             self.console.print(Text(printable(self.current.task.instruction), style="bold"))
         else:

@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 VARIABLE = "AGENTWORLD_CHROMIUM"
+LIMIT_S = 90.0
+"""How long anything may take, which is more than all that the tools wait for."""
 ADVICE = (
     f"install Chromium (on Debian: apt-get install chromium) or set {VARIABLE} to its executable, "
     'and install Playwright: pip install "agentworld-gym[browser]"'
@@ -93,15 +95,18 @@ class Driver:
         """Do something in the thread, and wait for it.
 
         Raises:
-            EngineError: the driver is closed.
+            EngineError: the driver is closed, or the browser does not answer: a script may keep a page busy for ever.
         """
         if self._closed:
             work.close()
             raise EngineError("the browser was used after it was closed")
         future = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
-            return future.result()
-        except BaseException:
+            return future.result(LIMIT_S)
+        except BaseException as error:
+            if isinstance(error, TimeoutError) and not future.done():
+                future.cancel()
+                raise EngineError(f"the browser does not answer within {LIMIT_S:g} seconds") from None
             future.cancel()
             raise
 
@@ -135,7 +140,7 @@ class Driver:
         return await self._playwright.chromium.launch(
             executable_path=self._executable,
             args=[
-                f"--host-resolver-rules={rules}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                f"--host-resolver-rules={rules}, MAP * ~NOTFOUND",
                 *(["--no-sandbox"] if is_root else []),
             ],
             handle_sigint=False,

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.engines.web import addresses
@@ -23,6 +24,9 @@ WAITING = frozenset({"browser_wait_for", "noop"})
 REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
 PATIENCE_MS = 1500
 """How long an action waits for its element; what is said is the five seconds of Playwright's server."""
+
+SCRIPT_S = 5.0
+"""How long a script may take."""
 
 _REF = re.compile(r"e\d{1,9}")
 _NAME = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(")
@@ -256,16 +260,37 @@ async def _file_upload(call: RealCall) -> None:
 
 async def _evaluate(call: RealCall) -> None:
     source = call.text("function")
-    call.shows_page = False
+    values: list[Any] = []
     if call.arguments.get("ref") is None:
-        value, where = await call.tab.page.evaluate(source), "page"
+        work, where = call.tab.page.evaluate(source), "page"
     else:
         locator, code = await call.locator("ref")
-        value, where = await locator.evaluate(source, timeout=PATIENCE_MS), f"page.{code}"
-    call.report.results.append(
-        "undefined" if value is None else json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    )
+        work, where = locator.evaluate(source, timeout=PATIENCE_MS), f"page.{code}"
+
+    async def read() -> None:
+        values.append(await asyncio.wait_for(work, SCRIPT_S))
+
+    try:
+        await call.tab.guarded(read())
+    except TimeoutError:
+        await _stop_scripts(call)
+        raise Refusal(f"TimeoutError: page.evaluate: Timeout {SCRIPT_S * 1000:.0f}ms exceeded.") from None
+    call.shows_page = call.tab.is_open
+    call.report.results += ["undefined" if value is None else _json(value) for value in values]
     call.ran(f"await {where}.evaluate({single_quoted(source)});")
+
+
+async def _stop_scripts(call: RealCall) -> None:
+    """End what keeps the page busy; else it would answer nothing any more."""
+    with suppress(Exception):
+        async with asyncio.timeout(SCRIPT_S):
+            session = await call.browser.context.new_cdp_session(call.tab.page)
+            await session.send("Runtime.terminateExecution")
+            await session.detach()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
 async def _wait_for(call: RealCall) -> None:

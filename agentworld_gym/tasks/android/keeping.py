@@ -73,8 +73,8 @@ def change_settings(scene: Scene, level: int) -> Draft:
     if level == 1:
         expert = change
         goal = scene.say(
-            f"Switch {say[first]} and {say[second]}, and nothing else.",
-            f"Change two settings: {say[first]}, {say[second]}. Leave all others alone.",
+            f"Switch {say[first]} and {say[second]}, and nothing else on their pages.",
+            f"Change two settings: {say[first]}, {say[second]}. Leave the others on their pages alone.",
         )
         closing, answer, wrong = "", "", list[str]()
     else:
@@ -107,7 +107,7 @@ def change_settings(scene: Scene, level: int) -> Draft:
             scene.shows([app("Settings"), tap("Display")], line("Screen timeout") + rf"[^\n]*\n[^\n]*{line(timeout)}")
         )
         distractors = [tap(wrong_timeout), tap(modes[1]), *distractors, tap(modes[2])]
-        answer, wrong = timeout, [wrong_timeout, last_timeout]
+        answer, wrong = timeout, [wrong_timeout]
         goal = (
             scene.say(
                 f"Your note '{mode}' lists how the phone has to be set for it. Set it so.",
@@ -144,6 +144,7 @@ def sort_papers(scene: Scene, level: int) -> Draft:
             for row, place in enumerate(order)
         ],
     }  # fmt: skip
+    scene.state["permissions"] = {"files/files": "allowed"}
     name, wrong_name = files[order[0]], files[order[1]]
     firm, folder = firms[0], folders[0]
     find = [app("Files"), tap("Downloads"), tap(name)]
@@ -187,7 +188,7 @@ def sort_papers(scene: Scene, level: int) -> Draft:
                 " where your note 'Papers' wants it."
             )
             distractors = [tap(folders[1]), tap(files[order[2]]), tap(folders[2])]
-            closing, answer, wrong = "Finish with the name of the file.", name, [files[order[2]]]
+            closing, answer, wrong = "Finish with the name of the file.", name, [wrong_name]
     scene.mix()
     return scene.draft(goal, expert, distractors, checks, closing, answer, wrong, {2: 15, 3: 16}.get(level))
 
@@ -202,7 +203,7 @@ def return_calls(scene: Scene, level: int) -> Draft:
     firms = scene.some(common_words()["companies"], 3)
     numbers = [scene.number() for _ in range(2)]
     texts = scene.some(
-        ("I call you back at noon", "Was in the train, what is up?", "In a meeting until ten", "Call you tonight"), 2
+        ("I call you back at noon", "Was in the train, what is up?", "In a meeting until ten", "Call you tonight"), 4
     )
     scene.call(third, "incoming", 6, minutes[3], 75)
     if level == 1:
@@ -215,12 +216,12 @@ def return_calls(scene: Scene, level: int) -> Draft:
         )
         distractors = [
             tap(second),
-            enter_text("Text message", texts[1]),
+            *(enter_text("Text message", text) for text in texts[1:]),
             tap(third),
             tap(f"Call {scene.pick((first, second))}"),
             tap("Keypad"),
         ]
-        return scene.draft(goal, expert, distractors, [scene.sent(first, texts[0])])
+        return scene.draft(goal, expert, distractors, [scene.sent(first, texts[0])], menu_max=13)
     scene.call(numbers[0], "missed", 6, minutes[0])
     scene.call(numbers[1], "missed", 6, minutes[1])
     if level == 3:

@@ -174,15 +174,18 @@ def order_goods(scene: Scene, level: int) -> Draft:
     wrong_add = [tap(f"Add {name} to basket") for name in (spare, goods[4][0])]
     shown = [f"{line(name)}[^\\n]*\\n[^\\n]*{line(f'{taken.count(name)} × €{cost[name] // 100}.{cost[name] % 100:02}')}"
              for name in dict.fromkeys(taken)]  # fmt: skip
-    orders = [app("Pantry"), tap("Orders"), tap("Order 4101")]
+    # Whatever was cancelled before: the one order that stands.
+    orders = [app("Pantry"), tap("Orders")]
+    order = [*orders, tap("Placed, ", part=True)]
     scene.mix()
     return scene.draft(
         goal,
         [*expert, app("Pantry"), *add, *place],
         [wrong_add[0], tap(others[0]), tap("Dinner on Sunday"), wrong_add[1], tap(others[1]), tap("Cancel")],
         [
-            scene.shows(orders, line("Placed"), *shown, line(f"Total {money[0]}")),
-            scene.shows(orders, line(f"Delivery {slot}")),
+            scene.shows(order, *shown, line(f"Total {money[0]}")),
+            scene.shows(order, line(f"Delivery {slot}")),
+            scene.shows(orders, line(f"Placed, {money[0]}"), lacking=['"Placed, .*"Placed, '], weight=0.5),
         ],
         "Finish with the total of the order.",
         money[0],

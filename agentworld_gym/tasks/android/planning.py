@@ -100,10 +100,16 @@ def book_slot(scene: Scene, level: int) -> Draft:
                 f" Invite {first} as a guest, and send '… is fine' with the time in the place of the dots, as in"
                 f" '{clock(7, 30)} is fine'."
             )
-            others.append(enter_text("Text message", f"{wrong[0]} is fine"))
+            others = [tap(wrong[0]), enter_text("Text message", f"{wrong[0]} is fine"), *others]
     span = rf"{clock(hour)} – {clock(hour + 1)}"
     to_day = [tap("Next day")] if day == days[1] else []
-    checks = [scene.shows([*moves, *to_day], line(f"{title}, {span}"))]
+    once = scene.shows(
+        [app("Calendar")],
+        f"{line(title)}[^\\n]*\\n[^\\n]*{line(span)}",
+        lacking=[f"{line(title)}.*{line(title)}"],
+        weight=0.5,
+    )
+    checks = [scene.shows([*moves, *to_day], line(f"{title}, {span}")), once]
     if level == 3:
         checks.append(
             scene.shows([*moves, *to_day, tap(f"{title}, {span}")], line(host) + rf"[^\n]*\n[^\n]*{line('Guest')}")
@@ -147,6 +153,13 @@ def move_event(scene: Scene, level: int) -> Draft:
     if level == 1:
         scene.event(second, scene.tomorrow + timedelta(days=3), new)
         expert = [*edit, *start]
+        other_hour = scene.pick([hour for hour in range(14, 20) if hour not in (new, wrong_hour)])
+        distractors[1:1] = [
+            enter_text("Minute", "30"),
+            enter_text("Hour", str(other_hour - 12)),
+            tap("Delete"),
+            enter_text("Add title", f"{title} at {clock(new)}", clear=True),
+        ]
         goal = scene.say(
             f"Let '{title}' in your calendar start at {clock(new)} on the same day. It stays as long as it is.",
             f"'{title}' begins at {clock(new)} now, on the day it was planned for, and lasts as long as before."
@@ -197,7 +210,7 @@ def move_event(scene: Scene, level: int) -> Draft:
         "Finish with the time at which it ends then.",
         clock(new + length),
         [clock(new + 3 - length), clock(wrong_hour + length)],
-        menu_max={2: 15, 3: 16}.get(level),
+        menu_max={1: 14, 2: 15, 3: 16}[level],
     )
 
 
@@ -233,8 +246,8 @@ def set_alarms(scene: Scene, level: int) -> Draft:
             [app("Calendar"), app("Clock"), tap(f"{ring} alarm"), tap(ring), *name],
             [
                 tap(f"{wrong[0]} alarm"),
-                enter_text("Label", titles[1]),
                 tap(wrong[0]),
+                enter_text("Label", titles[1]),
                 tap(f"{wrong[1]} alarm"),
                 tap(f"{wrong[2]} alarm"),
                 tap("Delete"),
@@ -245,7 +258,7 @@ def set_alarms(scene: Scene, level: int) -> Draft:
             ],
             "Finish with the time of the alarm.",
             ring,
-            wrong,
+            wrong[:1],
             menu_max=14,
         )
     ready, road = scene.some((20, 25, 35, 40, 45, 50), 2)
@@ -294,12 +307,14 @@ def set_alarms(scene: Scene, level: int) -> Draft:
         expert,
         [
             enter_text("Minute", f"{wrong_minute:02}"),
-            tap("Weekends"),
-            enter_text("Hour", str(wrong_hour if wrong_hour != hour else hour - 1)),
+            *([enter_text("Hour", str(wrong_hour))] if wrong_hour != hour else []),
             enter_text("Label", titles[1]),
+            tap("Weekends"),
         ],
         [
-            scene.shows([app("Clock")], f"{line(label)}[^\\n]*\\n[^\\n]*{line(ring)}"),
+            scene.shows(
+                [app("Clock")], f"{line(label)}[^\\n]*\\n[^\\n]*{line(ring)}", lacking=[f"{line(label)}.*{line(label)}"]
+            ),
             scene.shows([app("Clock")], _rings(re.escape(ring))),
         ],
         "Finish with the time of the alarm.",

@@ -256,7 +256,8 @@ class Scene:
 
         `asks` says what to finish with; then `answer` is one more check, and `wrong` are other answers. At level 1
         nothing is asked: who learns by trying finds what to do before what to say. Distractors that are on none of the
-        screens which the expert sees are left out.
+        screens which the expert sees are left out. The menus of level 3 have little room: one wrong answer is enough
+        there, and other menu entries should name it as often as the right one, which they would give away otherwise.
 
         Raises:
             Unfit: a check holds from the start.
@@ -280,11 +281,14 @@ class Scene:
             raise RuntimeError(f"the expert misses {missed[0]}: {instruction}\n{machine.observation}")
         offers = [f"finish: {text}" for text in wrong if text != answer]
         turns = [action for action, seen in useful.items() if seen and action not in expert]
-        # Wrong answers and wrong turns by turns, so that a full menu drops some of each.
-        mixed = [entry for pair in zip(offers, turns, strict=False) for entry in pair]
-        rest = offers[len(turns) :] + turns[len(offers) :]
+        if self.level == 3:
+            ordered = [*offers[:1], *turns, *offers[1:]]
+        else:
+            # Wrong answers and wrong turns by turns, so that a full menu drops some of each.
+            mixed = [entry for pair in zip(offers, turns, strict=False) for entry in pair]
+            ordered = [*mixed, *offers[len(turns) :], *turns[len(offers) :]]
         return Draft(
-            f"{instruction} {asks}".rstrip(), self.state, success, tuple(expert), (*mixed, *rest), answer=answer,
+            f"{instruction} {asks}".rstrip(), self.state, success, tuple(expert), tuple(ordered), answer=answer,
             first_observation=first, menu_max=menu_max,
         )  # fmt: skip
 

@@ -66,6 +66,7 @@ def save_number(scene: Scene, level: int) -> Draft:
         tap("Call"),
     ]
     if level == 1:
+        distractors[2:2] = [enter_text("Phone", numbers[1], clear=True), enter_text("Name", scene.pick(names))]
         instruction = scene.say(
             f"A message came from {number}. Save the number as a contact under the name that the message is signed"
             " with.",
@@ -86,8 +87,8 @@ def save_number(scene: Scene, level: int) -> Draft:
         [scene.shows([app("Contacts"), tap(name)], pattern, lacking=[line(numbers[1])]) for pattern in having],
         "Finish with the company the sender works for.",
         firm,
-        [firms[1], firms[2]],
-        menu_max=None if level == 1 else 13,
+        [firms[1]],
+        menu_max=13,
     )
 
 
@@ -140,7 +141,7 @@ def _new_number(scene: Scene, numbers: list[str], names: list[str]) -> Draft:
         ],
         f"Finish with the number that {first} had before.",
         old[name],
-        [old[other], numbers[1]],
+        [old[other]],
         menu_max=16,
     )
 
@@ -153,7 +154,7 @@ def answer_question(scene: Scene, level: int) -> Draft:
     scene.silence(asker, keeper)
     houses = scene.some(HOUSES, 1 if level == 1 else 3)
     doors = scene.some(DOORS, 3)
-    codes = [f"{number:04}" for number in scene.some(range(1000, 9999), 3 * len(houses) + 1)]
+    codes = [f"{number:04}" for number in scene.some(range(1000, 9999), 3 * len(houses) + 2)]
     texts = {}
     for place, house in enumerate(houses):
         lines = [f"{door.capitalize()}: {code}" for door, code in zip(doors, codes[3 * place :], strict=False)]
@@ -162,7 +163,7 @@ def answer_question(scene: Scene, level: int) -> Draft:
         scene.note(title, text)
     scene.note("Soup", "Two leeks, a potato, nutmeg.")
     house, note = houses[0], f"Codes {houses[0]}"
-    code, wrong = codes[0], codes[1:3] if level == 1 else [codes[3], codes[1]]
+    code, wrong = codes[0], codes[1:] if level == 1 else [codes[3], codes[1]]
     door = doors[0]
     see = [app("Messages"), tap(asker)]
     look: list[str] = []
@@ -181,13 +182,13 @@ def answer_question(scene: Scene, level: int) -> Draft:
                             f"{told}. Look the code up in your notes and send just that.")  # fmt: skip
     distractors = [tap(f"Codes {houses[1]}")] if level > 1 else [tap("Soup")]
     if level == 3:
-        code, wrong = codes[-1], [codes[0], codes[3]]
+        code, wrong = codes[9], [codes[3], codes[0]]
         scene.thread(
             keeper, f"The {door} of the {house.lower()} has a new lock.", f"Its code is {code} from now on.", unread=2
         )
         corrected = texts[note].replace(codes[0], code)
         look = [BACK, tap(keeper), app("Calendar")]
-        spoiled = texts[note].replace(codes[1], code)
+        spoiled = texts[note].replace(codes[0], codes[3])
         distractors += [enter_text("Note", spoiled, clear=True)]
         checks.append(scene.shows([app("Notes"), tap(note)], line(corrected)))
         instruction += (
@@ -212,7 +213,7 @@ def answer_question(scene: Scene, level: int) -> Draft:
         "Finish with the code.",
         code,
         wrong,
-        menu_max={2: 13, 3: 16}.get(level),
+        menu_max={1: 14, 2: 13, 3: 16}[level],
     )
 
 
@@ -239,6 +240,9 @@ def pass_on(scene: Scene, level: int) -> Draft:
     subject = f"what {first} wrote about the {what.lower()}"
     if level == 1:
         expert = send
+        others = [name for name in names if name not in (sender, target, stranger)]
+        distractors[1:1] = [*map(tap, others[:2]), enter_text("Text message", texts[1])]
+        distractors.append(tap("Copy"))
         instruction = scene.say(
             f"Forward {subject} to {target}.",
             f"{target} wants to know about the {what.lower()}: forward {first}'s message.",
@@ -258,7 +262,7 @@ def pass_on(scene: Scene, level: int) -> Draft:
         put = [tap("Edit event"), enter_text("Add location", halls[0]), tap("Save", "Button")]
         expert = [*planned, *expert, *planned, *put]
         checks.append(scene.shows(planned, line(halls[0])))
-        distractors = [enter_text("Add location", halls[1]), tap(stranger), hold(texts[1]), tap(occasions[1])]
+        distractors = [hold(texts[1]), enter_text("Add location", halls[1]), tap(stranger), tap(occasions[1])]
         instruction = (
             f"Tomorrow's {what.lower()} in your calendar has a guest, who wrote to you about it. Forward that message"
             " to the person whose call you missed this morning, and put the place it names into the event as its"
@@ -272,6 +276,6 @@ def pass_on(scene: Scene, level: int) -> Draft:
         checks,
         f"Finish with the time at which the {what.lower()} starts.",
         f"{hours[0]}:30",
-        [f"{hours[1]}:30", f"{hours[2]}:30"],
-        menu_max={2: 13, 3: 16}.get(level),
+        [f"{hours[1]}:30"],
+        menu_max={1: 14, 2: 13, 3: 16}[level],
     )

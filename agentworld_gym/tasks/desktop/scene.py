@@ -1,5 +1,4 @@
-"""What all families of desktop tasks share: files and windows being set up, actions with locators, checks on "
-"outcomes."""
+"""What all families of desktop tasks share: files and windows set up, actions with locators, checks on outcomes."""
 
 from __future__ import annotations
 

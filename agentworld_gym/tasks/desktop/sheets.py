@@ -117,8 +117,7 @@ def fill_table(scene: Scene, level: int) -> Draft:
 
 @family
 def sort_table(scene: Scene, level: int) -> Draft:
-    """A table is put in order, without what does not belong there; who stands where is the answer, or is written "
-    "down."""
+    """A table is put in order, without what does not belong there; who stands where is answered or written down."""
     people, towns, amounts = scene.some(SURNAMES, 6), scene.some(TOWNS, 6), _amounts(scene, 6)
     rows = list(zip(people, towns, amounts, strict=True))
     table = _table(scene, "Documents/donations.ods", ("Name", "Town", "Amount"), *rows)

@@ -21,6 +21,7 @@ from agentworld_gym.tasks.web.scene import (
 )
 from agentworld_gym.tasks.web.shop import (
     COLOURS,
+    FACTS,
     FREE_FROM,
     KINDS,
     MATERIALS,
@@ -66,7 +67,7 @@ def buy_goods(scene: Scene, level: int) -> Draft:
         turns = [click(row["name"]) for row in group if row is not right]
         turns[1:1] = [click(KINDS[other]), BACK]
         instruction = f"{goal} Finish with the total of the cart."
-        return scene.draft(instruction, expert, turns, checks, euros(due.total), wrong, 12)
+        return scene.draft(instruction, expert, turns, checks, euros(due.total), wrong, 12, FACTS)
     colours, materials = scene.some(COLOURS, 4), scene.mixed(MATERIALS[KINDS[other]])
     for row, colour in zip(group, colours, strict=True):
         row["colour"] = colour
@@ -135,7 +136,7 @@ def buy_goods(scene: Scene, level: int) -> Draft:
         instruction = f"{goal}, and nothing else. Finish with the total of the cart."
         checks.append(scene.shows(go("shop/cart"), term("Total", euros(due.total))))
     return scene.draft(instruction, expert, turns, checks, euros(due.total), [euros(a) for a in amounts],
-                       {2: 15, 3: 16}[level])  # fmt: skip
+                       {2: 15, 3: 16}[level], FACTS)  # fmt: skip
 
 
 @family
