@@ -31,6 +31,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, escape_all
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.parsing import MARKER
+from agentworld_gym.screens.sight import current
 from agentworld_gym.spec import DomainSpec, Form, data_folder
 from agentworld_gym.task import Task
 
@@ -158,7 +159,7 @@ class Prompts:
         for number, (past, observation) in enumerate(turns, 1):
             found.append({"role": "user", "content": self.turn(task, number, past, state)})
             found.append({"role": "assistant", "content": self.observation(observation)})
-            state = observation
+            state = current(self.spec.id, state, observation)
         last = self.turn(task, len(turns) + 1, action, state) + self.closing
         return [*found, {"role": "user", "content": last}]
 

@@ -183,6 +183,47 @@ def test_neither_its_place_nor_its_size_tells_the_right_entry(name: str) -> None
     assert len({found.index(task.expert[-1]) for found, task in zip(answers, tasks, strict=True)}) > 1
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_short_menu_has_room_for_wrong_turns(name: str) -> None:
+    for seed in range(10):
+        task = generated("android", name, 1, seed)
+        assert len(set(task.menu) - set(task.expert)) >= 3, task.id
+
+
+@pytest.mark.parametrize(("name", "level"), [(name, level) for name in FAMILIES for level in (2, 3)])
+def test_the_rest_of_the_menu_does_not_tell_the_answer(name: str, level: int) -> None:
+    """Who picks the answer that other entries name most often is right as often as by chance."""
+    right, chance, seeds = 0.0, 0.0, range(24)
+    for seed in seeds:
+        task = generated("android", name, level, seed)
+        answers = [entry for entry in task.menu if entry.startswith("finish: ")]
+        others = "\n".join(entry for entry in task.menu if entry not in answers)
+        named = {entry: others.count(entry.removeprefix("finish: ")) for entry in answers}
+        best = [entry for entry in answers if named[entry] == max(named.values())]
+        right += (task.expert[-1] in best) / len(best)
+        chance += 1 / len(answers)
+    assert abs(right - chance) / len(seeds) < 0.25
+
+
+def test_an_order_may_be_cancelled_and_made_again_but_only_one_may_stand() -> None:
+    task = generated("android", "order_goods", 1, 0)
+    other = next(entry for entry in task.menu if "Add " in entry and entry not in task.expert)
+    slot = task.expert[-4]
+    buy = [app("Pantry"), other, tap("Basket", "TextView", part=True), tap("Choose a time"), slot]
+    buy += [tap("Order", "Button"), tap("Place order")]
+    cancel = [tap("Order 4101"), tap("More options"), tap("Cancel order"), tap("Cancel order", "Button")]
+    assert score(task, [*buy, *cancel, *task.expert]) == 1.0
+    assert score(task, [*buy, *task.expert]) < 1.0
+    assert score(task, [*task.expert[:-1], *buy, "finish"]) < 1.0
+
+
+def test_an_event_that_was_entered_twice_is_not_booked() -> None:
+    task = generated("android", "book_slot", 1, 0)
+    name = next(entry for entry in task.expert if "Add title" in entry)
+    again = [app("Calendar"), tap("Create new event"), name, tap("Save", "Button")]
+    assert score(task, [*again, *task.expert]) < 1.0
+
+
 @pytest.mark.parametrize(("name", "level"), [("pass_on", 2), ("return_calls", 1)])
 def test_whom_a_menu_offers_to_call_tells_nothing(name: str, level: int) -> None:
     named_by_expert = set()

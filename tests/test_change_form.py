@@ -22,6 +22,7 @@ from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Task
 from agentworld_gym.worlds import LanguageWorld, RecordingWorld, WorldOptions, open_world, register_world
 from agentworld_gym.worlds.recorded import read_recording
 from tests.worlds import predicted
@@ -323,12 +324,13 @@ class TestPrompts:
         assert prompts.digest != plain.digest
         assert pickle.loads(pickle.dumps(prompts)).digest == prompts.digest
         action = read(spec.action.examples[0])
-        system, first, answer, last = prompts.messages(task, [(action, PHONE)], action)
-        assert answer["content"].endswith(f"\n{PHONE}")
-        assert f"**Current State:**\n{numbered(PHONE)}\n" in last["content"]
+        shown = spec.observation.examples[0]
+        system, first, answer, last = prompts.messages(task, [(action, shown)], action)
+        assert answer["content"].endswith(f"\n{shown}")
+        assert f"**Current State:**\n{numbered(shown)}\n" in last["content"]
         assert last["content"].endswith(prompts.closing)
         assert numbered(prompts.first_observation(task)) in unescape(first["content"])
-        again = prompts.messages(task, [(action, PHONE), (action, "x")], action)
+        again = prompts.messages(task, [(action, shown), (action, "x")], action)
         assert again[:3] == [system, first, answer]
         assert again[3]["content"] + prompts.closing == last["content"]
 
@@ -487,3 +489,19 @@ def test_a_recorded_turn_becomes_a_training_example() -> None:
     assert "<|x|>" not in completion
     assert apply(PHONE, parse_completion(completion)) == after
     assert isinstance(Completion(completion), Completion)
+
+
+def test_after_an_error_the_screen_before_it_is_the_one_that_changes() -> None:
+    page = '### Page\n- Page URL: http://a.example/\n### Snapshot\n```yaml\n- button "Go" [ref=e1]\n- text: one\n```'
+    answers = iter(["### Error\nError: Ref e9 not found", "@@ change\n5~ one => two"])
+    replies = ScriptedGenerator(lambda messages: f"<predicted_observation>{next(answers)}</predicted_observation>")
+    spec = load_spec("web")
+    world = LanguageWorld(spec, Prompts(spec, form="change"), replies, spec.sampling.sampling())
+    task = Task(id="t", domain="web", instruction="i", first_observation=page, success=[{"answer": {"equals": "x"}}])
+    (session,) = world.begin([task], [0])
+    parser = ActionParser(spec)
+    (missed,) = world.step([session], [parser.parse("click('e9')")])
+    assert missed.text.startswith("### Error")
+    assert "5| - text: one" in world.messages(session, parser.parse("click('e1')"))[-1]["content"]
+    (changed,) = world.step([session], [parser.parse("click('e1')")])
+    assert changed.text == page.replace("one", "two")

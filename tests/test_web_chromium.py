@@ -16,6 +16,7 @@ from web_pages import BODIES, HANDS, SCRIPTS, Pages, call, ref, step
 from agentworld_gym.engines import Controls, EngineError
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.web import driver as driving
+from agentworld_gym.engines.web import realscript
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites.site import load_site, site_names
 from agentworld_gym.errors import SpecError, WorldNotConfigured
@@ -158,6 +159,23 @@ class TestTheMachine:
         machine.close()
         with pytest.raises(EngineError):
             machine.act(call("snapshot"))
+
+    def test_a_script_that_does_not_end_is_ended(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(realscript, "SCRIPT_S", 0.3)
+        _, machine = both("links")
+        for script in ("() => { while (true) {} }", "() => new Promise(done => {})"):
+            assert "TimeoutError: page.evaluate" in machine.act(call("evaluate", function=script))
+            assert "### Snapshot" in machine.act(call("snapshot"))
+        assert '["alert" dialog' in machine.act(call("evaluate", function="() => { alert('Hm?'); return 5 }"))
+        machine.close()
+
+    def test_other_servers_of_this_machine_are_out_of_reach(self) -> None:
+        _, machine = both("links")
+        port = driving.driver().port
+        for host in ("127.0.0.1", "localhost", "127.1", "[::1]"):
+            answer = machine.act(call("navigate", url=f"http://{host}:{port}/"))
+            assert "net::ERR_NAME_NOT_RESOLVED" in answer, host
+        machine.close()
 
     def test_only_playwrights_view(self) -> None:
         with pytest.raises(SpecError, match="view"):

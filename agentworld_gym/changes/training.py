@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentworld_gym.changes.writing import diff
 from agentworld_gym.escaping import escape
+from agentworld_gym.screens.sight import current
 
 if TYPE_CHECKING:
     from agentworld_gym.contracts import Action, Message
@@ -25,14 +26,17 @@ def change_messages(prompts: Prompts, task: Task, turns: Sequence[tuple[Action, 
     >>> from agentworld_gym.spec import load_spec
     >>> spec = load_spec("android")
     >>> task, act = spec.handwritten_tasks()[0], ActionParser(spec).parse('{"action_type": "wait"}')
-    >>> messages, completion = change_messages(Prompts(spec, form="change"), task, [(act, "[0] a"), (act, "[0] a")])
+    >>> screen = spec.observation.examples[0]
+    >>> messages, completion = change_messages(Prompts(spec, form="change"), task, [(act, screen), (act, screen)])
     >>> print(completion)
     <predicted_observation>
     @@ same
     </predicted_observation>
     """
     *past, (action, observation) = turns
-    before = past[-1][1] if past else prompts.first_observation(task)
+    before = prompts.first_observation(task)
+    for _, shown in past:
+        before = current(task.domain, before, shown)
     change = escape(diff(before, observation))
     completion = f"<predicted_observation>\n{change}\n</predicted_observation>"
     return prompts.messages(task, past, action), completion

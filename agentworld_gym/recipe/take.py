@@ -10,7 +10,7 @@ from agentworld_gym.engines import Machine, Scalar
 from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.rows import Change, ContentSpan, changes_between
-from agentworld_gym.screens.sight import Sight, Way, on_screen
+from agentworld_gym.screens.sight import Sight, Way, current, on_screen
 from agentworld_gym.task import Task
 from agentworld_gym.worlds.grounded import GroundedSession
 
@@ -123,4 +123,4 @@ class Take:
         self.observations.append(shown)
         self.spans.append(spans)
         self.changes.append(changes_between(self._state, after))
-        self._seen, self._state = shown, after
+        self._seen, self._state = current(self._task.domain, self._seen, shown), after

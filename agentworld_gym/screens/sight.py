@@ -13,6 +13,23 @@ Way = Generator[str, str, None]
 """Yields actions and is sent the observation of each. In a graphical domain they may hold locators: see `on_screen`."""
 
 
+def current(domain: str, before: str, observation: str) -> str:
+    """What is on the screen after an observation: itself, or what was there before where it shows no screen.
+
+    >>> page = "### Snapshot\\n- link \\"Cart\\" [ref=e4]"
+    >>> current("web", page, "### Error") == page, current("web", page, ""), current("mcp", "a", "b")
+    (True, '### Snapshot\\n- link "Cart" [ref=e4]', 'b')
+    """
+    if domain not in GRAPHICAL or shows(domain, observation) or not shows(domain, before):
+        return observation
+    return before
+
+
+def shows(domain: str, observation: str) -> bool:
+    """Whether an observation shows a screen, an empty one too."""
+    return bool(read_screen(domain, observation)) or (domain == "web" and is_page(observation))
+
+
 class Sight:
     """The last screen that an agent was shown. What shows none, as an error does, leaves it as it was.
 
@@ -39,9 +56,8 @@ class Sight:
         # Read only when they are asked for: most actions need none.
         while self._observations:
             observation = self._observations.pop()
-            nodes = read_screen(self.domain, observation)
-            if nodes or (self.domain == "web" and is_page(observation)):
-                self._nodes = nodes
+            if shows(self.domain, observation):
+                self._nodes = read_screen(self.domain, observation)
                 self._observations.clear()
         return self._nodes
 

@@ -20,6 +20,7 @@ from agentworld_gym.contracts import (
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.prompt import Prompts
+from agentworld_gym.screens.sight import current
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
 from agentworld_gym.worlds.waves import rounds
@@ -29,7 +30,9 @@ from agentworld_gym.worlds.waves import rounds
 class LanguageSession:
     """The append-only history of one episode.
 
-    `tokens` is what the last prompt took. `failures` counts the failed steps, so that a retry draws another seed.
+    `screen` is what the model is told to start from: the last observation, or in a graphical domain the last one that
+    showed a screen. `tokens` is what the last prompt took. `failures` counts the failed steps, so that a retry draws
+    another seed.
     """
 
     task: Task
@@ -39,6 +42,7 @@ class LanguageSession:
     turn: int = 0
     tokens: int = 0
     failures: int = 0
+    screen: str = ""
 
     @property
     def system(self) -> str:
@@ -96,9 +100,8 @@ class LanguageWorld:
 
     def _begin(self, task: Task, seed: int) -> LanguageSession:
         system = self.prompts.system(task, task.controls)
-        return LanguageSession(
-            task, seed, self.prompts.first_observation(task), [Message(role="system", content=system)]
-        )
+        first = self.prompts.first_observation(task)
+        return LanguageSession(task, seed, first, [Message(role="system", content=system)], screen=first)
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """One completion an action that can be parsed, all of a wave submitted together."""
@@ -119,7 +122,7 @@ class LanguageWorld:
                     asked.append(index)
             for position, answer in self.generator.submit(requests) if requests else ():
                 index, seed = asked[position], requests[position].sampling.seed
-                results[index] = self._read(answer, sessions[index].observation, turns[index], seed)
+                results[index] = self._read(answer, sessions[index].screen, turns[index], seed)
             # Histories grow only once the wave is whole, so that an interrupted one leaves every session as it was.
             for index in indices:
                 observed = results[index]
@@ -139,7 +142,7 @@ class LanguageWorld:
 
     def _turn(self, session: LanguageSession, action: Action) -> str:
         restate = session.turn == 0 or self.prompts.restates
-        state = session.observation if restate and session.observation else None
+        state = session.screen if restate and session.screen else None
         return self.prompts.turn(session.task, session.turn + 1, action, state)
 
     def _request(self, session: LanguageSession, turn: str) -> ChatRequest:
@@ -151,6 +154,7 @@ class LanguageWorld:
         session.history.append(Message(role="user", content=turn))
         session.history.append(Message(role="assistant", content=self.prompts.observation(observed.text)))
         session.observation = observed.text
+        session.screen = current(self.spec.id, session.screen, observed.text)
         session.turn += 1
         session.tokens = observed.usage.prompt_tokens or session.tokens
 

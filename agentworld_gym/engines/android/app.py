@@ -65,7 +65,9 @@ class App:
     account: ClassVar[bool] = False
     """Whether it shows its content only to who is signed in."""
     permissions: ClassVar[tuple[str, ...]] = ()
-    """What it may ask for: `contacts`, `camera`, `location`, `microphone`, `files`, `notifications`, `calendar`."""
+    """What it may be allowed or refused: `contacts`, `files`, `location`, `notifications`."""
+    granted: ClassVar[tuple[str, ...]] = ()
+    """Which of them it has from the start; for the others it asks at their first use."""
     shares: ClassVar[tuple[str, ...]] = ()
     """What it takes from other apps: `text`, `file`. It gets the message `<id>/shared` with kind and content."""
 
@@ -79,6 +81,9 @@ class App:
 
     def update(self, phone: Phone, message: Message) -> None:
         """Act on a message."""
+
+    def opened(self, phone: Phone) -> None:
+        """It was started, and its first screen is there: the place to ask for what it cannot do without."""
 
     def back(self, phone: Phone, screen: Screen) -> bool:
         """Going back from a screen of it; True if it was dealt with (a dialog asks, a selection ends)."""

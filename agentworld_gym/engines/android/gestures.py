@@ -171,11 +171,14 @@ class Gestures:
 
     def _target(self, action: Mapping[str, Any]) -> Target | None:
         index, x, y = action.get("index"), action.get("x"), action.get("y")
-        if isinstance(index, int) and not isinstance(index, bool):
-            index -= self.shift
-            if not 0 <= index < len(self.display.elements):
+        if index is not None:
+            # Before the shift, so that no index is too large for a float.
+            if not _is_pixel(index, len(self.display.elements) + self.shift):
                 return None
-            element = self.display.elements[index]
+            place = int(index) - self.shift
+            if place < 0:
+                return None
+            element = self.display.elements[place]
             return Target(*element.centre, element)
         if _is_pixel(x, parts.WIDTH) and _is_pixel(y, parts.HEIGHT):
             return Target(int(x), int(y))  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android.app import App, Screen
 from agentworld_gym.engines.gui import Field, Message, copied
+from agentworld_gym.engines.gui.field import MAX_CHARS
 
 T = TypeVar("T")
 Choice = tuple[str, Message | None]
@@ -169,7 +170,9 @@ class Phone:
         self.model["front"] = app
         if not tasks[app]:
             self.model["openings"] += 1
+            self._forget_once(app)
             tasks[app].append(self.made(app, self.apps[app].first, False, {}, "", {}))
+            self.apps[app].opened(self)
             self._disturb_opening(app)
 
     def stop(self, app: str) -> None:
@@ -268,8 +271,10 @@ class Phone:
     def pick_time(self, time: str, message: Message) -> None:
         """A dialog for a time of day, `HH:MM` of 24 hours; sends the message with such a text added."""
         hour, minute = int(time[:2]), time[3:5]
-        fields = {"hour": str(hour % 12 or 12), "minute": minute}
-        self.push("time", app="system", over=True, fields=fields, afternoon=hour >= 12, then=message)
+        whole = bool(self.settings.get("24_hour"))
+        fields = {"hour": time[:2] if whole else str(hour % 12 or 12), "minute": minute}
+        afternoon = None if whole else hour >= 12
+        self.push("time", app="system", over=True, fields=fields, afternoon=afternoon, then=message)
 
     def pick_date(self, date: str, message: Message) -> None:
         """A dialog for a day, `YYYY-MM-DD`; sends the message with such a text added."""
@@ -277,11 +282,14 @@ class Phone:
 
     def share(self, content: str, kind: str = "text") -> None:
         """A sheet with the apps that take such a thing."""
-        self.push("share", app="system", over=True, content=content, kind=kind)
+        self.push("share", app="system", over=True, content=content[:MAX_CHARS], kind=kind)
 
     def notify(self, app: str, title: str, text: str, message: Message | None = None) -> int:
-        """A notification in the shade, unless those of the app are off; a touch opens the app and sends the message."""
-        if not self.settings.get(f"notify:{app}", True):
+        """A notification in the shade; a touch opens the app and sends the message.
+
+        There is none where the app's notifications are off, or where it may not send any.
+        """
+        if not self.settings.get(f"notify:{app}", True) or not self.permitted("notifications", app):
             return 0
         rows = self.model["notifications"]
         rows.insert(0, {"id": self.new_id(), "app": app, "title": title, "text": text, "message": message})
@@ -309,6 +317,13 @@ class Phone:
         else:
             args: dict[str, Any] = {"asking": asking, "permission": permission, "then": message}
             self.push("permission", app="system", over=True, sticky=True, **args)
+
+    def _forget_once(self, app: str) -> None:
+        """What was allowed only this time is asked again at the next start of the app."""
+        grants = self.model["grants"]
+        for permission in self.apps[app].permissions:
+            if grants.get(f"{app}/{permission}") == "once":
+                del grants[f"{app}/{permission}"]
 
     def send(self, message: Message | None) -> None:
         """Give a message to the app it is for."""

@@ -32,11 +32,12 @@ _ZONE = re.compile(r"GMT[+-]\d\d:\d\d ")
 
 
 class Interruption(Strict):
-    """A dialog that comes at the wrong moment."""
+    """A dialog that comes at the wrong moment; the last button sets what `sets` says, all of them close it."""
 
     title: str = Field(min_length=1)
     text: str
     buttons: tuple[str, ...] = Field(min_length=1, max_length=3)
+    sets: dict[str, Setting] = Field(default_factory=dict)
 
 
 class DeviceFile(Strict):
@@ -144,6 +145,11 @@ def _check_settings(folder: Path, device: DeviceFile, defaults: Mapping[str, Map
             raise SpecError(folder / "device.yaml", f"settings.{key}", None, "this key to be there")
     if not _ZONE.match(str(settings["time_zone"])):
         raise SpecError(folder / "device.yaml", "settings.time_zone", settings["time_zone"], "GMT+00:00 and a name")
+    for number, interruption in enumerate(device.interruptions):
+        for key in interruption.sets:
+            if key not in settings:
+                where = f"interruptions.{number}.sets"
+                raise SpecError(folder / "device.yaml", where, key, "a setting of device.yaml")
     for name, page in defaults.get("settings", {}).get("pages", {}).items():
         for number, line in enumerate(page["rows"]):
             for kind in ("switch", "choice", "slider", "text", "tell"):
@@ -235,7 +241,8 @@ def _grants(stated: Mapping[str, str]) -> dict[str, str]:
             raise SpecError(STATE, f"permissions.{key}", grant, expected)
         if grant not in ("allowed", "denied"):
             raise SpecError(STATE, f"permissions.{key}", grant, "allowed or denied")
-    return dict(stated)
+    granted = {f"{app.id}/{permission}": "allowed" for app in apps().values() for permission in app.granted}
+    return {**granted, **stated}
 
 
 def _highest(value: Any) -> int:

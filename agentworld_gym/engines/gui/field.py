@@ -27,6 +27,8 @@ class Field:
     multiline: bool = False
 
     def __post_init__(self) -> None:
+        if len(self.value) > MAX_CHARS:
+            self.value = self.value[:MAX_CHARS]
         if self.cursor < 0:
             self.cursor = len(self.value)
         if self.anchor < 0:

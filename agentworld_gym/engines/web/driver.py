@@ -130,11 +130,11 @@ class Driver:
         return browser
 
     async def _begin(self) -> None:
-        self._port = await self.server.start()
+        self.port = await self.server.start()
         self._playwright = await self._start().start()
 
     async def _launch(self, hosts: list[str]) -> Browser:
-        here = f"127.0.0.1:{self._port}"
+        here = f"127.0.0.1:{self.port}"
         rules = ", ".join(f"MAP {host}:{port} {here}" for host in hosts for port in (80, 443))
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         return await self._playwright.chromium.launch(

@@ -18,7 +18,7 @@ from agentworld_gym.engines.web.report import CHOOSER_LINE, Report, dialog_line,
 from agentworld_gym.engines.web.sites import Sites
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, ConsoleMessage, Dialog, FileChooser, Page, Request
+    from playwright.async_api import BrowserContext, CDPSession, ConsoleMessage, Dialog, FileChooser, Page, Request
 
     from agentworld_gym.engines.web.driver import Driver
 
@@ -37,7 +37,7 @@ class RealTab:
 
     From a tab's second document on, Playwright puts `f1`, `f2`, … before its references. An agent sees them without, as
     they stand in the recordings that were published; `prefix` is what the last snapshot had, `known` the references in
-    it.
+    it. `line` leads to the browser beside the page, once a script was run there.
     """
 
     def __init__(self, page: Page) -> None:
@@ -51,6 +51,7 @@ class RealTab:
         self.requests: list[str] = []
         self.prefix = ""
         self.known: frozenset[str] = frozenset()
+        self.line: CDPSession | None = None
         page.on("dialog", self._on_dialog)
         page.on("filechooser", self._on_chooser)
         page.on("request", self._on_request)

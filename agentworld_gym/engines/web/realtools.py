@@ -6,12 +6,12 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.engines.web import addresses
 from agentworld_gym.engines.web.browser import MAX_TABS, Refusal
 from agentworld_gym.engines.web.keyboard import MODIFIERS
+from agentworld_gym.engines.web.realscript import run_script
 from agentworld_gym.engines.web.report import Report, tab_lines
 from agentworld_gym.engines.web.text import single_quoted
 
@@ -24,9 +24,6 @@ WAITING = frozenset({"browser_wait_for", "noop"})
 REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
 PATIENCE_MS = 1500
 """How long an action waits for its element; what is said is the five seconds of Playwright's server."""
-
-SCRIPT_S = 5.0
-"""How long a script may take."""
 
 _REF = re.compile(r"e\d{1,9}")
 _NAME = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(")
@@ -258,41 +255,6 @@ async def _file_upload(call: RealCall) -> None:
         call.ran(f"await fileChooser.setFiles({json.dumps(names, ensure_ascii=False)})")
 
 
-async def _evaluate(call: RealCall) -> None:
-    source = call.text("function")
-    values: list[Any] = []
-    if call.arguments.get("ref") is None:
-        work, where = call.tab.page.evaluate(source), "page"
-    else:
-        locator, code = await call.locator("ref")
-        work, where = locator.evaluate(source, timeout=PATIENCE_MS), f"page.{code}"
-
-    async def read() -> None:
-        values.append(await asyncio.wait_for(work, SCRIPT_S))
-
-    try:
-        await call.tab.guarded(read())
-    except TimeoutError:
-        await _stop_scripts(call)
-        raise Refusal(f"TimeoutError: page.evaluate: Timeout {SCRIPT_S * 1000:.0f}ms exceeded.") from None
-    call.shows_page = call.tab.is_open
-    call.report.results += ["undefined" if value is None else _json(value) for value in values]
-    call.ran(f"await {where}.evaluate({single_quoted(source)});")
-
-
-async def _stop_scripts(call: RealCall) -> None:
-    """End what keeps the page busy; else it would answer nothing any more."""
-    with suppress(Exception):
-        async with asyncio.timeout(SCRIPT_S):
-            session = await call.browser.context.new_cdp_session(call.tab.page)
-            await session.send("Runtime.terminateExecution")
-            await session.detach()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
-
-
 async def _wait_for(call: RealCall) -> None:
     time, text, gone = (call.arguments.get(name) for name in ("time", "text", "textGone"))
     seconds = min(30.0, float(time)) if isinstance(time, int | float) else None
@@ -392,7 +354,7 @@ TOOLS: dict[str, RealTool] = {
     "browser_press_key": _press_key,
     "browser_handle_dialog": _handle_dialog,
     "browser_file_upload": _file_upload,
-    "browser_evaluate": _evaluate,
+    "browser_evaluate": run_script,
     "browser_wait_for": _wait_for,
     "browser_tabs": _tabs,
     "browser_console_messages": _console,

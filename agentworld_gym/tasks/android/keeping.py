@@ -190,7 +190,7 @@ def sort_papers(scene: Scene, level: int) -> Draft:
             distractors = [tap(folders[1]), tap(files[order[2]]), tap(folders[2])]
             closing, answer, wrong = "Finish with the name of the file.", name, [wrong_name]
     scene.mix()
-    return scene.draft(goal, expert, distractors, checks, closing, answer, wrong, {2: 15, 3: 16}.get(level))
+    return scene.draft(goal, expert, distractors, checks, closing, answer, wrong, {1: 12, 2: 15, 3: 16}[level])
 
 
 @family

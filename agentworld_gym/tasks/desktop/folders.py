@@ -12,10 +12,8 @@ from agentworld_gym.tasks.desktop.scene import (
     double,
     enter,
     family,
-    holds,
     icon,
     keys,
-    lists,
     press,
 )
 from agentworld_gym.tasks.draft import Draft
@@ -60,7 +58,7 @@ def _file_named(scene: Scene) -> Draft:
         f'Rename the file "{old}" in Documents to "{new}".',
         f'The document "{old}" in the folder that is open shall be called "{new}".',
     )
-    checks = [lists(DOCUMENTS, [folder, new, second, third])]
+    checks = [scene.lists(DOCUMENTS, [folder, new, second, third])]
     return scene.draft(instruction, renaming(old, new), distractors, checks, size=8)
 
 
@@ -101,7 +99,7 @@ def _file_by_content(scene: Scene) -> Draft:
         "folder "
         f"{folder}.",
     )
-    checks = [lists(f"{DOCUMENTS}/{folder}", [new]), lists(DOCUMENTS, [folder, other, wrong, third])]
+    checks = [scene.lists(f"{DOCUMENTS}/{folder}", [new]), scene.lists(DOCUMENTS, [folder, other, wrong, third])]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)
 
 
@@ -149,7 +147,7 @@ def _file_by_rules(scene: Scene) -> Draft:
         f'The document "{document}" is finished. File it as "{rules}" says.',
         f'Read "{rules}" and do with "{document}" what it asks for; the document is finished.',
     )
-    checks = [lists(f"{DOCUMENTS}/{folder}", [new]), lists(DOCUMENTS, [folder, rules, distractor])]
+    checks = [scene.lists(f"{DOCUMENTS}/{folder}", [new]), scene.lists(DOCUMENTS, [folder, rules, distractor])]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)
 
 
@@ -175,10 +173,10 @@ def restore_document(scene: Scene, level: int) -> Draft:
             f'to "{new}".',
             f'Get "{lost}" back out of the trash into the home folder, and name it "{new}" there.',
         )
-        return scene.draft(instruction, expert, distractors, [holds(f"{HOME}/{new}", text)], size=14)
+        return scene.draft(instruction, expert, distractors, [scene.holds(f"{HOME}/{new}", text)], size=14)
     folder, other = (scene.folder(f"Documents/{name}") for name in scene.some(FOLDERS, 2))
     place = [CUT, click("list-item 'Documents'"), double(icon(folder)), PASTE]
-    checks = [lists(f"{DOCUMENTS}/{folder}", [new]), holds(f"{DOCUMENTS}/{folder}/{new}", text)]
+    checks = [scene.lists(f"{DOCUMENTS}/{folder}", [new]), scene.holds(f"{DOCUMENTS}/{folder}/{new}", text)]
     if level == 2:
         expert = [*back, *renaming(lost, new), *place]
         distractors = [click(icon(wrong)), double(icon(other)), enter(bad, clear=True), COPY]

@@ -10,12 +10,10 @@ from agentworld_gym.tasks.desktop.scene import (
     SAVE,
     Scene,
     cell,
-    cells,
     click,
     double,
     enter,
     family,
-    holds,
     icon,
     keys,
     write,
@@ -53,7 +51,7 @@ def correct_note(scene: Scene, level: int) -> Draft:
             f"In the letter that is open, replace {old} by {new} wherever it stands, and save.",
             f"The letter that is open says {old} where it should say {new}. Correct that everywhere and save it.",
         )
-        return scene.draft(instruction, [*replacing(old, new), SAVE], tempting, [holds(path, corrected)], size=12)
+        return scene.draft(instruction, [*replacing(old, new), SAVE], tempting, [scene.holds(path, corrected)], size=12)
     scene.show()
     news = scene.put(
         "Documents/news.txt", *scene.mixed([f"We do not meet in {old} but in {new}.", f"{other} cannot come."])
@@ -66,7 +64,7 @@ def correct_note(scene: Scene, level: int) -> Draft:
             "it.",
             f'The place of the meeting in "{letter}" is no longer right, see "{news}". Correct it everywhere and save.',
         )
-        return scene.draft(instruction, expert, tempting[:4], [holds(path, corrected)], size=14)
+        return scene.draft(instruction, expert, tempting[:4], [scene.holds(path, corrected)], size=14)
     list_ = scene.put("Documents/absent.txt", "Cannot come:", scene.fresh(PEOPLE))
     before = scene.files[f"{DOCUMENTS}/{list_}"]
     expert += [CLOSE, double(icon(list_)), keys("ctrl", "end"), enter(other), SAVE]
@@ -75,7 +73,7 @@ def correct_note(scene: Scene, level: int) -> Draft:
         "who cannot "
         f'come as a line at the end of "{list_}", and save that.'
     )
-    checks = [holds(path, corrected), holds(f"{DOCUMENTS}/{list_}", f"{before}{other}\n")]
+    checks = [scene.holds(path, corrected), scene.holds(f"{DOCUMENTS}/{list_}", f"{before}{other}\n")]
     return scene.draft(instruction, expert, [enter(guest), tempting[0], tempting[1]], checks, size=SIZE)
 
 
@@ -115,7 +113,7 @@ def _rename_found(scene: Scene) -> Draft:
         f'Which file in Documents holds the word "{word}"? Search with the terminal, and give that file the name '
         f'"{new}".',
     )
-    return scene.draft(instruction, expert, distractors, [holds(f"{DOCUMENTS}/{new}", text)], size=12)
+    return scene.draft(instruction, expert, distractors, [scene.holds(f"{DOCUMENTS}/{new}", text)], size=12)
 
 
 def press_delete() -> str:
@@ -158,7 +156,7 @@ def _enter_count(scene: Scene) -> Draft:
         "enter "
         f'the number where it is missing in "{table}". Save the table.'
     )
-    return scene.draft(instruction, expert, distractors, [cells(f"{DOCUMENTS}/{table}", {where: str(count)})], size=14)
+    return scene.draft(instruction, expert, distractors, [scene.cells(f"{DOCUMENTS}/{table}", {where: str(count)})], size=14)
 
 
 def _enter_found(scene: Scene) -> Draft:
@@ -196,5 +194,5 @@ def _enter_found(scene: Scene) -> Draft:
         "tells on the "
         f'line of {client} in "{table}" and save. Then rename the note to "{new}".'
     )
-    checks = [cells(f"{DOCUMENTS}/{table}", {where: str(number), beside: ""}), holds(f"{DOCUMENTS}/{new}", text)]
+    checks = [scene.cells(f"{DOCUMENTS}/{table}", {where: str(number), beside: ""}), scene.holds(f"{DOCUMENTS}/{new}", text)]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)

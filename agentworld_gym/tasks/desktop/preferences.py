@@ -15,7 +15,6 @@ from agentworld_gym.tasks.desktop.scene import (
     double,
     enter,
     family,
-    holds,
     icon,
     sets,
 )
@@ -158,5 +157,5 @@ def settings_by_note(scene: Scene, level: int) -> Draft:
         f'{who}set up what {person} wants. Then write into "{log}" what "{old.control.label}" was set to '
         "before, as its only line, and save it."
     )
-    checks.append(holds(f"{DOCUMENTS}/{log}", f"{old.before}\n"))
+    checks.append(scene.holds(f"{DOCUMENTS}/{log}", f"{old.before}\n"))
     return scene.draft(instruction, expert, [*wrong, *distractors], checks, size=16)

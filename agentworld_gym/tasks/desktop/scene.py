@@ -17,9 +17,6 @@ from agentworld_gym.tasks.words import WORDS
 
 HOME = "/home/user"
 DOCUMENTS = f"{HOME}/Documents"
-SEEN = f"{HOME}/.seen"
-"""Where checks put a copy of what they look at, so that they see what is saved and not what a window shows."""
-
 ATTEMPTS = 50
 """How often a family draws before it gives up."""
 
@@ -48,6 +45,9 @@ class Scene:
         self.windows: list[dict[str, Any]] = []
         self.sites: dict[str, Any] = {}
         self._used: set[str] = set()
+        self._seen = f".seen-{rng.randrange(16**8):08x}"
+        """The file where checks put a copy of what they look at, so that they see what is saved and not what a window
+        shows. Nobody can guess its name, and so nobody can have a window of that name open."""
 
     def fresh(self, pool: Sequence[str]) -> str:
         """One entry of a pool that has not been handed out.
@@ -110,6 +110,23 @@ class Scene:
             "open": self.windows,
         }
         return {**state, "sites": self.sites} if self.sites else state
+
+    def holds(self, path: str, text: str, weight: float = 1.0) -> Check:
+        """A check that a saved file holds exactly this text (a missing line break at its end does not matter)."""
+        return _shows(self._seen, f"open({path!r}).read()", text, weight)
+
+    def lists(self, folder: str, names: Iterable[str], weight: float = 1.0) -> Check:
+        """A check that a folder holds exactly these files and folders."""
+        source = f"'\\n'.join(sorted(os.listdir({folder!r})))"
+        return _shows(self._seen, source, "\n".join(sorted(names)), weight)
+
+    def cells(self, path: str, shown: Mapping[str, str], weight: float = 1.0) -> Check:
+        """A check that a saved spreadsheet shows these values; `""` is an empty cell."""
+        name = f"{self._seen}.{path.rpartition('.')[2]}"
+        probe = _look(name, f"open({path!r}).read()", "'libreoffice', '--calc'")
+        rows = [rf"table-cell\t{cell}\t{_literal(value) if value else chr(34) * 2}\t" for cell, value in shown.items()]
+        pattern = _in_window(_literal(name) + " - LibreOffice Calc", rows)
+        return Check(probe=probe, expect=Expect(matches=pattern), weight=weight)
 
     def draft(
         self,
@@ -237,41 +254,23 @@ def answers(answer: str) -> Check:
     return Check(answer=Expect(items=tuple(part.strip() for part in answer.split(","))))
 
 
-def holds(path: str, text: str, weight: float = 1.0) -> Check:
-    """A check that a saved file holds exactly this text (a missing line break at its end does not matter)."""
-    return _seen(f"open({path!r}).read()", text, weight)
-
-
-def lists(folder: str, names: Iterable[str], weight: float = 1.0) -> Check:
-    """A check that a folder holds exactly these files and folders."""
-    return _seen(f"'\\n'.join(sorted(os.listdir({folder!r})))", "\n".join(sorted(names)), weight)
-
-
-def _seen(source: str, text: str, weight: float) -> Check:
-    probe = (
-        f"seen = {source}\nopen({SEEN + '.txt'!r}, 'w').write(seen)\n"
-        f"subprocess.Popen(['gedit', {SEEN + '.txt'!r}])\ntime.sleep(3)"
+def _look(name: str, source: str, program: str) -> str:
+    """A probe that shows what a Python expression yields, as a file in a program."""
+    copy = f"{HOME}/{name}"
+    return (
+        f"seen = {source}\nopen({copy!r}, 'w').write(seen)\nsubprocess.Popen([{program}, {copy!r}])\ntime.sleep(3)"
     )
+
+
+def _shows(name: str, source: str, text: str, weight: float) -> Check:
     shown = text.rstrip("\n").replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
     if '"' in shown:
         pattern = '"' + _literal(shown.replace('"', '""')) + r'(?:\\n)?"'
     else:
-        pattern = _literal(shown) + r"(?:\\n)?" if shown else '(?:""|\\\\n)'
-    return Check(probe=probe, expect=Expect(matches=rf"^text\t\.seen\.txt\t{pattern}\t"), weight=weight)
-
-
-def cells(path: str, shown: Mapping[str, str], weight: float = 1.0) -> Check:
-    """A check that a saved spreadsheet shows these values; `""` is an empty cell."""
-    ending = path.rpartition(".")[2]
-    copy = f"{SEEN}.{ending}"
-    probe = (
-        f"seen = open({path!r}).read()\nopen({copy!r}, 'w').write(seen)\n"
-        f"subprocess.Popen(['libreoffice', '--calc', {copy!r}])\ntime.sleep(3)"
-    )
-    rows = [rf"table-cell\t{name}\t{_literal(value) if value else chr(34) * 2}\t" for name, value in shown.items()]
-    return Check(
-        probe=probe, expect=Expect(matches=_in_window(rf"\.seen\.{ending} - LibreOffice Calc", rows)), weight=weight
-    )
+        pattern = _literal(shown) + r"(?:\\n)?" if shown else r'(?:""|\\n)'
+    name = f"{name}.txt"
+    matches = _in_window(rf"{_literal(name)} \(~\) - gedit", [rf"text\t{_literal(name)}\t{pattern}\t"])
+    return Check(probe=_look(name, source, "'gedit'"), expect=Expect(matches=matches), weight=weight)
 
 
 def sets(panel: str, *rows: str, weight: float = 1.0) -> Check:

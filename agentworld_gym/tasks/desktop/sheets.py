@@ -11,12 +11,10 @@ from agentworld_gym.tasks.desktop.scene import (
     SAVE,
     Scene,
     cell,
-    cells,
     click,
     double,
     enter,
     family,
-    holds,
     icon,
     keys,
 )
@@ -79,7 +77,7 @@ def fill_table(scene: Scene, level: int) -> Draft:
             click(cell(f"A{only + 2}")),
             CLOSE,
         ]
-        return scene.draft(instruction, [*entries, SAVE], distractors, [cells(path, {**shown, "B7": ""})], size=8)
+        return scene.draft(instruction, [*entries, SAVE], distractors, [scene.cells(path, {**shown, "B7": ""})], size=8)
     scene.show()
     stray = scene.fresh(GOODS)
     receipts = [(goods[i], amounts[i]) for i in missing] + [(stray, _shifted(scene, amounts[missing[0]]))]
@@ -94,7 +92,7 @@ def fill_table(scene: Scene, level: int) -> Draft:
         )
         distractors = [*wrong, click(cell(beside)), enter("=SUM(B2:B5)"), click(cell("A7"))]
         return scene.draft(
-            instruction, [*read, *entries, *fill("B7", right), SAVE], distractors, [cells(path, shown)], size=14
+            instruction, [*read, *entries, *fill("B7", right), SAVE], distractors, [scene.cells(path, shown)], size=14
         )
     new = f"budget-{scene.fresh(MONTHS).lower()}.csv"
     instruction = scene.say(
@@ -112,7 +110,7 @@ def fill_table(scene: Scene, level: int) -> Draft:
     expert = [*read, *entries, *fill("B7", right), *saving]
     distractors = [wrong[0], SAVE, enter("=SUM(B2:B5)"), click(cell(beside))]
     assert len(where) == 2
-    return scene.draft(instruction, expert, distractors, [holds(f"{DOCUMENTS}/{new}", text)], size=SIZE)
+    return scene.draft(instruction, expert, distractors, [scene.holds(f"{DOCUMENTS}/{new}", text)], size=SIZE)
 
 
 @family
@@ -139,7 +137,7 @@ def sort_table(scene: Scene, level: int) -> Draft:
             f"Answer with the name of who gave the {ordinal} most."
         )
         return scene.draft(
-            instruction, ways, [*wrong, *finishes[:3], DELETE_ROW[0]], [cells(path, shown)], names[place - 1], size=11
+            instruction, ways, [*wrong, *finishes[:3], DELETE_ROW[0]], [scene.cells(path, shown)], names[place - 1], size=11
         )
     scene.show()
     header = f"row-header '{gone + 2}'"
@@ -153,7 +151,7 @@ def sort_table(scene: Scene, level: int) -> Draft:
         )
         expert = [double(icon(table)), *remove, *ways]
         distractors = [*wrong[:2], click(other), *finishes[:3], wrong[2]]
-        return scene.draft(instruction, expert, distractors, [cells(path, shown)], names[place - 1], size=15)
+        return scene.draft(instruction, expert, distractors, [scene.cells(path, shown)], names[place - 1], size=15)
     note = scene.put(
         "Documents/withdrawn.txt",
         *scene.mixed([f"{people[gone]} took the donation back.", f"{names[3]} pays in two parts."]),
@@ -168,7 +166,7 @@ def sort_table(scene: Scene, level: int) -> Draft:
         f'first, and save. Then add the names of the two who gave most to "{best}", each on a line of its own, the '
         "larger one first, and save that too."
     )
-    checks = [cells(path, shown), holds(f"{DOCUMENTS}/{best}", f"Who gave most:\n{names[0]}\n{names[1]}\n")]
+    checks = [scene.cells(path, shown), scene.holds(f"{DOCUMENTS}/{best}", f"Who gave most:\n{names[0]}\n{names[1]}\n")]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)
 
 
@@ -200,7 +198,7 @@ def region_total(scene: Scene, level: int) -> Draft:
             f"How much did the region {region} sell in all? Work it out in D1 of the table that is open, save, and "
             "answer.",
         )
-        return scene.draft(instruction, work, [*finishes, *wrong], [cells(path, shown)], answer, size=12)
+        return scene.draft(instruction, work, [*finishes, *wrong], [scene.cells(path, shown)], answer, size=12)
     scene.show()
     note = scene.put(
         "Documents/question.txt",
@@ -214,7 +212,7 @@ def region_total(scene: Scene, level: int) -> Draft:
             "the total."
         )
         distractors = [*finishes, double(icon(other)), *wrong]
-        return scene.draft(instruction, [*read, *work], distractors, [cells(path, shown)], answer, size=14)
+        return scene.draft(instruction, [*read, *work], distractors, [scene.cells(path, shown)], answer, size=14)
     rows_of_summary = scene.mixed(f"{key} {year}" for key in regions[:2] for year in years)
     summary = _table(
         scene, "Documents/summary.ods", ("Region and year", "Total"), *((key, "") for key in rows_of_summary)
@@ -235,7 +233,7 @@ def region_total(scene: Scene, level: int) -> Draft:
         "total on "
         f'its line of "{summary}", save, and answer with it.'
     )
-    checks = [cells(path, shown), cells(f"{DOCUMENTS}/{summary}", {target: answer, spare: ""})]
+    checks = [scene.cells(path, shown), scene.cells(f"{DOCUMENTS}/{summary}", {target: answer, spare: ""})]
     return scene.draft(instruction, expert, distractors, checks, answer, size=SIZE)
 
 
@@ -272,7 +270,7 @@ def move_row(scene: Scene, level: int) -> Draft:
             '"Fee:", and save.'
         )
         text = f"To: {people[pick]}\nFee:\n{amounts[pick]}\n"
-        return scene.draft(instruction, expert, distractors, [holds(f"{DOCUMENTS}/{note}", text)], size=13)
+        return scene.draft(instruction, expert, distractors, [scene.holds(f"{DOCUMENTS}/{note}", text)], size=13)
     members = [(scene.fresh(SURNAMES), scene.fresh(TOWNS), amount) for amount in _amounts(scene, 2)]
     target = _table(scene, "Documents/members.ods", head, *members)
     note = scene.put(
@@ -296,7 +294,7 @@ def move_row(scene: Scene, level: int) -> Draft:
             "others, and "
             "save it.",
         )
-        return scene.draft(instruction, expert, distractors, [cells(f"{DOCUMENTS}/{target}", shown)], size=15)
+        return scene.draft(instruction, expert, distractors, [scene.cells(f"{DOCUMENTS}/{target}", shown)], size=15)
     expert += [CLOSE, double(icon(table)), click(source), *DELETE_ROW, SAVE]
     left = [name for i, name in enumerate(people) if i != pick]
     instruction = (
@@ -305,5 +303,5 @@ def move_row(scene: Scene, level: int) -> Draft:
         f'delete it from "{table}", so that no empty row is left. Save both tables.'
     )
     rest = {f"A{i + 2}": name for i, name in enumerate([*left, ""])}
-    checks = [cells(f"{DOCUMENTS}/{target}", shown), cells(path, rest)]
+    checks = [scene.cells(f"{DOCUMENTS}/{target}", shown), scene.cells(path, rest)]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)

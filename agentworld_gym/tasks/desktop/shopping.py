@@ -10,7 +10,6 @@ from agentworld_gym.tasks.desktop.scene import (
     SAVE,
     Scene,
     cell,
-    cells,
     click,
     double,
     enter,
@@ -61,7 +60,7 @@ def shop_prices(scene: Scene, level: int) -> Draft:
     scene.show()
     where = {line: f"B{number + 2}" for number, line in enumerate(lines)}
     entries = [step for name, cost in wanted for step in fill(where[name], cost)]
-    checks = [cells(f"{DOCUMENTS}/{table}", {where[name]: cost for name, cost in wanted})]
+    checks = [scene.cells(f"{DOCUMENTS}/{table}", {where[name]: cost for name, cost in wanted})]
     searches = [step for name, _ in wanted for step in (SEARCH, enter(name, clear=True))]
     enters = [double(icon(table)), *entries, SAVE]
     tempting = [enter(wrong), enter(alike, clear=True), click(cell(where[spare]))]

@@ -136,7 +136,7 @@ def place_order(scene: Scene, level: int) -> Draft:
     total = Sum(goods + second["price"], express=way == "express").total
     lines[1] = in_row(f'"{second["name"]}"', '"2"')
     where = term("Delivered to", f"{scene.me.name}, {street}, {postcode} {city}")
-    checks = [scene.shows(order, where, term("Delivery", way), *lines)]
+    checks = [scene.shows(order, where, term("Delivery", way), term("Payment", pay), *lines)]
     instruction = (
         f"What is in your cart in the shop ({url('shop/cart')}) is for {friend.name}; take the {second['name']} twice."
         f" Order it {say_way[way]}, in your name, at the address that {friend.first} wrote you; leave the payment as it"

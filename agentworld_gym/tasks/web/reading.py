@@ -110,7 +110,7 @@ def look_up(scene: Scene, level: int) -> Draft:
     if level == 2:
         expert = [search, click(chore), click(room), click("Edit"), *editor(fresh, "New hours"), click("History")]
         checks = [
-            scene.shows(go(path(room)), re.escape(fresh)),
+            scene.shows(go(path(room)), rf"{re.escape(fresh)}\n"),
             scene.shows(go(f"{path(room)}/history"), in_row(scene.me.name, "New hours")),
         ]
         instruction = (

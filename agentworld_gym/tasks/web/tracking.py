@@ -247,7 +247,8 @@ def open_issue(scene: Scene, level: int) -> Draft:
             f" '{fault.text}'. Open a task for it with priority {priority} and just the label {label}. Finish with its"
             " number.",
         )
-        return scene.draft(instruction, expert, turns, [scene.shows(page, *wants)], f"#{number}", wrong, 16)
+        checks = [scene.shows(page, *wants, lacking=[r": Labels\n[^\n]*, "])]
+        return scene.draft(instruction, expert, turns, checks, f"#{number}", wrong, 16)
     scene.state["open"] = ""
     scene.site("mail")
     for sender, told, weight in ((customer, fault, priority), (rest, others[1], odd)):

@@ -16,6 +16,7 @@ from agentworld_gym.fingerprint import installed
 from agentworld_gym.parsing import MARKER
 from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.rows import OFFICIAL_NAMES, Provenance, Row
+from agentworld_gym.screens.sight import current
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Check, Expect, Task, validated
 from agentworld_gym.traces.importers.browsergym import browsed, experiment, experiments, grouped
@@ -128,7 +129,7 @@ class Importer:
             if action.error is not None:
                 self.tally.leave("action that the domain cannot read (kept as it is)")
             users.append(prompts.turn(task, number, action, state))
-            state = seen
+            state = current(domain, state or "", seen)
         data = {
             "system_str": prompts.system(task),
             "prompt": (*users[:-1], users[-1] + prompts.closing),

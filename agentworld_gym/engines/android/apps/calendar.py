@@ -64,7 +64,7 @@ class CalendarApp(App):
 
     id, title, package = "calendar", "Calendar", "com.google.android.calendar"
     State, Defaults = Stated, Known
-    permissions = ("contacts", "notifications")
+    permissions, granted = ("contacts", "notifications"), ("notifications",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
         """The stated events, or some of the scenario's in the next days."""
@@ -318,7 +318,7 @@ def _month(phone: Phone, screen: Screen) -> Widget:
     counts: dict[str, int] = {}
     for event in phone.data["calendar"]["events"]:
         counts[event["date"]] = counts.get(event["date"], 0) + 1
-    cells: list[Widget] = [parts.label(name, height=90) for name in WEEKDAYS]
+    cells: list[Widget] = [Widget(parts.TEXT, text=name, height=90) for name in WEEKDAYS]
     for number in months.Calendar().itermonthdates(year, month):
         if number.month != month:
             cells.append(parts.gap(230))

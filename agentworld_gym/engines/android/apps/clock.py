@@ -36,7 +36,7 @@ class ClockApp(App):
     package = "com.google.android.deskclock"
     State = ClockState
     Defaults = ClockFile
-    permissions = ("notifications",)
+    permissions = granted = ("notifications",)
 
     def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
         """Alarms, cities and timers."""

@@ -65,8 +65,8 @@ def _card(phone: Phone, alarm: Data, opened: bool) -> Widget:
     )
     toggle = {"click": ("clock/open", number)}
     flags = ("focusable", "selected") if opened else ("focusable",)
+    top.role, top.shown, top.on, top.flags = parts.GROUP, True, toggle, flags
     if not opened:
-        top.role, top.shown, top.on, top.flags = parts.GROUP, True, toggle, flags
         return top
     chips = [
         Widget(
@@ -87,9 +87,6 @@ def _card(phone: Phone, alarm: Data, opened: bool) -> Widget:
         item("Sound", ("clock/sound", number), detail=alarm["sound"], height=150),
         parts.switch_item("Vibrate", alarm["vibrate"], ("clock/vibrate", number)),
         item("Delete", ("clock/delete", number), height=126),
-        role=parts.GROUP,
-        on=toggle,
-        flags=flags,
     )
 
 

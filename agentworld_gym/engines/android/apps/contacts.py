@@ -60,7 +60,7 @@ def title_of(phone: Phone, number: str) -> str:
 
 def readable(phone: Phone, app: str) -> bool:
     """Whether an app that came with the phone may read the contacts: unless that was taken from it."""
-    return bool(phone.model["grants"].get(f"{app}/contacts") != "denied")
+    return phone.permitted("contacts", app)
 
 
 def matching(people: list[Person], query: str) -> list[Person]:

@@ -47,7 +47,7 @@ class PhoneApp(App):
     id, title, package = "phone", "Phone", "com.google.android.dialer"
     aliases = ("Dialer",)
     State = Stated
-    permissions = ("contacts", "microphone")
+    permissions = granted = ("contacts",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
         """The stated calls, or some drawn ones of the last day."""

@@ -81,9 +81,15 @@ class FilesApp(App):
         return {"items": items, "sort": "name"}
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """A folder, the search, one file, or the choice of a folder to move to."""
+        """A folder, the search, one file, or the choice of a folder to move to; nothing where files may not be read."""
+        if not phone.permitted("files", "files"):
+            return parts.page(parts.bar("Files", back=False), parts.empty("Files may not access your files"))
         view = {"search": _search, "file": _file, "move": _move}.get(screen["name"], _browse)
         return view(phone, screen)
+
+    def opened(self, phone: Phone) -> None:
+        """Without its permission it shows nothing."""
+        phone.ask_permission("files", ("files/allowed",))
 
     def back(self, phone: Phone, screen: Screen) -> bool:
         """A selection ends before its folder is left."""

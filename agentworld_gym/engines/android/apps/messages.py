@@ -58,7 +58,7 @@ class MessagesApp(App):
     id, title, package = "messages", "Messages", "com.google.android.apps.messaging"
     aliases = ("SMS", "Simple SMS Messenger")
     State, Defaults = Stated, Known
-    permissions = ("contacts", "notifications")
+    permissions = granted = ("contacts",)
     shares = ("text", "file")
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:

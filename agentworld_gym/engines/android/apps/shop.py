@@ -55,9 +55,10 @@ class Stated(Strict):
 
 
 class Known(Strict):
-    """The products of the shop, and the times at which it delivers."""
+    """The products of the shop, the times at which it delivers, and where it has shops."""
 
     products: tuple[StatedProduct, ...]
+    shops: tuple[str, ...] = ()
     slots: tuple[str, ...]
 
 
@@ -67,7 +68,7 @@ class ShopApp(App):
     id, title, package = "shop", "Pantry", "example.pantry.android"
     State, Defaults = Stated, Known
     account = True
-    permissions = ("location", "notifications")
+    permissions = ("location",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
         """The stated products, or those of the scenario; a basket and orders are empty unless stated."""
@@ -154,6 +155,12 @@ class ShopApp(App):
                     phone.confirm("Place order?", text, ("Cancel", None), ("Place order", ("shop/order",)))
             case "order":
                 self._order(phone, data)
+            case "ask_near":
+                phone.ask_permission("location", ("shop/near", args[0]))
+            case "near":
+                shops = phone.defaults["shop"].get("shops", ())
+                found = f"In stock at {shops[args[0] % len(shops)]}." if shops else "No shop near you has it."
+                phone.confirm("Shops near you", found, ("OK", None))
             case "show":
                 phone.push("order", order=args[0])
             case "ask_cancel":
@@ -178,7 +185,7 @@ class ShopApp(App):
         stock = next((p["stock"] for p in data["products"] if p["id"] == product), 0)
         count = (line["count"] if line else 0) + step
         if count > min(stock, MAX_COUNT):
-            phone.toast("No more of this are available")
+            phone.toast("There is no more of this in stock")
         elif line is None:
             data["basket"].append({"id": product, "count": count})
             phone.toast("Added to basket")
@@ -254,8 +261,10 @@ def _products(phone: Phone, screen: Screen) -> Widget:
     )
 
     def line(product: Product) -> Widget:
-        add = parts.icon(f"Add {product['name']} to basket", ("shop/add", product["id"]))
-        detail = f"{money(product['price'])}, {product['size']}" if product["size"] else money(product["price"])
+        flags = () if product["stock"] else ("disabled",)
+        add = parts.icon(f"Add {product['name']} to basket", ("shop/add", product["id"]), *flags)
+        sold = "" if product["stock"] else "sold out"
+        detail = ", ".join(filter(None, (money(product["price"]), product["size"], sold)))
         return parts.item(product["name"], ("shop/open", product["id"]), detail=detail, trailing=(add,))
 
     rows = parts.listing(screen, phone.ordered("products", found), line) if found else parts.empty("Nothing found")
@@ -267,6 +276,7 @@ def _product(phone: Phone, screen: Screen) -> Widget:
     data = phone.data["shop"]
     product = _by_id(data)[screen["product"]]
     count = next((line["count"] for line in data["basket"] if line["id"] == product["id"]), 0)
+    near = () if product["stock"] else (parts.item("Find in a shop near me", ("shop/ask_near", product["id"])),)
     left = "In stock" if product["stock"] >= 10 else f"Only {product['stock']} left" if product["stock"] else "Sold out"
     return parts.page(
         parts.bar(product["name"]),
@@ -274,6 +284,7 @@ def _product(phone: Phone, screen: Screen) -> Widget:
         parts.item(left, detail=product["category"]),
         _stepper(product, count),
         parts.buttons(parts.button("Add to basket", ("shop/add", product["id"]), enabled=product["stock"] > 0)),
+        *near,
         Widget(shown=False, grow=1),
     )
 

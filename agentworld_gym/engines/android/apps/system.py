@@ -14,15 +14,11 @@ from agentworld_gym.engines.gui import Message, Widget, column, grid, row
 DISMISS: Message = ("system/dismiss",)
 _USES = {
     "contacts": "access your contacts",
-    "calendar": "access your calendar",
     "files": "access photos, media and files on your device",
     "notifications": "send you notifications",
-    "phone": "make and manage phone calls",
-    "camera": "take pictures and record video",
-    "microphone": "record audio",
     "location": "access this device's location",
 }
-_WHILE_USED = ("camera", "microphone", "location")
+_WHILE_USED = ("location",)
 
 
 class SystemApp(App):
@@ -49,6 +45,10 @@ class SystemApp(App):
         elif name == "then":
             phone.pop()
             phone.send(message[1])
+        elif name == "accept":
+            phone.pop()
+            for key, value in phone.defaults["device"]["interruptions"][screen["which"]].get("sets", {}).items():
+                phone.switch(key, value)
         elif name == "answer":
             text = phone.text("answer").strip()
             phone.pop()
@@ -126,6 +126,7 @@ def _time(phone: Phone, screen: Screen) -> Widget:
             height=105,
         )
         for text, late in (("AM", False), ("PM", True))
+        if screen["afternoon"] is not None
     ]
     face = row(parts.gap(parts.MARGIN), fields[0], label(":", width=48), fields[1], parts.gap(48), column(*halves))
     face.height = 230
@@ -138,10 +139,11 @@ def _set_time(phone: Phone, screen: Screen) -> None:
     if not (hour.isdecimal() and minute.isdecimal() and len(hour) < 3 and len(minute) < 3):
         phone.toast("Enter a valid time")
         return
-    if not (1 <= int(hour) <= 12 and int(minute) < 60):
+    whole = screen["afternoon"] is None
+    if int(hour) not in (range(24) if whole else range(1, 13)) or int(minute) > 59:
         phone.toast("Enter a valid time")
         return
-    full = int(hour) % 12 + (12 if screen["afternoon"] else 0)
+    full = int(hour) if whole else int(hour) % 12 + (12 if screen["afternoon"] else 0)
     phone.pop()
     phone.send((*screen["then"], f"{full:02}:{int(minute):02}"))
 
@@ -208,7 +210,8 @@ def _stuck(phone: Phone, screen: Screen) -> Widget:
 
 def _unexpected(phone: Phone, screen: Screen) -> Widget:
     shown = phone.defaults["device"]["interruptions"][screen["which"]]
-    answers = [button(answer, DISMISS) for answer in shown["buttons"]]
+    *others, last = shown["buttons"]
+    answers = [*(button(answer, DISMISS) for answer in others), button(last, ("system/accept",))]
     return panel(shown["title"], paragraph(shown["text"], 936), buttons(*answers))
 
 
