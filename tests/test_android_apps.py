@@ -39,6 +39,7 @@ STATE: dict[str, Any] = {
             {"title": "Choir", "date": "2026-03-05", "start": "19:00", "end": "21:00", "reminder": 10},
         ]
     },
+    "permissions": {"files/files": "allowed"},
     "phone": {"calls": [{"who": "Cora Ravel", "kind": "missed", "time": "2026-03-04 09:05"}]},
     "shop": {
         "products": [
@@ -302,7 +303,7 @@ def test_an_order_needs_a_basket_and_a_time() -> None:
     hand = (
         Hand().app("Pantry").tap("'Add Rye bread to basket'", "'Add Rye bread to basket'", "'Add Rye bread to basket'")
     )
-    assert "No more of this are available" in hand.texts
+    assert "There is no more of this in stock" in hand.texts
     hand.tap("'Basket (2)'", "'Order'")
     assert "Choose a delivery time first" in hand.texts
     hand.tap("'Choose a time'", "'Saturday 9:00-11:00'", "'Order'")

@@ -15,6 +15,7 @@ from agentworld_gym.engines.android.display import Display
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.engines.android.scenario import scenario_folder
 from agentworld_gym.engines.controls import suspended
+from agentworld_gym.engines.gui import handler
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens import read_screen, resolve
 from agentworld_gym.screens.node import Node
@@ -29,6 +30,7 @@ STATE: dict[str, Any] = {
     "time": "2026-03-04 09:41",
     "clock": {"alarms": ALARMS, "cities": ["Tokyo"], "timers": [{"label": "Eggs", "minutes": 2}]},
     "files": {"folders": ["Papers", "Archive"], "files": FILES},
+    "permissions": {"files/files": "allowed"},
 }
 
 
@@ -125,7 +127,11 @@ def test_the_middle_of_whatever_is_shown_hits_it(seed: int) -> None:
         for element in display.elements:
             path = display.at(*element.centre)
             inside = path and (element.widget in path or path[0] in _tree(element.widget))
-            assert inside, f"{element.widget.text or element.widget.description} on {machine.phone.screen}"
+            about = f"{element.widget.text or element.widget.description} on {machine.phone.screen}"
+            assert inside, about
+            if "click" in element.widget.on and element.widget.enabled:
+                found = handler(path, "click")
+                assert found is not None and found[0] is element.widget, about
 
 
 def _tree(widget: Any) -> list[Any]:
@@ -201,6 +207,13 @@ def test_what_cannot_be_done_changes_nothing(action: dict[str, Any]) -> None:
     machine = Hand().machine
     before, state = machine.observation, machine.state()
     assert machine.act(action) == before and machine.state() == state
+
+
+def test_an_index_may_be_written_as_a_float() -> None:
+    left, right = Hand().machine, Hand().machine
+    assert left.act({"action_type": "click", "index": 2.0}) == right.act({"action_type": "click", "index": 2})
+    before = left.observation
+    assert left.act({"action_type": "click", "index": 1.5}) == before
 
 
 def test_each_app_keeps_its_screens_and_starts_afresh_by_name() -> None:
@@ -305,6 +318,22 @@ def test_an_alarm_is_made_with_the_time_picker() -> None:
     assert "5:20 PM" in hand.texts and "Sat" in hand.texts
 
 
+def test_a_clock_of_24_hours_is_set_without_halves() -> None:
+    hand = Hand(settings={"24_hour": True}).app("Clock").tap("'Add alarm'")
+    assert not {"AM", "PM"} & set(hand.texts)
+    hand.do("input_text", "'Hour'", text="24").tap("'OK'")
+    assert "Enter a valid time" in hand.texts
+    hand.do("input_text", "'Hour'", text="18").do("input_text", "'Minute'", text="05").tap("'OK'")
+    assert "18:05" in hand.texts
+
+
+def test_an_opened_alarm_is_closed_by_its_head() -> None:
+    hand = Hand().app("Clock").tap("'6:30 AM'")
+    head = next(node for node in hand.nodes if "selected" in node.flags and node.role == "ViewGroup")
+    hand.do("click", index=head.handle)
+    assert hand.machine.phone.data["clock"]["alarms"][0]["days"] == ["Tue", "Thu"] and "Vibrate" not in hand.texts
+
+
 def test_what_was_deleted_comes_back_while_the_bar_at_the_bottom_offers_it() -> None:
     hand = Hand().app("Clock").tap("~'Early train'", "'Delete'")
     assert "Early train" not in hand.texts and "Alarm deleted" in hand.texts
@@ -379,25 +408,39 @@ def test_the_calculator_counts() -> None:
     assert "7×(2+4)÷4" in hand.tap("'More options'", "'History'").texts
 
 
-def test_a_permission_is_asked_once_and_gates_what_it_is_for() -> None:
-    hand = Hand()
-    phone = hand.app("Clock").machine.phone
-    phone.ask_permission("notifications", ("clock/tab", "stopwatch"))
-    hand.do("wait")
-    assert hand.texts == ["Allow Clock to send you notifications?", "Allow", "Don't allow"]
+def test_files_are_read_once_that_is_allowed() -> None:
+    hand = Hand(permissions={}).app("Files")
+    assert hand.texts == ["Allow Files to access photos, media and files on your device?", "Allow", "Don't allow"]
     hand.do("click", x=540, y=100)
     assert "Allow" in hand.texts
-    hand.tap("'Don''t allow'")
-    assert phone.data["clock"]["tab"] == "alarm" and not phone.permitted("notifications", "clock")
-    hand.app("Settings").tap("'Apps'", "'Clock'", "'Notifications' after 'Permissions'", "'Allow'")
-    assert phone.permitted("notifications", "clock")
-    hand.app("Clock")
-    phone.ask_permission("notifications", ("clock/tab", "stopwatch"))
-    assert phone.data["clock"]["tab"] == "stopwatch"
+    assert "Files may not access your files" in hand.tap("'Don''t allow'").texts
+    assert "Papers" not in hand.texts
+    assert "Files has no permission: files" in hand.app("Files").texts
+    hand.app("Settings").tap("'Apps'", "'Files'", "'Files' after 'Permissions'", "'Allow'")
+    assert "Papers" in hand.app("Files").texts
+
+
+def test_a_location_can_be_told_only_this_time() -> None:
+    sold_out = [{"name": "Dill", "category": "Produce", "price": 129, "stock": 0}]
+    hand = Hand(shop={"products": sold_out}).app("Pantry")
+    assert "€1.29, sold out" in hand.texts and "disabled" in hand.node("'Add Dill to basket'").flags
+    hand.tap("'Dill'", "'Find in a shop near me'")
+    assert hand.texts[1:] == ["While using the app", "Only this time", "Don't allow"]
+    assert any("In stock at" in text for text in hand.tap("'Only this time'").texts)
+    hand.tap("'OK'", "'Find in a shop near me'")
+    assert "Shops near you" in hand.texts
+    hand.app("Pantry").tap("'Dill'", "'Find in a shop near me'", "'Don''t allow'", "'Find in a shop near me'")
+    assert "Pantry has no permission: location" in hand.texts
+
+
+@pytest.mark.parametrize("grant", ["allowed", "denied"])
+def test_an_alarm_is_only_announced_where_that_is_allowed(grant: str) -> None:
+    hand = Hand(permissions={"clock/notifications": grant}).do("wait").do("wait")
+    assert [row["text"] for row in hand.machine.phone.model["notifications"]] == ["9:43 AM Tea"][: grant == "allowed"]
 
 
 def test_contents_that_nobody_told_are_pre_existing_until_they_were_shown() -> None:
-    machine = AndroidMachine.start({"clock": STATE["clock"]}, 1)
+    machine = AndroidMachine.start({key: STATE[key] for key in ("clock", "permissions")}, 1)
     texts = lambda: {machine.observation[span.start : span.end]: span.kind for span in machine.spans}  # noqa: E731
     machine.act({"action_type": "open_app", "app_name": "Files"})
     assert texts()["Documents"] == "pre-existing"
@@ -444,6 +487,7 @@ def test_a_wrong_state_is_named(state: dict[str, Any], key: str) -> None:
         ("device.yaml", "dock: [Phone,", "dock: [Sudoku,", "pages"),
         ("device.yaml", "  wifi: true\n", "", "settings.wifi"),
         ("device.yaml", "2026-03-04 09:41", "soon", "time"),
+        ("device.yaml", "sets: {battery_saver", "sets: {battery_savior", "interruptions.0.sets"),
         ("settings.yaml", "switch: nfc", "switch: warp", "pages.devices.rows.1.switch"),
         ("settings.yaml", "page: display", "page: attic", "the whole document"),
         ("clock.yaml", "6:30 AM", "6.30 AM", "times.2"),
@@ -472,6 +516,17 @@ def test_a_dialog_at_the_wrong_moment_has_to_be_answered() -> None:
     assert hand.app("Settings").back().do("navigate_home").texts == before
     with suspended():
         assert hand.tap("Button").texts[0] == "Alarm"
+
+
+def test_the_last_button_of_such_a_dialog_does_what_it_says() -> None:
+    seen = set()
+    for seed in range(30):
+        hand = Hand({"unexpected-dialog": 1.0}, seed).app("Clock")
+        answers = [node.text for node in hand.nodes if node.role == "Button"]
+        before = dict(hand.machine.phone.settings)
+        hand.tap(f"'{answers[-1]}'")
+        seen.add((answers[-1], hand.machine.phone.settings == before))
+    assert {("Turn on", False), ("Rate", True)} <= seen
 
 
 def test_a_screen_that_loads_shows_nothing_until_one_waits() -> None:

@@ -158,6 +158,15 @@ def test_a_field_is_full_at_some_point() -> None:
     whole(machine)
 
 
+def test_a_long_list_that_is_sent_on_is_cut() -> None:
+    items = [{"text": f"{number} " + "x" * 200} for number in range(200)]
+    machine = AndroidMachine.start({"notes": {"notes": [{"title": "All", "items": items}]}}, 0)
+    machine.act({"action_type": "open_app", "app_name": "Notes"})
+    machine.phone.share("y" * 1_000_000)
+    machine.phone.push("thread", app="messages", number="1", fields={"text": "z" * 1_000_000})
+    assert len(machine.phone.stack[-2]["content"]) == len(machine.phone.text("text")) == MAX_CHARS
+
+
 def test_the_actions_that_the_parser_lets_through_are_those_the_phone_takes() -> None:
     parser = ActionParser(load_spec("android"))
     machine = AndroidMachine.start({}, 0)

@@ -51,6 +51,11 @@ def test_a_row_shares_its_width_and_a_grid_has_columns_of_one_width() -> None:
     assert [(child.x, child.y) for child in cells.children] == [(0, 40), (202, 40), (0, 64), (202, 64)]
 
 
+def test_a_field_that_is_made_with_a_long_text_holds_as_much_as_one_that_is_typed_into() -> None:
+    field = Field("x" * (MAX_CHARS + 1), cursor=MAX_CHARS + 1)
+    assert len(field.value) == MAX_CHARS == field.cursor
+
+
 def test_a_click_hits_what_is_drawn_last_and_a_modal_widget_keeps_it_from_the_rest() -> None:
     below, above = button("below", width=400, height=200), button("above", width=50, height=50, at=(10, 10))
     root = placed(layers(below, above))

@@ -277,3 +277,13 @@ def test_what_one_session_writes_no_other_one_sees() -> None:
     assert "shop/wishlist/ana,1/username" not in shop()[0].state()
     first.close()
     first.close()
+
+
+def test_rows_that_refer_to_rows_that_refer_to_what_is_gone_go_too() -> None:
+    made = start().state()
+    name = next(field.split("/")[2] for field in made if field.startswith("shop/users/"))
+    columns = [field.split("/")[3] for field in made if field.startswith(f"shop/users/{name}/")]
+    row = {"username": name, **{column: made[f"shop/users/{name}/{column}"] for column in columns}}
+    kept = start(sites={"shop": {"users": [row], "cart": []}}).state()
+    assert {field.split("/")[2] for field in kept if field.startswith("shop/users/")} == {name}
+    assert len(kept) < len(made)

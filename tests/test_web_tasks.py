@@ -29,6 +29,8 @@ from agentworld_gym.tasks.draft import MENU_MIN, Draft
 from agentworld_gym.tasks.solvers import ControlCase, play
 from agentworld_gym.tasks.web.controlled import CASES
 from agentworld_gym.tasks.web.scene import Scene, Unfit, click, family, fill_in, go, named, press, term, write
+from agentworld_gym.tasks.web.shop import PAYMENTS
+from agentworld_gym.tasks.web.tracking import LABELS
 
 SPEC = load_spec("web")
 PARSER = ActionParser(SPEC)
@@ -127,6 +129,37 @@ def test_every_change_of_the_expert_is_needed(name: str, level: int) -> None:
         if changing.search(action) and "searchbox" not in action:
             rest = [*task.expert[:index], *task.expert[index + 1 :]]
             assert score(task, rest) < 1.0, action
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "before", "more", "allowed"),
+    [
+        ("open_issue", 2, "Open issue", [click(label, "checkbox") for label in LABELS], 0),
+        ("place_order", 3, "Continue to review", [click(way, "radio") for way in PAYMENTS.values()], 1),
+    ],
+)
+def test_what_was_forbidden_costs_success(name: str, level: int, before: str, more: list[str], allowed: int) -> None:
+    """Another label beside the only one, another payment than the one that was to stay."""
+    task = generated("web", name, level, 1)
+    place = task.expert.index(press(before))
+    scores = [score(task, [*task.expert[:place], action, *task.expert[place:]]) for action in more]
+    assert sum(result == 1.0 for result in scores) == allowed
+
+
+def test_other_words_on_the_page_cost_success() -> None:
+    task = generated("web", "look_up", 2, 1)
+    assert score(task, [action.replace("the key.", "the key. Or not.") for action in task.expert]) < 1.0
+
+
+@pytest.mark.parametrize("name", ["place_order", "undo_order"])
+def test_the_right_amount_is_not_always_at_one_place(name: str) -> None:
+    places = set()
+    for seed in range(8):
+        task = generated("web", name, 3, seed)
+        answers = [entry for entry in task.menu if entry.startswith("finish: ")]
+        answers.sort(key=lambda entry: float(re.sub(r"[^\d.]", "", entry)))
+        places.add(answers.index(task.expert[-1]))
+    assert len(places) > 1
 
 
 @every_level

@@ -171,16 +171,15 @@ class Gestures:
 
     def _target(self, action: Mapping[str, Any]) -> Target | None:
         index, x, y = action.get("index"), action.get("x"), action.get("y")
-        if index is not None:
-            # Before the shift, so that no index is too large for a float.
-            if not _is_pixel(index, len(self.display.elements) + self.shift):
+        if isinstance(index, int | float) and not isinstance(index, bool):
+            if not _is_whole(index, len(self.display.elements) + self.shift):
                 return None
             place = int(index) - self.shift
             if place < 0:
                 return None
             element = self.display.elements[place]
             return Target(*element.centre, element)
-        if _is_pixel(x, parts.WIDTH) and _is_pixel(y, parts.HEIGHT):
+        if _is_whole(x, parts.WIDTH) and _is_whole(y, parts.HEIGHT):
             return Target(int(x), int(y))  # type: ignore[arg-type]
         return None
 
@@ -271,8 +270,8 @@ def _largest(display: Display) -> Widget | None:
     return max(areas, key=lambda area: (area.right - area.left) * (area.bottom - area.top)).widget
 
 
-def _is_pixel(value: object, limit: int) -> bool:
-    """Whether a value is a coordinate on the display; whole numbers may be written as floats."""
+def _is_whole(value: object, limit: int) -> bool:
+    """Whether a value is a whole number from 0 to below a limit; it may be written as a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value < limit and value == int(value)

@@ -29,6 +29,7 @@ class Field:
     def __post_init__(self) -> None:
         if len(self.value) > MAX_CHARS:
             self.value = self.value[:MAX_CHARS]
+            self.cursor, self.anchor = min(self.cursor, MAX_CHARS), min(self.anchor, MAX_CHARS)
         if self.cursor < 0:
             self.cursor = len(self.value)
         if self.anchor < 0:

@@ -126,7 +126,7 @@ def change_settings(scene: Scene, level: int) -> Draft:
 
 @family
 def sort_papers(scene: Scene, level: int) -> Draft:
-    """A file is found by its name, by what it says, or by what a message says of it, then moved and renamed."""
+    """A file is found by its name, by what it says, or by what a message says of it, then moved."""
     names = background(scene, 5, 1)
     sender, other = scene.some(names, 2)
     scene.silence(sender, other)

@@ -45,11 +45,11 @@ def _file_named(scene: Scene) -> Draft:
     folder = scene.folder(f"Documents/{scene.fresh(FOLDERS)}")
     stems = scene.some(STEMS, 3)
     old, second, third = (scene.put(f"Documents/{stem}.txt", scene.line()) for stem in stems)
-    new, wrong = _dated(scene, stems[0]), _dated(scene, stems[1])
+    new, *wrong = (_dated(scene, stem) for stem in stems)
     distractors = [
         click(icon(second)),
-        enter(wrong, clear=True),
         click(icon(third)),
+        *(enter(name, clear=True) for name in wrong),
         press("delete"),
         double(icon(folder)),
         click("list-item 'Downloads'"),
@@ -59,7 +59,7 @@ def _file_named(scene: Scene) -> Draft:
         f'The document "{old}" in the folder that is open shall be called "{new}".',
     )
     checks = [scene.lists(DOCUMENTS, [folder, new, second, third])]
-    return scene.draft(instruction, renaming(old, new), distractors, checks, size=8)
+    return scene.draft(instruction, renaming(old, new), distractors, checks, size=10)
 
 
 def _file_by_content(scene: Scene) -> Draft:

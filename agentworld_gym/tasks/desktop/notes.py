@@ -33,8 +33,8 @@ def replacing(old: str, new: str) -> list[str]:
 @family
 def correct_note(scene: Scene, level: int) -> Draft:
     """A word is replaced wherever it stands in a note; at higher levels another note tells which one."""
-    old, new, spare = scene.some(TOWNS, 3)
-    host, guest, other = scene.some(PEOPLE, 3)
+    old, new, spare, elsewhere = scene.some(TOWNS, 4)
+    host, guest, other, present = scene.some(PEOPLE, 4)
     lines = [
         f"Dear {guest},",
         f"we meet in {old} on Friday.",
@@ -44,7 +44,7 @@ def correct_note(scene: Scene, level: int) -> Draft:
     letter = scene.put("Documents/invitation.txt", *lines)
     path = f"{DOCUMENTS}/{letter}"
     corrected = "".join(line.replace(old, new) + "\n" for line in lines)
-    tempting = [write(spare), click("push-button 'Replace'"), write(guest), click("push-button 'Next'"), CLOSE]
+    tempting = [write(elsewhere), write(spare), click("push-button 'Replace'"), write(guest), CLOSE]
     if level == 1:
         scene.open("editor", path)
         instruction = scene.say(
@@ -54,7 +54,9 @@ def correct_note(scene: Scene, level: int) -> Draft:
         return scene.draft(instruction, [*replacing(old, new), SAVE], tempting, [scene.holds(path, corrected)], size=12)
     scene.show()
     news = scene.put(
-        "Documents/news.txt", *scene.mixed([f"We do not meet in {old} but in {new}.", f"{other} cannot come."])
+        "Documents/news.txt",
+        *scene.mixed([f"We do not meet in {old} but in {new}.", f"The dinner stays in {elsewhere}."]),
+        *scene.mixed([f"{other} cannot come.", f"{present} comes late."]),
     )
     read = [double(icon(news)), CLOSE]
     expert = [*read, double(icon(letter)), *replacing(old, new), SAVE]
@@ -64,7 +66,7 @@ def correct_note(scene: Scene, level: int) -> Draft:
             "it.",
             f'The place of the meeting in "{letter}" is no longer right, see "{news}". Correct it everywhere and save.',
         )
-        return scene.draft(instruction, expert, tempting[:4], [scene.holds(path, corrected)], size=14)
+        return scene.draft(instruction, expert, tempting[:4], [scene.holds(path, corrected)], size=16)
     list_ = scene.put("Documents/absent.txt", "Cannot come:", scene.fresh(PEOPLE))
     before = scene.files[f"{DOCUMENTS}/{list_}"]
     expert += [CLOSE, double(icon(list_)), keys("ctrl", "end"), enter(other), SAVE]
@@ -74,7 +76,7 @@ def correct_note(scene: Scene, level: int) -> Draft:
         f'come as a line at the end of "{list_}", and save that.'
     )
     checks = [scene.holds(path, corrected), scene.holds(f"{DOCUMENTS}/{list_}", f"{before}{other}\n")]
-    return scene.draft(instruction, expert, [enter(guest), tempting[0], tempting[1]], checks, size=SIZE)
+    return scene.draft(instruction, expert, [tempting[0], enter(present), enter(guest), write(spare)], checks, size=SIZE)
 
 
 @family

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from agentworld_gym.engines.desktop.programs.settings_panels import Control, panels
 from agentworld_gym.task import Check
 from agentworld_gym.tasks.desktop import scene as scenes
@@ -35,13 +37,20 @@ PANELS = (
 
 
 class Change:
-    """One setting that is to change: what it was, what it becomes, and how."""
+    """One setting that is to change: what it was, what it becomes, and how; and the switches beside it that stay."""
 
     def __init__(self, scene: Scene, panel: str, kind: str) -> None:
-        controls = [one for one in panels()[panel] if one.kind == kind and not one.needs]
+        free = [one for one in panels()[panel] if not one.needs]
+        controls = [one for one in free if one.kind == kind and (kind == "switch" or len(one.choices) > 2)]
         if not controls:
             raise scenes.Unfit(f"{panel} has no {kind}")
         self.panel, self.control = panel, scene.rng.choice(controls)
+        self.kept = scene.mixed(one for one in free if one.kind == "switch" and one is not self.control)[:2]
+        if not self.kept:
+            raise scenes.Unfit(f"{panel} has nothing that is to stay")
+        for one in self.kept:
+            scene.settings[one.setting] = scene.rng.random() < 0.5
+        self._stays = [scenes.is_switched(one.label, scene.settings[one.setting] is True) for one in self.kept]
         self.choices: list[str] = []
         if kind == "switch":
             self.before: str | bool = scene.rng.random() < 0.5
@@ -74,30 +83,39 @@ class Change:
         """What is asked for."""
         label = self.control.label
         if self.control.kind == "switch":
-            return f'{"turn on" if self.after else "turn off"} "{label}" ({self.panel})'
+            return self.switching(self.control, self.after is True)
         return f'set "{label}" to "{self.after}" ({self.panel})'
+
+    def switching(self, switch: Control, on: bool) -> str:
+        """The words that ask for a switch of its panel to be on or off."""
+        return f'{"turn on" if on else "turn off"} "{switch.label}" ({self.panel})'
 
     @property
     def check(self) -> Check:
-        """Whether it is so."""
+        """Whether it is so, and the switches beside it are as they were."""
         label = self.control.label
         if self.control.kind == "switch":
-            return sets(self.panel, scenes.is_on(label) if self.after else scenes.is_off(label))
-        if self.control.kind == "radio":
-            return sets(self.panel, scenes.is_chosen(str(self.after)))
-        return sets(self.panel, scenes.says("combo-box", label, str(self.after)))
+            done = scenes.is_switched(label, self.after is True)
+        elif self.control.kind == "radio":
+            done = scenes.is_chosen(str(self.after))
+        else:
+            done = scenes.says("combo-box", label, str(self.after))
+        return sets(self.panel, done, *self._stays)
 
     @property
     def tempting(self) -> list[str]:
-        """Other clicks on the same panel."""
-        others = [
-            one for one in panels()[self.panel] if one.kind == "switch" and one is not self.control and not one.needs
-        ]
-        return [*(self.setting(choice)[-1] for choice in self.choices[:1]), *(_toggle(one) for one in others[:1])]
+        """Other clicks on the same panel: other choices, and switches that are to stay, the likeliest mistakes first."""
+        choices = [self.setting(choice)[-1] for choice in self.choices[:2]]
+        return [step for pair in zip_longest(choices, map(_toggle, self.kept)) for step in pair if step]
 
 
 def _toggle(control: Control) -> str:
     return click(f"switch {scenes.quoted(control.label)}")
+
+
+def _tempting(changes: list[Change]) -> list[str]:
+    """What tempts beside the changes, the likeliest mistake of each one first."""
+    return [step for steps in zip_longest(*(change.tempting for change in changes)) for step in steps if step]
 
 
 def _changes(scene: Scene, *kinds: str) -> list[Change]:
@@ -119,14 +137,12 @@ def change_settings(scene: Scene, level: int) -> Draft:
     )
     changes = _changes(scene, *scene.mixed(kinds[level - 1]))
     spare = [click(f"list-item {scenes.quoted(name)}") for name in scene.some(PANELS, 2)]
-    distractors = (
-        [extra for change in changes for extra in change.tempting] + spare + [CLOSE, click("push-button 'Files'")]
-    )
+    distractors = [*_tempting(changes), *spare, CLOSE, click("push-button 'Files'")]
     wanted = "; ".join(change.words for change in changes)
     instruction = scene.say(f"In the settings, {wanted}.", f"Change the settings of this computer: {wanted}.")
     expert = [OPEN, *_way(changes)]
     return scene.draft(
-        instruction, expert, distractors, [change.check for change in changes], size=(8, 14, 16)[level - 1]
+        instruction, expert, distractors, [change.check for change in changes], size=(10, 16, 16)[level - 1]
     )
 
 
@@ -138,24 +154,27 @@ def settings_by_note(scene: Scene, level: int) -> Draft:
     changes = _changes(scene, *scene.mixed(kinds))
     person, other = scene.some(PEOPLE, 2)
     lines = [f"{person}: {change.words}" for change in changes]
-    unwanted = _changes(scene, "switch")[0]
-    lines.append(f"{other}: {unwanted.words}")
+    beside = scene.rng.choice(changes)
+    unwanted = beside.kept[0]
+    lines.append(f"{other}: {beside.switching(unwanted, not scene.settings[unwanted.setting])}")
     note = scene.put("Documents/wishes.txt", *scene.mixed(lines))
-    distractors = [unwanted.show, *unwanted.steps, *(extra for change in changes for extra in change.tempting)]
+    distractors = [_toggle(unwanted), *_tempting(changes)]
     expert = [double(icon(note)), CLOSE, OPEN, *_way(changes)]
     checks = [change.check for change in changes]
     who = f'The note "{note}" in Documents tells who wants which settings. {person} uses this computer today: '
     if level < 3:
         instruction = who + scene.say(f"set up what {person} wants.", f"make the changes that {person} wants.")
-        return scene.draft(instruction, expert, distractors, checks, size=(13, 15)[level - 1])
+        return scene.draft(instruction, expert, distractors, checks, size=(14, 16)[level - 1])
     old = next(change for change in changes if change.control.kind == "combo")
     log = scene.put("Documents/log.txt", "")
     scene.files[f"{DOCUMENTS}/{log}"] = ""
     expert += [CLOSE, double(icon(log)), enter(str(old.before)), SAVE]
-    wrong = [enter(str(old.after)), *(enter(choice) for choice in old.choices[:1])]
+    values = [old.before, old.after, old.choices[0]]
+    # Each value is on offer in the list and on paper, so that none stands out.
+    wrong = [step for value in values for step in (enter(str(value)), old.setting(value)[-1])]
     instruction = (
         f'{who}set up what {person} wants. Then write into "{log}" what "{old.control.label}" was set to '
         "before, as its only line, and save it."
     )
     checks.append(scene.holds(f"{DOCUMENTS}/{log}", f"{old.before}\n"))
-    return scene.draft(instruction, expert, [*wrong, *distractors], checks, size=16)
+    return scene.draft(instruction, expert, [distractors[0], *wrong, *distractors], checks, size=16)

@@ -274,20 +274,15 @@ def _shows(name: str, source: str, text: str, weight: float) -> Check:
 
 
 def sets(panel: str, *rows: str, weight: float = 1.0) -> Check:
-    """A check on a panel of the settings; each row is a pattern of `is_on`, `is_off`, `is_chosen` or `says`."""
+    """A check on a panel of the settings; each row is a pattern of `is_switched`, `is_chosen` or `says`."""
     probe = f"subprocess.Popen(['gnome-control-center', {panel!r}])\ntime.sleep(3)"
     title = _literal(panel)
     return Check(probe=probe, expect=Expect(matches=_in_window(title, rows)), weight=weight)
 
 
-def is_on(switch: str) -> str:
-    """The row of a switch that is on."""
-    return rf'switch\t{_literal(switch)}\t""\t\tchecked\t'
-
-
-def is_off(switch: str) -> str:
-    """The row of a switch that is off."""
-    return rf'switch\t{_literal(switch)}\t""\t\t\t'
+def is_switched(switch: str, on: bool) -> str:
+    """The row of a switch that is on or off."""
+    return rf'switch\t{_literal(switch)}\t""\t\t{"checked" if on else ""}\t'
 
 
 def is_chosen(choice: str) -> str:

@@ -10,6 +10,7 @@ from agentworld_gym.tasks.desktop.scene import (
     DOCUMENTS,
     SAVE,
     Scene,
+    Unfit,
     cell,
     click,
     double,
@@ -39,15 +40,10 @@ def _table(scene: Scene, path: str, *rows: Sequence[object]) -> str:
     return scene.put(path, *(",".join(map(str, row)) for row in rows))
 
 
-def _shifted(scene: Scene, number: int) -> int:
-    """A wrong number near a right one."""
-    return number + scene.rng.choice((-30, -20, -9, 9, 20, 30))
-
-
 @family
 def fill_table(scene: Scene, level: int) -> Draft:
     """Figures that are missing in a table are entered and added up; at higher levels a note has them."""
-    goods, amounts = scene.some(GOODS, 5), _amounts(scene, 5)
+    goods, (*amounts, spare, other) = scene.some(GOODS, 5), _amounts(scene, 7)
     missing = sorted(scene.rng.sample(range(5), 2 if level == 3 else 1))
     rows = [
         ("Item", "Amount"),
@@ -58,9 +54,9 @@ def fill_table(scene: Scene, level: int) -> Draft:
     path, right = f"{DOCUMENTS}/{table}", "=SUM(B2:B6)"
     where = [f"B{i + 2}" for i in missing]
     entries = [step for i in missing for step in fill(f"B{i + 2}", str(amounts[i]))]
-    beside = f"B{next(i for i in range(5) if i not in missing) + 2}"
-    wrong = [enter(str(_shifted(scene, amounts[i]))) for i in missing]
-    shown = {**{f"B{i + 2}": str(amounts[i]) for i in missing}, "B7": str(sum(amounts))}
+    beside = [click(cell(f"B{i + 2}")) for i in scene.mixed(set(range(5)) - set(missing))]
+    wrong = [enter(str(spare)), enter(str(other))]
+    shown = {**{f"B{i + 2}": str(amount) for i, amount in enumerate(amounts)}, "B7": str(sum(amounts))}
     if level == 1:
         (only,) = missing
         scene.open("spreadsheet", path)
@@ -71,18 +67,16 @@ def fill_table(scene: Scene, level: int) -> Draft:
         )
         distractors = [
             *wrong,
-            click(cell(beside)),
-            click(cell("B7")),
+            *beside[:2],
             keys("ctrl", "z"),
-            click(cell(f"A{only + 2}")),
+            click(cell("B7")),
             CLOSE,
         ]
-        return scene.draft(instruction, [*entries, SAVE], distractors, [scene.cells(path, {**shown, "B7": ""})], size=8)
+        return scene.draft(instruction, [*entries, SAVE], distractors, [scene.cells(path, {**shown, "B7": ""})], size=10)
     scene.show()
-    stray = scene.fresh(GOODS)
-    receipts = [(goods[i], amounts[i]) for i in missing] + [(stray, _shifted(scene, amounts[missing[0]]))]
+    strays = zip(scene.some(GOODS, 2), (spare, other), strict=True)
+    receipts = [*((goods[i], amounts[i]) for i in missing), *strays]
     note = scene.put("Documents/receipts.txt", *scene.mixed(f"{good}: {amount}" for good, amount in receipts))
-    wrong = [enter(str(receipts[-1][1])), *wrong]
     read = [double(icon(note)), CLOSE, double(icon(table))]
     if level == 2:
         instruction = scene.say(
@@ -90,9 +84,9 @@ def fill_table(scene: Scene, level: int) -> Draft:
             "save.",
             f'Complete "{table}" with what "{note}" says, with the total of all amounts in B7, and save it.',
         )
-        distractors = [*wrong, click(cell(beside)), enter("=SUM(B2:B5)"), click(cell("A7"))]
+        distractors = [*wrong, *beside[:2], enter("=SUM(B2:B5)"), click(cell("A7"))]
         return scene.draft(
-            instruction, [*read, *entries, *fill("B7", right), SAVE], distractors, [scene.cells(path, shown)], size=14
+            instruction, [*read, *entries, *fill("B7", right), SAVE], distractors, [scene.cells(path, shown)], size=SIZE
         )
     new = f"budget-{scene.fresh(MONTHS).lower()}.csv"
     instruction = scene.say(
@@ -108,7 +102,7 @@ def fill_table(scene: Scene, level: int) -> Draft:
         [f"{a},{b}\n" for a, b in [("Item", "Amount"), *zip(goods, amounts, strict=True), ("Total", sum(amounts))]]
     )
     expert = [*read, *entries, *fill("B7", right), *saving]
-    distractors = [wrong[0], SAVE, enter("=SUM(B2:B5)"), click(cell(beside))]
+    distractors = [wrong[0], SAVE, enter("=SUM(B2:B5)"), beside[0]]
     assert len(where) == 2
     return scene.draft(instruction, expert, distractors, [scene.holds(f"{DOCUMENTS}/{new}", text)], size=SIZE)
 
@@ -182,14 +176,17 @@ def region_total(scene: Scene, level: int) -> Draft:
         rows = list(zip(scene.mixed(kinds), scene.rng.sample(PEOPLE, 7), amounts, strict=True))
         tables.append((_table(scene, f"Documents/sales-{year}.ods", ("Region", "Seller", "Amount"), *rows), rows))
     chosen = scene.rng.randrange(2)
-    (name, rows), (other, _) = tables[chosen], tables[1 - chosen]
-    region, beside = regions[0], regions[1]
+    (name, rows), (other, others) = tables[chosen], tables[1 - chosen]
+    region, beside, third = regions
     totals = {key: sum(row[2] for row in rows if row[0] == key) for key in regions}
     path = f"{DOCUMENTS}/{name}"
-    work = [click(cell("D1")), enter(f'=SUMIF(A2:A8;"{region}";C2:C8)'), SAVE]
-    wrong = [enter(f'=SUMIF(A2:A8;"{beside}";C2:C8)'), enter("=SUM(C2:C8)"), click(cell("D2")), click(cell("C2"))]
-    numbers = {totals[beside], sum(totals.values()), _shifted(scene, totals[region])} - {totals[region]}
-    finishes = [f"finish: {number}" for number in scene.mixed(sorted(numbers))]
+    right, *formulas = (enter(f'=SUMIF(A2:A8;"{key}";C2:C8)') for key in regions)
+    work = [click(cell("D1")), right, SAVE]
+    then = sum(row[2] for row in others if row[0] == region)
+    if len({*totals.values(), then}) < 4:
+        raise Unfit("two totals are the same")
+    wrong = scene.mixed([totals[beside], totals[third], then])
+    finishes = [f"finish: {number}" for number in wrong]
     answer, shown = str(totals[region]), {"D1": str(totals[region])}
     if level == 1:
         scene.open("spreadsheet", path)
@@ -198,7 +195,8 @@ def region_total(scene: Scene, level: int) -> Draft:
             f"How much did the region {region} sell in all? Work it out in D1 of the table that is open, save, and "
             "answer.",
         )
-        return scene.draft(instruction, work, [*finishes, *wrong], [scene.cells(path, shown)], answer, size=12)
+        distractors = [*finishes, *formulas, click(cell("D2")), enter("=SUM(C2:C8)"), click(cell("C2"))]
+        return scene.draft(instruction, work, distractors, [scene.cells(path, shown)], answer, size=12)
     scene.show()
     note = scene.put(
         "Documents/question.txt",
@@ -211,8 +209,8 @@ def region_total(scene: Scene, level: int) -> Draft:
             f'"{note}" asks for a total. Work it out in D1 of the table it is about, save that table, and answer with '
             "the total."
         )
-        distractors = [*finishes, double(icon(other)), *wrong]
-        return scene.draft(instruction, [*read, *work], distractors, [scene.cells(path, shown)], answer, size=14)
+        distractors = [*finishes, double(icon(other)), *formulas, click(cell("D2")), enter("=SUM(C2:C8)")]
+        return scene.draft(instruction, [*read, *work], distractors, [scene.cells(path, shown)], answer, size=SIZE)
     rows_of_summary = scene.mixed(f"{key} {year}" for key in regions[:2] for year in years)
     summary = _table(
         scene, "Documents/summary.ods", ("Region and year", "Total"), *((key, "") for key in rows_of_summary)
@@ -220,14 +218,7 @@ def region_total(scene: Scene, level: int) -> Draft:
     target = f"B{rows_of_summary.index(f'{region} {years[chosen]}') + 2}"
     spare = f"B{rows_of_summary.index(f'{region} {years[1 - chosen]}') + 2}"
     expert = [*read, *work, CLOSE, double(icon(summary)), *fill(target, answer), SAVE]
-    distractors = [
-        enter(str(totals[beside])),
-        click(cell(spare)),
-        wrong[0],
-        finishes[0],
-        double(icon(other)),
-        finishes[-1],
-    ]
+    distractors = [*(enter(str(number)) for number in wrong[:2]), *finishes[:2], formulas[0], click(cell(spare))]
     instruction = (
         f'"{note}" asks for a total. Work it out in D1 of the table it is about and save that table. Then enter the '
         "total on "
@@ -246,7 +237,7 @@ def move_row(scene: Scene, level: int) -> Draft:
     head = ("Name", "Town", "Fee")
     table = _table(scene, "Documents/applicants.ods", head, *rows)
     path = f"{DOCUMENTS}/{table}"
-    pick, spare = scene.rng.sample(range(5), 2)
+    pick, spare, third = scene.rng.sample(range(5), 3)
     if level == 1:
         note = scene.put("Documents/invoice.txt", f"To: {people[pick]}", "Fee:")
         expert = [
@@ -259,33 +250,31 @@ def move_row(scene: Scene, level: int) -> Draft:
             PASTE,
             SAVE,
         ]
-        distractors = [
-            click(cell(f"C{spare + 2}")),
-            click(cell(f"B{pick + 2}")),
-            keys("ctrl", "x"),
-            click(f"row-header '{pick + 2}'"),
-        ]
+        places = [f"{column}{row + 2}" for row in (pick, spare, third) for column in "CB"]
+        distractors = [*(click(cell(place)) for place in places[1:]), keys("ctrl", "x")]
         instruction = (
             f'Add the fee of {people[pick]} from "{table}" to the end of "{note}", as a line of its own below '
             '"Fee:", and save.'
         )
         text = f"To: {people[pick]}\nFee:\n{amounts[pick]}\n"
-        return scene.draft(instruction, expert, distractors, [scene.holds(f"{DOCUMENTS}/{note}", text)], size=13)
+        return scene.draft(instruction, expert, distractors, [scene.holds(f"{DOCUMENTS}/{note}", text)], size=15)
     members = [(scene.fresh(SURNAMES), scene.fresh(TOWNS), amount) for amount in _amounts(scene, 2)]
     target = _table(scene, "Documents/members.ods", head, *members)
     note = scene.put(
-        "Documents/decision.txt", *scene.mixed([f"{people[pick]} becomes a member.", f"{people[spare]} has to wait."])
+        "Documents/decision.txt",
+        *scene.mixed(
+            [
+                f"{people[pick]} becomes a member.",
+                f"{people[spare]} has to wait.",
+                f"{people[third]} does not want to any more.",
+            ]
+        ),
     )
     source, free = f"row-header '{pick + 2}'", "A4"
     copying = [click(source), COPY, CLOSE, double(icon(target)), click(cell(free)), PASTE, SAVE]
     expert = [double(icon(note)), CLOSE, double(icon(table)), *copying]
     shown = {"A4": people[pick], "B4": towns[pick], "C4": str(amounts[pick]), "A3": members[1][0]}
-    distractors = [
-        click(f"row-header '{spare + 2}'"),
-        click(cell("A3")),
-        click(cell(f"A{pick + 2}")),
-        keys("ctrl", "x"),
-    ]
+    distractors = [*(click(f"row-header '{row + 2}'") for row in (spare, third)), click(cell("A3")), keys("ctrl", "x")]
     if level == 2:
         instruction = scene.say(
             f'"{note}" tells who of "{table}" becomes a member. Copy that row to the first free row of "{target}" '

@@ -142,7 +142,7 @@ def place_order(scene: Scene, level: int) -> Draft:
         f" Order it {say_way[way]}, in your name, at the address that {friend.first} wrote you; leave the payment as it"
         " is. Finish with the total of the order."
     )
-    wrong = [total - second["price"], total + (EXPRESS if way == "standard" else -EXPRESS)]
+    wrong = scene.some([total + sign * step for sign in (-1, 1) for step in (second["price"], STANDARD)], 3)
     return scene.draft(instruction, expert, [fill[1], turns[0], click(f"{stranger.first} has moved")], checks,
                        euros(total), [euros(w) for w in wrong], 16, FACTS)  # fmt: skip
 
