@@ -12,7 +12,8 @@ from typing import Any, TypedDict
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Observation, Session, Usage, World
 from agentworld_gym.errors import AgentWorldError, RecordingError
-from agentworld_gym.rewards.checks import due, output_of, passed, score
+from agentworld_gym.rewards.checks import due, passed, score
+from agentworld_gym.rewards.probes import Probe, run_probes
 from agentworld_gym.rewards.rubric import Case, RubricJudge
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.spec import DomainSpec
@@ -83,17 +84,6 @@ class Transition:
     terminated: bool
     truncated: bool
     info: Info
-
-
-@dataclass(slots=True)
-class _Probe:
-    """One probe under way on a fork of its own: the actions left, the last first."""
-
-    member: int
-    check: int
-    session: Session
-    sight: Sight
-    left: list[str]
 
 
 @dataclass(slots=True)
@@ -275,51 +265,18 @@ class EpisodeRunner:
     def _probe(
         self, episodes: Sequence[Episode], probes: Sequence[tuple[int, int]], endings: Mapping[int, _Ending]
     ) -> None:
-        """Carry out probes on forks, all of them one action further in every wave; the last observation is tested.
-
-        An action whose element is not on the screen fails its check.
-        """
-        going: list[_Probe] = []
+        going = []
         for index, number in probes:
             episode = episodes[index]
             sight = Sight(episode.task.domain, episode.observations)
-            left = list(reversed(episode.task.success[number].probes))
-            going.append(_Probe(index, number, episode.session.probe(), sight, left))
-        forks = [probe.session for probe in going]
-        try:
-            while going:
-                going = self._probe_wave(episodes, going, endings)
-        finally:
-            for fork in forks:
-                fork.close()
-
-    def _probe_wave(
-        self, episodes: Sequence[Episode], probes: Sequence[_Probe], endings: Mapping[int, _Ending]
-    ) -> list[_Probe]:
-        """The next action of each probe; those that have another one after it."""
-        asked: list[tuple[_Probe, Action]] = []
-        for probe in probes:
-            text = probe.sight.resolve(probe.left.pop())
-            if text is None:
-                endings[probe.member].passed[probe.check] = 0.0
-            else:
-                asked.append((probe, self.parser.parse(text, episodes[probe.member].task.tools)))
-        going: list[_Probe] = []
-        sessions, actions = [probe.session for probe, _ in asked], [action for _, action in asked]
-        for (probe, _), answer in zip(asked, self.world.step(sessions, actions) if asked else (), strict=True):
-            ending = endings[probe.member]
-            if isinstance(answer, Failure):
-                ending.failure = replace(answer, message=f"a probe failed: {answer.message}", retryable=False)
-                continue
-            ending.usage += answer.usage
-            if probe.left:
-                probe.sight.see(answer.text)
-                going.append(probe)
-                continue
-            expect = episodes[probe.member].task.success[probe.check].expect
-            assert expect is not None
-            ending.passed[probe.check] = expect.score(output_of(answer.text, self._output))
-        return going
+            going.append(Probe(episode.task, episode.task.success[number], episode.session.probe(), sight))
+        run_probes(self.world, self.parser, going, self._output)
+        for (index, number), probe in zip(probes, going, strict=True):
+            ending = endings[index]
+            ending.usage += probe.usage
+            if probe.score is not None:
+                ending.passed[number] = probe.score
+            ending.failure = probe.failure or ending.failure
 
     def _judge(
         self,

@@ -174,12 +174,13 @@ def scene() -> scenes.Scene:
 
 
 def test_a_task_that_is_satisfied_at_the_start_is_not_issued() -> None:
+    made = scene()
     with pytest.raises(scenes.Unfit, match="holds from the start"):
-        scene().draft("Do nothing.", [], [], [scenes.holds(f"{scenes.DOCUMENTS}/a.txt", "one\n")])
+        made.draft("Do nothing.", [], [], [made.holds(f"{scenes.DOCUMENTS}/a.txt", "one\n")])
 
 
 def test_an_expert_that_cannot_go_on_is_a_mistake_of_the_family() -> None:
-    check = scenes.holds(f"{scenes.DOCUMENTS}/a.txt", "two\n")
+    check = scene().holds(f"{scenes.DOCUMENTS}/a.txt", "two\n")
     with pytest.raises(RuntimeError, match="not on the screen"):
         scene().draft("Write.", [scenes.click("icon 'b.txt'")], [], [check])
     with pytest.raises(RuntimeError, match="raises"):
@@ -214,13 +215,13 @@ def test_a_check_of_a_file_holds_for_its_text_alone(wanted: list[str], there: li
     path = f"{scenes.DOCUMENTS}/a.txt"
     expected, text = "\n".join(wanted), "\n".join(there) + "\n"
     same = expected.rstrip("\n") == text.rstrip("\n") or expected + "\n" == text
-    assert seen(scenes.holds(path, expected), files={path: text}) == same
-    assert seen(scenes.holds(path, text), files={path: text})
+    assert seen(scene().holds(path, expected), files={path: text}) == same
+    assert seen(scene().holds(path, text), files={path: text})
 
 
 def test_a_check_of_cells_looks_at_what_is_saved() -> None:
     path = f"{scenes.DOCUMENTS}/a.ods"
-    check = scenes.cells(path, {"B1": "3", "B2": "", "A2": "x"})
+    check = scene().cells(path, {"B1": "3", "B2": "", "A2": "x"})
     assert seen(check, files={path: "1,=A1+2\nx\n"})
     assert not seen(check, files={path: "1,=A1+3\nx\n"})
     machine = DesktopMachine.start(
@@ -233,8 +234,25 @@ def test_a_check_of_cells_looks_at_what_is_saved() -> None:
 
 
 def test_a_check_of_settings_looks_at_their_panel() -> None:
-    check = scenes.sets("Power", scenes.is_off("Dim Screen"), scenes.says("combo-box", "Screen Blank", "Never"))
+    check = scenes.sets("Power", scenes.is_switched("Dim Screen", False), scenes.says("combo-box", "Screen Blank", "Never"))
     given_ = {"power/dim-screen": False, "power/screen-blank": "Never"}
     assert seen(check, settings=given_)
     assert not seen(check, settings={**given_, "power/dim-screen": True})
     assert not seen(check, settings={**given_, "power/screen-blank": "1 minute"})
+
+
+def test_no_window_of_the_agent_is_taken_for_a_saved_file() -> None:
+    path, decoy = f"{scenes.DOCUMENTS}/a.txt", f"{scenes.HOME}/k/.seen.txt"
+    made = scene()
+    check = made.holds(path, "two\n")
+    machine = DesktopMachine.start({"files": {path: "one\n", decoy: "two\n"}}, 0)
+    machine.act(f"subprocess.Popen(['gedit', {decoy!r}])\ntime.sleep(3)")
+    assert check.expect is not None and not check.expect.holds(machine.fork().act(check.probes[0]))
+    copy = str(check.probes[0]).split("open('")[2].split("'")[0].rpartition("/")[2]
+    beside = f"open('{scenes.HOME}/k/{copy}', 'w').write('two')\nsubprocess.Popen(['gedit', '{scenes.HOME}/k/{copy}'])"
+    shown = machine.act(f"{beside}\ntime.sleep(3)")
+    assert f"text\t{copy}\ttwo\t" in shown
+    assert not check.expect.holds(machine.fork().act(check.probes[0]))
+    assert scene().holds(path, "two\n") == check, "equal for equal seeds"
+    other = generated("desktop", "file_document", 1, 1).success[0].probes[0]
+    assert generated("desktop", "file_document", 1, 2).success[0].probes[0].split("open('")[1] != other.split("open('")[1]

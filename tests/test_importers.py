@@ -26,7 +26,7 @@ from agentworld_gym.recipe.rows import Row, read_rows
 from agentworld_gym.screens import read_screen
 from agentworld_gym.spec import load_spec
 from agentworld_gym.traces.importers import Importer
-from agentworld_gym.traces.importers.browsergym import SHOWN, browsed, flat_tree
+from agentworld_gym.traces.importers.browsergym import MAX_CHARS, SHOWN, browsed, flat_tree, page
 from agentworld_gym.traces.importers.conversation import Call, Conversation, Result, Said, Tally
 from agentworld_gym.traces.importers.pickles import plain, read_pickle
 from agentworld_gym.traces.importers.turns import turns_of
@@ -519,3 +519,13 @@ def test_real_sessions_come_over_whole(name: str, domain: str, turns: int, left:
     assert importer.tally.turns == turns
     talk = {"system message", "text of the agent beside its calls"}
     assert {what: count for what, count in importer.tally.left.items() if what not in talk} == left
+
+
+def test_a_long_text_that_is_named_many_times_does_not_fill_the_memory() -> None:
+    long, tally = "x" * 1_000_000, Tally()
+    role, children = {"value": "button"}, [str(number) for number in range(1, 2000)]
+    root = {"nodeId": "0", "role": {"value": "RootWebArea"}, "name": {"value": "A"}, "childIds": children}
+    tree = {"nodes": [root, *({"nodeId": key, "role": role, "name": {"value": long}} for key in children)]}
+    seen = {"url": "http://a.example/", "open_pages_urls": [long] * 2000, "axtree_object": tree}
+    assert len(page(seen, tally)) < 4 * MAX_CHARS
+    assert tally.left["tabs beyond what a page may say"] > 1900

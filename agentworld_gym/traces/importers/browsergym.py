@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ NAMES = ("episode_id", "trajectory_id", "exp_id", "exp_dir", "exp_name")
 """Keys of a step that stands apart which may say what session it belongs to."""
 
 READ = ("step", "obs", "action", "reward", "raw_reward", "terminated", "truncated", "task_name", *NAMES)
+MAX_CHARS = 2**22
+"""How much one page or goal may say: a small file can name one long text many times."""
 DEEPEST = 200
 """Levels of a tree; deeper nodes are left out."""
 
@@ -179,8 +182,12 @@ def page(seen: Step, tally: Tally) -> str:
     active = active[0] if isinstance(active, list) and active else active
     if len(urls) > 1:
         lines.append("Open tabs:")
-        for number, url in enumerate(urls):
-            title = titles[number] if number < len(titles) else ""
+        size = 0
+        for number, (url, title) in enumerate(zip_longest(urls, titles[: len(urls)], fillvalue="")):
+            size += len(url) + len(title)
+            if size > MAX_CHARS:
+                tally.leave("tabs beyond what a page may say", len(urls) - number)
+                break
             lines.append(f"  {number}: {title} ({url}){', active' if number == active else ''}")
     if focused := _text(seen.get("focused_element_bid")):
         lines.append(f"Focused element: {focused}")
@@ -210,9 +217,10 @@ def flat_tree(tree: Any, properties: Step | None = None) -> str:
     nodes = [node for node in listed if isinstance(node, Mapping)] if isinstance(listed, list) else []
     known = {node.get("nodeId"): node for node in reversed(nodes) if isinstance(node.get("nodeId"), str | int)}
     lines: list[str] = []
+    size = 0
     done: set[Any] = set()
     pending: list[tuple[Any, int, str]] = [(nodes[0].get("nodeId"), 0, "")] if nodes else []
-    while pending:
+    while pending and size <= MAX_CHARS:
         key, depth, above = pending.pop()
         node = known.get(key) if isinstance(key, str | int) else None
         if node is None or key in done or depth > DEEPEST:
@@ -221,6 +229,7 @@ def flat_tree(tree: Any, properties: Step | None = None) -> str:
         line, name = _line(node, above, properties or {})
         if line is not None:
             lines.append("\t" * depth + line)
+            size += len(line)
             depth += 1
         children = node.get("childIds")
         pending += [(child, depth, name) for child in reversed(children if isinstance(children, list) else [])]
@@ -282,6 +291,10 @@ def _goal(place: Step, tally: Tally) -> str:
         parts = [_mapping(part) for part in given]
         tally.leave("picture in the goal", sum(part.get("type") != "text" for part in parts))
         texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+        whole = len(texts)
+        while sum(map(len, texts)) > MAX_CHARS:
+            del texts[len(texts) // 2 :]
+        tally.leave("text of the goal beyond what one may say", whole - len(texts))
         if texts:
             return "\n".join(texts)
     goal = place.get("goal")
