@@ -281,6 +281,13 @@ def test_the_month_counts_events_and_leads_to_a_day() -> None:
     assert "Choir, 7:00 PM – 9:00 PM" in hand.texts
 
 
+def test_the_letters_of_the_week_stand_above_their_days() -> None:
+    hand = Hand().app("Calendar").tap("'Month'")
+    letters = [node.box.x for node in hand.screen if node.text in tuple("MTWFS") and node.box]
+    days = [node.box.x for node in hand.screen if "March " in node.description and node.box]
+    assert letters == sorted(set(letters)) == sorted(set(days))
+
+
 def test_a_reminder_is_a_notification() -> None:
     hand = Hand(time="2026-03-05 18:49").do(action_type="wait")
     assert any(row["title"] == "Choir" for row in hand.machine.phone.model["notifications"])

@@ -4,33 +4,10 @@ from __future__ import annotations
 
 from agentworld_gym.task import Check
 from agentworld_gym.tasks.android.scene import BACK, Scene, app, enter_text, family, line, tap
+from agentworld_gym.tasks.android.words import words
 from agentworld_gym.tasks.android.writing import background
 from agentworld_gym.tasks.draft import Draft
 
-LISTS = {
-    "Hardware store": (
-        "Screws", "Sandpaper", "Paint brush", "Wood glue", "Light bulbs", "Hinges", "Rope", "Tape measure", "Putty",
-        "Drill",
-    ),
-    "Camping": (
-        "Tent pegs", "Gas cartridge", "Torch", "Matches", "Mosquito net", "Tin opener", "Rain cover", "Tarpaulin",
-        "Cups", "Hammock",
-    ),
-    "Party": (
-        "Paper cups", "Candles", "Garlands", "Ice cubes", "Juice", "Speakers", "Napkins", "Folding chairs", "Corkscrew",
-        "Balloons",
-    ),
-    "Garden": (
-        "Seed trays", "Compost", "Twine", "Gloves", "Watering can", "Bamboo canes", "Netting", "Bird food", "Rake",
-        "Gravel",
-    ),
-}  # fmt: skip
-PRODUCTS = (
-    ("Oat milk", "Dairy"), ("Butter", "Dairy"), ("Goat cheese", "Dairy"), ("Yoghurt", "Dairy"), ("Rye bread", "Bakery"),
-    ("Sesame rolls", "Bakery"), ("Apple cake", "Bakery"), ("Apples", "Produce"), ("Bananas", "Produce"),
-    ("Leeks", "Produce"), ("Spinach", "Produce"), ("Potatoes", "Produce"), ("Black tea", "Staples"),
-    ("Olive oil", "Staples"), ("Red lentils", "Staples"), ("Honey", "Staples"),
-)  # fmt: skip
 SLOTS = {"Tomorrow 8:00-10:00": (8, 10), "Tomorrow 12:00-14:00": (12, 14), "Tomorrow 18:00-20:00": (18, 20)}
 
 
@@ -45,9 +22,9 @@ def tick_list(scene: Scene, level: int) -> Draft:
     names = background(scene, 5, 1)
     buyer, other, third = scene.some(names, 3)
     scene.silence(buyer, other)
-    titles = scene.some(list(LISTS), 2)
+    titles = scene.some(list(words().lists), 2)
     title = titles[0]
-    things = scene.some(LISTS[title], 10)
+    things = scene.some(words().lists[title], 10)
     # How many are left says nothing of how many there were.
     left, marked = scene.rng.randint(1, 5), scene.rng.randint(0, 1)
     count = 2 + marked + left
@@ -55,7 +32,7 @@ def tick_list(scene: Scene, level: int) -> Draft:
     bought, done, kept = items[:2], items[2 : 2 + marked], items[2 + marked :]
     shown = scene.some(items, count)
     scene.note(title, items=[(item, item in done) for item in shown], pinned=scene.rng.random() < 0.3)
-    scene.note(titles[1], items=[(item, False) for item in scene.some(LISTS[titles[1]], 4)])
+    scene.note(titles[1], items=[(item, False) for item in scene.some(words().lists[titles[1]], 4)])
     scene.note("Meter readings", "All taken at the beginning of the month.")
     opened = [app("Notes"), tap(title)]
     first = buyer.split()[0]
@@ -125,7 +102,7 @@ def tick_list(scene: Scene, level: int) -> Draft:
 def order_goods(scene: Scene, level: int) -> Draft:
     """Groceries are ordered as told, as a note lists them, or as a note with conditions and the calendar allow."""
     background(scene, 4)
-    goods = scene.some(PRODUCTS, 10)
+    goods = scene.some(words().products, 10)
     prices = [scene.rng.randrange(105, 900, 5) for _ in goods]
     first, second, third, spare = (name for name, _ in goods[:4])
     slots = list(SLOTS)

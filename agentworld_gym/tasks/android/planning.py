@@ -6,23 +6,10 @@ import re
 from datetime import date, timedelta
 
 from agentworld_gym.tasks.android.scene import Scene, app, enter_text, family, line, tap
+from agentworld_gym.tasks.android.words import words
 from agentworld_gym.tasks.android.writing import background
 from agentworld_gym.tasks.draft import Draft
 
-ERRANDS = (
-    "Haircut",
-    "Eye test",
-    "Piano lesson",
-    "Chess club",
-    "Wine tasting",
-    "Bike repair",
-    "Museum",
-    "Blood donation",
-)
-PLANNED = (
-    "Dentist", "Team lunch", "Budget review", "Swimming", "Parent evening", "Yoga", "Call with the landlord", "Choir",
-    "Book club", "Driving lesson", "Interview", "Bank appointment",
-)  # fmt: skip
 PLACES = ("Mill Road 4", "Ferry Road 18", "Tarn pool", "Elm Grove 7", "Room Cedar", "North Quay 2", "Castle Hill 31")
 ALARMS = ("Early train", "Market", "Morning run", "Night shift", "Bakery", "Allotment", "Ferry", "Long walk")
 
@@ -47,10 +34,10 @@ def book_slot(scene: Scene, level: int) -> Draft:
     names = background(scene, 5, 1)
     host, stranger = scene.some(names, 2)
     scene.silence(host)
-    title, other_title = scene.some(ERRANDS, 2)
+    title, other_title = scene.some(words().appointments, 2)
     days = [scene.tomorrow, scene.tomorrow + timedelta(days=1)]
     hours = scene.some(range(8, 16), 4)
-    planned = scene.some(PLANNED, 4)
+    planned = scene.some(words().planned, 4)
     moves = [app("Calendar"), tap("Day"), tap("Next day")]
     if level == 1:
         day, hour = days[0], hours[0]
@@ -134,7 +121,7 @@ def move_event(scene: Scene, level: int) -> Draft:
     names = background(scene, 5, 1)
     host, stranger = scene.some(names, 2)
     scene.silence(host)
-    title, second, third, fourth = scene.some(PLANNED, 4)
+    title, second, third, fourth = scene.some(words().planned, 4)
     places = scene.some(PLACES, 3)
     length, old, new = scene.rng.randint(1, 2), scene.rng.randint(12, 13), scene.rng.randint(15, 18)
     wrong_hour = scene.pick([hour for hour in range(15, 20) if hour != new])
@@ -224,7 +211,7 @@ def set_alarms(scene: Scene, level: int) -> Draft:
     if level == 1:
         return _switched(scene, labels)
     first = scene.rng.randint(7, 12)
-    titles = scene.some(PLANNED, 4)
+    titles = scene.some(words().planned, 4)
     scene.event(titles[0], scene.tomorrow, first)
     scene.event(titles[1], scene.tomorrow, first + 2)
     scene.event(titles[2], scene.today, first - 1)

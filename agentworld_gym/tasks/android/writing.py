@@ -4,27 +4,9 @@ from __future__ import annotations
 
 from agentworld_gym.engines.tables.words import common_words
 from agentworld_gym.tasks.android.scene import BACK, Scene, app, enter_text, family, hold, line, tap
+from agentworld_gym.tasks.android.words import words
 from agentworld_gym.tasks.draft import Draft
 
-SMALL_TALK = (
-    ("Are you coming on Sunday?", "> I think so!"),
-    ("> Did the parcel arrive?", "It did, thank you so much."),
-    ("The cake was a great success.",),
-    ("I left the umbrella at your place.", "> No problem, I keep it."),
-    ("> Happy birthday!", "You are the first one, thank you!"),
-    ("The tram was late again.", "> As always."),
-    ("Shall we paint the fence in May?", "> Gladly, if it is dry."),
-)
-ERRANDS = (
-    ("the boiler", "I had a look at my plan: I can repair the boiler next week."),
-    ("the piano", "Your piano wants tuning again, it has been a year."),
-    ("the window", "The glass for your window has come in, we can fit it."),
-    ("the sofa", "The sofa you asked about is still to be had."),
-    ("the roof", "We found two broken tiles on your roof and can replace them."),
-    ("the bicycle", "Your bicycle is done: new chain, new brakes."),
-    ("the kitten", "The kitten has settled in well, you may visit any day."),
-    ("the garden", "I could dig over the garden before the frost."),
-)
 GREETINGS = ("See you soon!", "Got it", "Welcome to the new number", "All saved", "Hello on the new phone")
 HOUSES = ("Flat", "Cabin", "Boathouse", "Studio", "Farm")
 DOORS = ("gate", "cellar", "shed", "letter box", "garage", "attic")
@@ -36,7 +18,7 @@ HALLS = ("Small hall", "Boathouse", "Room Cedar", "Old mill", "School gym", "Tea
 def background(scene: Scene, people: int = 4, threads: int = 2) -> list[str]:
     """Contacts and small talk with some of them that no task is about; their names."""
     names = [person["name"] for person in scene.people(people)]
-    for name, talk in zip(scene.some(names, threads), scene.some(SMALL_TALK, threads), strict=True):
+    for name, talk in zip(scene.some(names, threads), scene.some(words().small_talk, threads), strict=True):
         scene.thread(name, *talk)
     return names
 
@@ -50,7 +32,7 @@ def save_number(scene: Scene, level: int) -> Draft:
     if level == 3:
         return _new_number(scene, numbers, names)
     senders = [scene.name() for _ in range(2)]
-    topics = scene.some(ERRANDS, 2)
+    topics = scene.some(words().messages, 2)
     for number, sender, firm, (_, text) in zip(numbers, senders, firms[:2], topics, strict=True):
         scene.thread(number, text, f"Best wishes, {sender}, {firm}", unread=1)
     scene.mix()
@@ -223,7 +205,7 @@ def pass_on(scene: Scene, level: int) -> Draft:
     names = background(scene, 6, 1)
     scene.state["messages"]["threads"].clear()
     sender, target, stranger = scene.some(names, 3)
-    scene.thread(stranger, *scene.pick(SMALL_TALK))
+    scene.thread(stranger, *scene.pick(words().small_talk))
     occasions, halls = scene.some(OCCASIONS, 3), scene.some(HALLS, 3)
     hours = scene.some(range(14, 22), 3)
     texts = [

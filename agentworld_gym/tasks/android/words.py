@@ -1,0 +1,33 @@
+"""The lists that the families of phone tasks draw from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from agentworld_gym.engines.android.scenario import scenario_folder
+from agentworld_gym.task import Strict, read_yaml, validated
+
+
+class Words(Strict):
+    """The file `tasks.yaml` beside the scenarios of phones; what each list is for stands there."""
+
+    lists: dict[str, tuple[str, ...]]
+    products: tuple[tuple[str, str], ...]
+    small_talk: tuple[tuple[str, ...], ...]
+    messages: tuple[tuple[str, str], ...]
+    planned: tuple[str, ...]
+    appointments: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def words() -> Words:
+    """The lists.
+
+    >>> sorted(words().lists)[:2]
+    ['Camping', 'Garden']
+
+    Raises:
+        SpecError: the file is wrong.
+    """
+    path = scenario_folder() / "tasks.yaml"
+    return validated(Words, read_yaml(path), path)
