@@ -155,6 +155,43 @@ def test_the_disk_the_windows_and_the_dialogs_have_an_end() -> None:
     assert desk.problem.startswith(("OSError: [Errno 28]", "MemoryError"))
 
 
+@pytest.mark.parametrize(
+    ("script", "path"),
+    [("head -c 3000000 /dev/zero > z", "z"), ("mkdir d; for i in $(seq 1 600); do touch d/$i; done", "d/600")],
+)
+def test_the_disk_of_the_terminal_is_that_of_the_desktop(script: str, path: str) -> None:
+    desk = desktop()
+    answer(desk.machine, f"out = subprocess.run({script!r}, shell=True).stdout\nopen('/home/user/out', 'w').write(out)")
+    answer(desk.machine, "subprocess.run('rm -f d/1 d/2; find . > found', shell=True)")
+    found = desk.file("/home/user/found") or ""
+    assert path not in found.replace("./", "").split("\n")
+    assert path != "z" or "No space left on device" in (desk.file("/home/user/out") or "")
+
+
+def test_the_variables_of_a_shell_have_an_end() -> None:
+    desk = desktop()
+    answer(desk.machine, "subprocess.run('x=$(seq 1 90000); y=1', shell=True)")
+    answer(desk.machine, "subprocess.run('echo ${#x} $y > left', shell=True)")
+    assert desk.file("/home/user/left") == "0 1\n"
+
+
+@pytest.mark.parametrize("script", [":(){ :|:& };:", "f(){ f & f & }; f", "while true; do :; done"])
+def test_a_command_without_end_is_the_last_one_of_its_action(script: str) -> None:
+    desk = desktop()
+    answer(desk.machine, f"subprocess.run({script!r}, shell=True)\nsubprocess.run('touch after', shell=True)")
+    assert desk.file("/home/user/after") is None
+    answer(desk.machine, "subprocess.run('touch after', shell=True)")
+    assert desk.file("/home/user/after") == ""
+
+
+def test_no_error_names_a_function_of_the_engine() -> None:
+    desk = desktop()
+    code = "try:\n    pow(2, 3, 5)\nexcept TypeError as error:\n    open('/home/user/shown', 'w').write(str(error))"
+    answer(desk.machine, code)
+    shown = desk.file("/home/user/shown")
+    assert shown and shown.startswith("power() takes") and "locals" not in shown
+
+
 def test_no_clock_goes_beyond_its_calendar() -> None:
     desk = desktop(clock="2099-12-31T23:00:00")
     for _ in range(3):

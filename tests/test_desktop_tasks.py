@@ -17,6 +17,7 @@ from agentworld_gym.actions import ActionParser
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.screens import NotOnScreen
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.spec import load_spec
@@ -234,7 +235,9 @@ def test_a_check_of_cells_looks_at_what_is_saved() -> None:
 
 
 def test_a_check_of_settings_looks_at_their_panel() -> None:
-    check = scenes.sets("Power", scenes.is_switched("Dim Screen", False), scenes.says("combo-box", "Screen Blank", "Never"))
+    check = scenes.sets(
+        "Power", scenes.is_switched("Dim Screen", False), scenes.says("combo-box", "Screen Blank", "Never")
+    )
     given_ = {"power/dim-screen": False, "power/screen-blank": "Never"}
     assert seen(check, settings=given_)
     assert not seen(check, settings={**given_, "power/dim-screen": True})
@@ -255,4 +258,26 @@ def test_no_window_of_the_agent_is_taken_for_a_saved_file() -> None:
     assert not check.expect.holds(machine.fork().act(check.probes[0]))
     assert scene().holds(path, "two\n") == check, "equal for equal seeds"
     other = generated("desktop", "file_document", 1, 1).success[0].probes[0]
-    assert generated("desktop", "file_document", 1, 2).success[0].probes[0].split("open('")[1] != other.split("open('")[1]
+    assert (
+        generated("desktop", "file_document", 1, 2).success[0].probes[0].split("open('")[1] != other.split("open('")[1]
+    )
+
+
+@pytest.mark.parametrize("name", ["change_settings", "settings_by_note"])
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_a_setting_changed_beside_the_wanted_ones_costs_success(runner: EpisodeRunner, name: str, level: int) -> None:
+    for seed in SEEDS:
+        task = generated("desktop", name, level, seed)
+        others = [entry for entry in task.menu if "switch '" in entry and entry not in task.expert]
+        assert others
+        tried = 0
+        for other in others:
+            for place in range(1, len(task.expert)):
+                actions = (*task.expert[:place], other, *task.expert[place:])
+                try:
+                    success, _ = result(runner, task, way(*actions))
+                except NotOnScreen:
+                    continue
+                tried += 1
+                assert not success, (task.id, other)
+        assert tried

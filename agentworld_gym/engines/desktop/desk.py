@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from random import Random
 from typing import Any
 
 from agentworld_gym.engines import Controls, Scalar
@@ -66,6 +67,11 @@ class Desk:
         twin.resources = {name: resource.fork() for name, resource in self.resources.items()}
         twin.model = copied(self.model)
         return twin
+
+    @property
+    def action(self) -> int:
+        """The number of the agent's action that is carried out."""
+        return int(self.model["action"])
 
     @property
     def now(self) -> datetime:
@@ -378,9 +384,10 @@ class Desk:
             self.model["popup"] = {"window": number, "entries": tuple(ordered), "x": x, "y": y, "index": -1}
 
     def ordered(self, items: Sequence[Any]) -> list[Any]:
-        """The entries of a list in their order, or in another one where a control has turned them."""
+        """The entries of a list in their order, or in another one where a control has mixed them."""
         turn = self.model["turn"]
         if not turn or len(items) < 2:
             return list(items)
-        shift = 1 + int(turn * (len(items) - 1))
-        return [*items[shift:], *items[:shift]]
+        mixed = list(items)
+        Random(str(turn)).shuffle(mixed)
+        return mixed if mixed != list(items) else mixed[::-1]

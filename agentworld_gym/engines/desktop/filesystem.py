@@ -13,7 +13,7 @@ TRASH = f"{HOME}/.local/share/Trash/files"
 STANDARD = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Videos")
 SYSTEM = ("/", "/etc", "/home", "/opt", "/usr", "/usr/bin", "/usr/share", "/var")
 
-MAX_NODES = 2_000
+MAX_NODES = 500
 MAX_NAME = 255
 MAX_PATH = 1_000
 MAX_FILE = 200_000

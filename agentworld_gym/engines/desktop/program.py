@@ -79,6 +79,11 @@ class Desk(Protocol):
     resources: dict[str, Resource]
 
     @property
+    def action(self) -> int:
+        """The number of the agent's action that is carried out."""
+        ...
+
+    @property
     def now(self) -> datetime:
         """The time of the desktop's clock."""
         ...
@@ -201,7 +206,7 @@ class Desk(Protocol):
         ...
 
     def ordered(self, items: Sequence[Any]) -> list[Any]:
-        """The entries of a list in their order, or in another one where a control has turned them."""
+        """The entries of a list in their order, or in another one where a control has mixed them."""
         ...
 
 

@@ -10,6 +10,8 @@ from bashkit import FileSystem
 
 from agentworld_gym.engines.terminal.clock import Clock
 
+MAX_COMMANDS = 20_000
+
 
 @dataclass(slots=True)
 class Context:
@@ -28,6 +30,7 @@ class Context:
     modes: dict[str, int] = field(default_factory=dict)
     times: dict[str, float] = field(default_factory=dict)
     files: FileSystem | None = None
+    max_commands: int = MAX_COMMANDS
 
     @property
     def uid(self) -> int:

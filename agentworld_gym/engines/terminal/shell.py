@@ -16,7 +16,7 @@ from bashkit import Bash, BashError, ExecutionProfile
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
-from agentworld_gym.engines.terminal.context import Context
+from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
 from agentworld_gym.engines.terminal.interrupts import deferred_interrupt
 from agentworld_gym.engines.terminal.keyboard import Entered
 from agentworld_gym.engines.terminal.messages import told
@@ -24,7 +24,6 @@ from agentworld_gym.engines.terminal.script import clock_variables, prepared
 from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
 from agentworld_gym.errors import SpecError
 
-MAX_COMMANDS = 20_000
 MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 20.0
 _SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
@@ -51,8 +50,8 @@ class Shell:
         self.cwd = bash.shell_state().cwd
 
     @classmethod
-    def start(cls, state: TerminalState, seed: int) -> Shell:
-        """A shell in the given state.
+    def start(cls, state: TerminalState, seed: int, max_commands: int = MAX_COMMANDS) -> Shell:
+        """A shell in the given state. A script of more commands than `max_commands` counts as one that never ends.
 
         Raises:
             SpecError: if the files, folders and links cannot be made.
@@ -63,6 +62,7 @@ class Shell:
             home=state.home,
             clock=Clock(moment(state.clock).timestamp()),
             random=Random(f"terminal {seed}"),
+            max_commands=max_commands,
         )
         bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
         shell = cls(context, bash)
@@ -213,7 +213,7 @@ def _settings(context: Context) -> dict[str, Any]:
     return {
         "username": context.user,
         "hostname": context.host,
-        "max_commands": MAX_COMMANDS,
+        "max_commands": context.max_commands,
         "max_loop_iterations": MAX_LOOPS,
         "timeout_seconds": LAST_RESORT_SECONDS,
         "profile": ExecutionProfile.Interactive,

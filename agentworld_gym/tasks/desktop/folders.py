@@ -13,6 +13,7 @@ from agentworld_gym.tasks.desktop.scene import (
     enter,
     family,
     icon,
+    joined,
     keys,
     press,
 )
@@ -28,6 +29,11 @@ SIZE = 16
 def renaming(name: str, new: str) -> list[str]:
     """Give a file another name."""
     return [click(icon(name)), press("f2"), enter(new, clear=True)]
+
+
+def called(new: str) -> str:
+    """Give the file that is selected another name."""
+    return joined(press("f2"), enter(new, clear=True))
 
 
 def _dated(scene: Scene, stem: str) -> str:
@@ -92,12 +98,10 @@ def _file_by_content(scene: Scene) -> Draft:
         double(icon(third)),
     ]
     instruction = scene.say(
-        f'One of the three text documents in Documents mentions "{word}". Rename that one to "{new}" and move it '
-        "into the "
-        f"folder {folder}.",
+        f'One of the three text documents in Documents mentions "{word}". Rename that one to "{new}" and move it into '
+        f"the folder {folder}.",
         f'Find the text in Documents in which the word "{word}" stands. It gets the name "{new}" and goes into the '
-        "folder "
-        f"{folder}.",
+        f"folder {folder}.",
     )
     checks = [scene.lists(f"{DOCUMENTS}/{folder}", [new]), scene.lists(DOCUMENTS, [folder, other, wrong, third])]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)
@@ -132,17 +136,14 @@ def _file_by_rules(scene: Scene) -> Draft:
         CLOSE,
         NEW_FOLDER,
         enter(folder),
-        *renaming(document, new),
+        click(icon(document)),
+        called(new),
         CUT,
         double(icon(folder)),
         PASTE,
     ]
-    distractors = [
-        enter(other),
-        enter(f"{stranger}-{number}.txt", clear=True),
-        click(icon(distractor)),
-        enter(f"{client}-{stray}.txt", clear=True),
-    ]
+    others = [f"{name}-{value}.txt" for name in (client, stranger) for value in (number, stray)][1:]
+    distractors = [enter(other), double(icon(other)), *map(called, scene.mixed(others))]
     instruction = scene.say(
         f'The document "{document}" is finished. File it as "{rules}" says.',
         f'Read "{rules}" and do with "{document}" what it asks for; the document is finished.',
@@ -161,7 +162,7 @@ def restore_document(scene: Scene, level: int) -> Draft:
              for stem, person, town in zip(scene.some(STEMS, 4), people, towns, strict=True)]  # fmt: skip
     lost, wrong, *others = names
     text = f"{people[0]}, {towns[0]}\n"
-    new, bad = f"{people[0].lower()}-{towns[0].lower()}.txt", f"{people[1].lower()}-{towns[1].lower()}.txt"
+    new, bad, worse, _ = (f"{person.lower()}-{town.lower()}.txt" for person, town in zip(people, towns, strict=True))
     back = [click("list-item 'Trash'"), click(icon(lost)), click("push-button 'Restore'"), click("list-item 'Home'")]
     if level == 1:
         expert = [*back, *renaming(lost, new)]
@@ -169,8 +170,7 @@ def restore_document(scene: Scene, level: int) -> Draft:
         distractors += [click(icon(others[0])), double(icon("Documents"))]
         instruction = scene.say(
             f'"{lost}" was deleted by mistake. Restore it from the trash (it comes back to the home folder) and '
-            "rename it "
-            f'to "{new}".',
+            f'rename it to "{new}".',
             f'Get "{lost}" back out of the trash into the home folder, and name it "{new}" there.',
         )
         return scene.draft(instruction, expert, distractors, [scene.holds(f"{HOME}/{new}", text)], size=14)
@@ -182,11 +182,9 @@ def restore_document(scene: Scene, level: int) -> Draft:
         distractors = [click(icon(wrong)), double(icon(other)), enter(bad, clear=True), COPY]
         instruction = scene.say(
             f'Restore "{lost}" from the trash (it comes back to the home folder), rename it to "{new}" and move it '
-            "into "
-            f"the folder {folder} in Documents.",
+            f"into the folder {folder} in Documents.",
             f'"{lost}" lies in the trash. It belongs into the folder {folder} in Documents, named "{new}". What is '
-            "restored "
-            "comes back to the home folder first.",
+            "restored comes back to the home folder first.",
         )
         return scene.draft(instruction, expert, distractors, checks, size=SIZE)
     lines = [f"{person}: {name}" for person, name in zip(people, names, strict=True)]
@@ -194,14 +192,21 @@ def restore_document(scene: Scene, level: int) -> Draft:
     wanted = scene.put(
         "Documents/request.txt", f"The paper of {people[0]} is needed again.", f"It belongs to {folder}."
     )
-    expert = [double(icon(wanted)), CLOSE, double(icon(register)), CLOSE, *back, *renaming(lost, new), *place]
-    distractors = [click(icon(wrong)), double(icon(other)), enter(bad, clear=True)]
+
+    def prepare(name: str, new: str) -> str:
+        return joined(click(icon(name)), called(new), CUT)
+
+    def deliver(folder: str) -> str:
+        return joined(double(icon(folder)), PASTE)
+
+    expert = [double(icon(wanted)), CLOSE, double(icon(register)), CLOSE, *back, prepare(lost, new)]
+    expert += [click("list-item 'Documents'"), deliver(folder)]
+    distractors = [deliver(other), click(icon(wrong)), prepare(wrong, bad), click(icon(others[0]))]
+    distractors += [prepare(others[0], worse)]
     instruction = (
         f'Do what "{wanted}" asks for: "{register}" tells which document is whose. They are all in the trash, and '
-        "what is "
-        "restored comes back to the home folder. "
-        "Move the document into the folder in Documents that is named in the request, and rename it to the person "
-        "and the "
-        "town it mentions, in small letters, such as anna-paris.txt."
+        "what is restored comes back to the home folder. Move the document into the folder in Documents that is "
+        "named in the request, and rename it to the person and the town it mentions, in small letters, such as "
+        "anna-paris.txt."
     )
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)

@@ -15,6 +15,7 @@ from agentworld_gym.tasks.desktop.scene import (
     enter,
     family,
     icon,
+    joined,
     keys,
     write,
 )
@@ -59,8 +60,8 @@ def correct_note(scene: Scene, level: int) -> Draft:
         *scene.mixed([f"{other} cannot come.", f"{present} comes late."]),
     )
     read = [double(icon(news)), CLOSE]
-    expert = [*read, double(icon(letter)), *replacing(old, new), SAVE]
     if level == 2:
+        expert = [*read, double(icon(letter)), *replacing(old, new), SAVE]
         instruction = scene.say(
             f'"{news}" tells of a change. Correct "{letter}" accordingly, wherever the place is mentioned, and save '
             "it.",
@@ -69,14 +70,22 @@ def correct_note(scene: Scene, level: int) -> Draft:
         return scene.draft(instruction, expert, tempting[:4], [scene.holds(path, corrected)], size=16)
     list_ = scene.put("Documents/absent.txt", "Cannot come:", scene.fresh(PEOPLE))
     before = scene.files[f"{DOCUMENTS}/{list_}"]
+
+    def seek(word: str) -> str:
+        return joined(keys("ctrl", "h"), write(word))
+
+    def put(word: str) -> str:
+        return joined(click("entry 'Replace with'"), write(word))
+
+    expert = [*read, double(icon(letter)), seek(old), put(new), REPLACE_ALL, SAVE]
     expert += [CLOSE, double(icon(list_)), keys("ctrl", "end"), enter(other), SAVE]
     instruction = (
         f'"{news}" tells of changes. Correct the place in "{letter}" wherever it is mentioned and save it. Then add '
-        "who cannot "
-        f'come as a line at the end of "{list_}", and save that.'
+        f'who cannot come as a line at the end of "{list_}", and save that.'
     )
+    distractors = [put(elsewhere), enter(present), seek(spare), put(spare), enter(guest)]
     checks = [scene.holds(path, corrected), scene.holds(f"{DOCUMENTS}/{list_}", f"{before}{other}\n")]
-    return scene.draft(instruction, expert, [tempting[0], enter(present), enter(guest), write(spare)], checks, size=SIZE)
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
 
 
 @family
@@ -144,9 +153,12 @@ def _enter_count(scene: Scene) -> Draft:
         enter(str(count)),
         SAVE,
     ]
+    # The number may be the least, the middle one or the greatest of those that lie side by side.
+    least = count - scene.rng.randrange(3)
+    near = [number for number in range(least, least + 3) if number != count]
+    numbers = dict.fromkeys([*near, *(counts[i] for i in rows[1:3])])
     distractors = [
-        enter(str(count + 1)),
-        enter(str(count - 1)),
+        *(enter(str(number)) for number in numbers),
         enter(f"grep -c {towns[rows[1]]} {journal}"),
         click(cell(beside)),
         enter(f"wc -l {journal}"),
@@ -155,10 +167,11 @@ def _enter_count(scene: Scene) -> Draft:
     ]
     instruction = (
         f'Each line of "{journal}" is one visit. Count with the terminal how often {towns[missing]} was visited, and '
-        "enter "
-        f'the number where it is missing in "{table}". Save the table.'
+        f'enter the number where it is missing in "{table}". Save the table.'
     )
-    return scene.draft(instruction, expert, distractors, [scene.cells(f"{DOCUMENTS}/{table}", {where: str(count)})], size=14)
+    return scene.draft(
+        instruction, expert, distractors, [scene.cells(f"{DOCUMENTS}/{table}", {where: str(count)})], size=SIZE
+    )
 
 
 def _enter_found(scene: Scene) -> Draft:
@@ -193,8 +206,10 @@ def _enter_found(scene: Scene) -> Draft:
     ]
     instruction = (
         f"One of the notes in Documents is about the client {client}. Find it with the terminal, enter the sum it "
-        "tells on the "
-        f'line of {client} in "{table}" and save. Then rename the note to "{new}".'
+        f'tells on the line of {client} in "{table}" and save. Then rename the note to "{new}".'
     )
-    checks = [scene.cells(f"{DOCUMENTS}/{table}", {where: str(number), beside: ""}), scene.holds(f"{DOCUMENTS}/{new}", text)]
+    checks = [
+        scene.cells(f"{DOCUMENTS}/{table}", {where: str(number), beside: ""}),
+        scene.holds(f"{DOCUMENTS}/{new}", text),
+    ]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)

@@ -104,7 +104,7 @@ class Change:
 
     @property
     def tempting(self) -> list[str]:
-        """Other clicks on the same panel: other choices, and switches that are to stay, the likeliest mistakes first."""
+        """Other clicks on the same panel: other choices and switches that are to stay, the likeliest mistakes first."""
         choices = [self.setting(choice)[-1] for choice in self.choices[:2]]
         return [step for pair in zip_longest(choices, map(_toggle, self.kept)) for step in pair if step]
 

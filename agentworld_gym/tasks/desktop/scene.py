@@ -240,6 +240,11 @@ def enter(text: str, clear: bool = False) -> str:
     return f"{start}pyautogui.write({text!r})\npyautogui.press('enter')"
 
 
+def joined(*actions: str) -> str:
+    """Several actions as one, where none of them needs to see what the one before it shows."""
+    return "\n".join(actions)
+
+
 SAVE = keys("ctrl", "s")
 CLOSE = keys("alt", "f4")
 
@@ -257,9 +262,7 @@ def answers(answer: str) -> Check:
 def _look(name: str, source: str, program: str) -> str:
     """A probe that shows what a Python expression yields, as a file in a program."""
     copy = f"{HOME}/{name}"
-    return (
-        f"seen = {source}\nopen({copy!r}, 'w').write(seen)\nsubprocess.Popen([{program}, {copy!r}])\ntime.sleep(3)"
-    )
+    return f"seen = {source}\nopen({copy!r}, 'w').write(seen)\nsubprocess.Popen([{program}, {copy!r}])\ntime.sleep(3)"
 
 
 def _shows(name: str, source: str, text: str, weight: float) -> Check:

@@ -17,7 +17,9 @@ from agentworld_gym.tasks.desktop.scene import (
     enter,
     family,
     icon,
+    joined,
     keys,
+    right,
 )
 from agentworld_gym.tasks.draft import Draft
 
@@ -51,7 +53,7 @@ def fill_table(scene: Scene, level: int) -> Draft:
         ("Total", ""),
     ]
     table = _table(scene, "Documents/budget.ods", *rows)
-    path, right = f"{DOCUMENTS}/{table}", "=SUM(B2:B6)"
+    path, total = f"{DOCUMENTS}/{table}", "=SUM(B2:B6)"
     where = [f"B{i + 2}" for i in missing]
     entries = [step for i in missing for step in fill(f"B{i + 2}", str(amounts[i]))]
     beside = [click(cell(f"B{i + 2}")) for i in scene.mixed(set(range(5)) - set(missing))]
@@ -72,7 +74,9 @@ def fill_table(scene: Scene, level: int) -> Draft:
             click(cell("B7")),
             CLOSE,
         ]
-        return scene.draft(instruction, [*entries, SAVE], distractors, [scene.cells(path, {**shown, "B7": ""})], size=10)
+        return scene.draft(
+            instruction, [*entries, SAVE], distractors, [scene.cells(path, {**shown, "B7": ""})], size=10
+        )
     scene.show()
     strays = zip(scene.some(GOODS, 2), (spare, other), strict=True)
     receipts = [*((goods[i], amounts[i]) for i in missing), *strays]
@@ -86,24 +90,23 @@ def fill_table(scene: Scene, level: int) -> Draft:
         )
         distractors = [*wrong, *beside[:2], enter("=SUM(B2:B5)"), click(cell("A7"))]
         return scene.draft(
-            instruction, [*read, *entries, *fill("B7", right), SAVE], distractors, [scene.cells(path, shown)], size=SIZE
+            instruction, [*read, *entries, *fill("B7", total), SAVE], distractors, [scene.cells(path, shown)], size=SIZE
         )
     new = f"budget-{scene.fresh(MONTHS).lower()}.csv"
     instruction = scene.say(
         f'Amounts are missing in "{table}"; "{note}" has them. Enter them, put the sum of all amounts into B7, and '
-        "save the "
-        f'table beside the old one as "{new}" in text CSV format.',
-        f'Complete "{table}" with what "{note}" says, with the total of all amounts in B7. Save it in the same '
-        "folder as a "
-        f'text CSV file named "{new}".',
+        f'save the table beside the old one as "{new}" in text CSV format.',
+        f'Complete "{table}" with what "{note}" says, with the total of all amounts in B7. Save it in the same folder '
+        f'as a text CSV file named "{new}".',
     )
     saving = [keys("ctrl", "shift", "s"), enter(new, clear=True), click("push-button 'Use Text CSV Format!'")]
     text = "".join(
         [f"{a},{b}\n" for a, b in [("Item", "Amount"), *zip(goods, amounts, strict=True), ("Total", sum(amounts))]]
     )
-    expert = [*read, *entries, *fill("B7", right), *saving]
-    distractors = [wrong[0], SAVE, enter("=SUM(B2:B5)"), beside[0]]
-    assert len(where) == 2
+    grid = [joined(*fill(place, str(amount))) for place in where for amount in (*(amounts[i] for i in missing), spare)]
+    entered = [joined(*fill(f"B{i + 2}", str(amounts[i]))) for i in missing]
+    expert = [*read, *entered, joined(*fill("B7", total)), *saving]
+    distractors = [*(entry for entry in grid if entry not in entered), joined(*fill("B7", "=SUM(B2:B5)")), SAVE]
     return scene.draft(instruction, expert, distractors, [scene.holds(f"{DOCUMENTS}/{new}", text)], size=SIZE)
 
 
@@ -131,34 +134,43 @@ def sort_table(scene: Scene, level: int) -> Draft:
             f"Answer with the name of who gave the {ordinal} most."
         )
         return scene.draft(
-            instruction, ways, [*wrong, *finishes[:3], DELETE_ROW[0]], [scene.cells(path, shown)], names[place - 1], size=11
+            instruction,
+            ways,
+            [*wrong, *finishes[:3], DELETE_ROW[0]],
+            [scene.cells(path, shown)],
+            names[place - 1],
+            size=11,
         )
     scene.show()
     header = f"row-header '{gone + 2}'"
     remove = [click(header), *DELETE_ROW]
-    other = f"row-header '{(gone + 1) % 6 + 2}'"
+    others = [f"row-header '{row + 2}'" for row in scene.rng.sample([row for row in range(6) if row != gone], 2)]
     if level == 2:
         instruction = (
             f'In "{table}", delete the row of {people[gone]}, who took the donation back. Sort the rest by the '
-            "amount, the "
-            f"largest first, and save. Answer with the name of who gave the {ordinal} most of those that are left."
+            f"amount, the largest first, and save. Answer with the name of who gave the {ordinal} most of those that "
+            "are left."
         )
         expert = [double(icon(table)), *remove, *ways]
-        distractors = [*wrong[:2], click(other), *finishes[:3], wrong[2]]
-        return scene.draft(instruction, expert, distractors, [scene.cells(path, shown)], names[place - 1], size=15)
+        distractors = [*map(click, others), *wrong[:2], *finishes[:3], wrong[2]]
+        return scene.draft(instruction, expert, distractors, [scene.cells(path, shown)], names[place - 1], size=SIZE)
     note = scene.put(
         "Documents/withdrawn.txt",
         *scene.mixed([f"{people[gone]} took the donation back.", f"{names[3]} pays in two parts."]),
     )
     best = scene.put("Documents/best.txt", "Who gave most:")
-    expert = [double(icon(note)), CLOSE, double(icon(table)), *remove, *ways, CLOSE, double(icon(best))]
-    expert += [keys("ctrl", "end"), enter(names[0]), enter(names[1]), SAVE]
-    distractors = [enter(names[2]), SORT_UP, click(other)]
+
+    def append(first: str, second: str) -> str:
+        return joined(enter(first), enter(second))
+
+    first, second, third, *_ = names
+    expert = [double(icon(note)), CLOSE, double(icon(table)), right(header), DELETE_ROW[1], *ways]
+    expert += [CLOSE, double(icon(best)), keys("ctrl", "end"), append(first, second), SAVE]
+    distractors = [*map(right, others), append(second, third), append(third, first), SORT_UP]
     instruction = (
         f'Delete the row of who took a donation back ("{note}" tells) from "{table}", sort the rest by the amount, '
-        "the largest "
-        f'first, and save. Then add the names of the two who gave most to "{best}", each on a line of its own, the '
-        "larger one first, and save that too."
+        f'the largest first, and save. Then add the names of the two who gave most to "{best}", each on a line of its '
+        "own, the larger one first, and save that too."
     )
     checks = [scene.cells(path, shown), scene.holds(f"{DOCUMENTS}/{best}", f"Who gave most:\n{names[0]}\n{names[1]}\n")]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)
@@ -180,8 +192,8 @@ def region_total(scene: Scene, level: int) -> Draft:
     region, beside, third = regions
     totals = {key: sum(row[2] for row in rows if row[0] == key) for key in regions}
     path = f"{DOCUMENTS}/{name}"
-    right, *formulas = (enter(f'=SUMIF(A2:A8;"{key}";C2:C8)') for key in regions)
-    work = [click(cell("D1")), right, SAVE]
+    formula, *formulas = (enter(f'=SUMIF(A2:A8;"{key}";C2:C8)') for key in regions)
+    work = [click(cell("D1")), formula, SAVE]
     then = sum(row[2] for row in others if row[0] == region)
     if len({*totals.values(), then}) < 4:
         raise Unfit("two totals are the same")
@@ -221,8 +233,7 @@ def region_total(scene: Scene, level: int) -> Draft:
     distractors = [*(enter(str(number)) for number in wrong[:2]), *finishes[:2], formulas[0], click(cell(spare))]
     instruction = (
         f'"{note}" asks for a total. Work it out in D1 of the table it is about and save that table. Then enter the '
-        "total on "
-        f'its line of "{summary}", save, and answer with it.'
+        f'total on its line of "{summary}", save, and answer with it.'
     )
     checks = [scene.cells(path, shown), scene.cells(f"{DOCUMENTS}/{summary}", {target: answer, spare: ""})]
     return scene.draft(instruction, expert, distractors, checks, answer, size=SIZE)
@@ -280,16 +291,14 @@ def move_row(scene: Scene, level: int) -> Draft:
             f'"{note}" tells who of "{table}" becomes a member. Copy that row to the first free row of "{target}" '
             "and save.",
             f'Someone in "{table}" becomes a member, as "{note}" says. Add the whole row to "{target}", below the '
-            "others, and "
-            "save it.",
+            "others, and save it.",
         )
         return scene.draft(instruction, expert, distractors, [scene.cells(f"{DOCUMENTS}/{target}", shown)], size=15)
     expert += [CLOSE, double(icon(table)), click(source), *DELETE_ROW, SAVE]
     left = [name for i, name in enumerate(people) if i != pick]
     instruction = (
         f'"{note}" tells who of "{table}" becomes a member. Move that row to "{target}": add it below the others '
-        "there, and "
-        f'delete it from "{table}", so that no empty row is left. Save both tables.'
+        f'there, and delete it from "{table}", so that no empty row is left. Save both tables.'
     )
     rest = {f"A{i + 2}": name for i, name in enumerate([*left, ""])}
     checks = [scene.cells(f"{DOCUMENTS}/{target}", shown), scene.cells(path, rest)]

@@ -15,6 +15,7 @@ from agentworld_gym.tasks.desktop.scene import (
     enter,
     family,
     icon,
+    joined,
 )
 from agentworld_gym.tasks.desktop.sheets import fill
 from agentworld_gym.tasks.draft import Draft
@@ -46,6 +47,10 @@ def _stock(scene: Scene) -> list[tuple[str, str]]:
     return rows
 
 
+def _seek(name: str) -> str:
+    return joined(SEARCH, enter(name, clear=True))
+
+
 @family
 def shop_prices(scene: Scene, level: int) -> Draft:
     """Prices are looked up in the shop and entered in a table."""
@@ -68,8 +73,7 @@ def shop_prices(scene: Scene, level: int) -> Draft:
         scene.open("browser")
         instruction = scene.say(
             f'How much is the "{good}" in the shop that is open in the browser? Enter the price in "{table}" in '
-            "Documents, on "
-            "its line, and save.",
+            "Documents, on its line, and save.",
             f'Look up the price of the "{good}" in the shop, enter it on its line of "{table}" in Documents, and '
             "save that.",
         )
@@ -78,17 +82,23 @@ def shop_prices(scene: Scene, level: int) -> Draft:
     person, other = scene.some(PEOPLE, 2)
     orders = [f"{person} wants to know the price of: {name}" for name, _ in wanted]
     note = scene.put("Documents/request.txt", *scene.mixed([*orders, f"{other} asks for the {alike} no longer."]))
-    expert = [double(icon(note)), CLOSE, BROWSER, *searches, CLOSE, *enters]
     shop = "the shop (http://shop.example/, the start page of the browser)"
+    read = [double(icon(note)), CLOSE, BROWSER]
     if level == 2:
+        expert, distractors = [*read, *searches, CLOSE, *enters], tempting
         instruction = scene.say(
             f'"{note}" asks for the price that is missing in "{table}". Look it up in {shop}, enter it, and save the '
             "table.",
             f'Find in {shop} the price that "{note}" asks for, enter it on its line of "{table}", and save that.',
         )
     else:
+        expert = [*read, *(_seek(name) for name, _ in wanted), CLOSE, double(icon(table))]
+        expert += [*(joined(*fill(where[name], cost)) for name, cost in wanted), SAVE]
+        costs = (price, second_price, wrong)
+        grid = [joined(*fill(where[name], cost)) for name in (good, second) for cost in costs]
+        distractors = [*(entry for entry in grid if entry not in expert), _seek(alike), _seek(spare)]
         instruction = (
             f'"{note}" asks for the prices that are missing in "{table}". Look them up in {shop}, enter them on their '
             "lines, and save the table."
         )
-    return scene.draft(instruction, expert, tempting, checks, size=SIZE)
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -256,7 +257,8 @@ def told(error: Exception) -> Problem:
     >>> str(told(KeyError("a")))
     "KeyError: 'a'"
     """
-    return Problem(type(error).__name__, str(error)[:2_000])
+    # A function of this module names itself in full, as `_builtins.<locals>.power()`.
+    return Problem(type(error).__name__, re.sub(r"[\w.<>]*<locals>\.", "", str(error))[:2_000])
 
 
 def guarded(call: Callable[..., Any]) -> Callable[..., Any]:

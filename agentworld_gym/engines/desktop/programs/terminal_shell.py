@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
-from contextlib import suppress
 
 from agentworld_gym.engines import EngineError, Scalar
 from agentworld_gym.engines.desktop.filesystem import HOME, MAX_TIME, SYSTEM, FileSystem, Node
@@ -13,10 +13,17 @@ from agentworld_gym.engines.terminal.keyboard import Line
 from agentworld_gym.engines.terminal.shell import Shell
 from agentworld_gym.engines.terminal.state import TerminalState
 
+MAX_COMMANDS = 1_000
+MAX_SCRIPTS = 20
+"""How many scripts an action may run; one that never ends, or that grows without end, is the last one."""
 MAX_OUTPUT = 16_000
+MAX_VARIABLES = 200_000
+"""How many characters the variables of a shell may hold: a fork copies them all."""
 _FIXED = frozenset((*SYSTEM, "/tmp", HOME))
 _WRITABLE = (f"{HOME}/", "/tmp/")
 _LOST = "bash: fork: Resource temporarily unavailable\n"
+_MULTIPLIES = re.compile(r"([\w:.-]+)\s*\(\)\s*\{(?=[^}]*(?<![\w.-])\1\s*[|&])[^}]*\}")
+"""A function that starts itself beside itself."""
 
 
 class SharedShell:
@@ -28,10 +35,12 @@ class SharedShell:
         self._told: dict[str, Node] = {}
         self._hidden: set[str] = set()
         self._stamps: dict[str, tuple[object, ...]] = {}
+        self._action, self._left = 0, MAX_SCRIPTS
 
     def fork(self) -> SharedShell:
         """An exact copy."""
         twin = SharedShell(self.seed)
+        twin._action, twin._left = self._action, self._left
         if self._shell is not None:
             twin._shell = self._shell.copy()
             twin._told, twin._hidden = dict(self._told), set(self._hidden)
@@ -55,25 +64,33 @@ class SharedShell:
             return 2, "bash: syntax error: unexpected end of file\n", folder
         if not entered.script:
             return entered.status or 0, "".join(printed).lstrip("\n"), folder
+        if desk.action != self._action:
+            self._action, self._left = desk.action, MAX_SCRIPTS
+        self._left -= 1
+        if self._left < 0 or _MULTIPLIES.search(entered.script):
+            self._left = 0
+            return 254, _LOST, folder
         try:
             shell = self._ready(desk, folder)
             outcome = shell.run(entered, status)
             text = outcome.text[-MAX_OUTPUT:] + ("^C\n" if outcome.stuck else "")
             status = 130 if outcome.stuck else outcome.status
+            self._left *= not outcome.stuck
             shell.context.history.append(script.removesuffix("\n"))
             desk.files.now = min(max(desk.files.now, shell.context.clock.now), MAX_TIME)
-            for path in self._read_back(desk.files, shell):
-                text, status = f"{text}bash: {path}: Permission denied\n", 1
+            for path, why in (*self._read_back(desk.files, shell), *_shrunk(shell)):
+                text, status = f"{text}bash: {path}: {why}\n", 1
         except (EngineError, RuntimeError, ValueError, OSError):
             self.close()
-            return 1, _LOST, folder
+            self._left = 0
+            return 254, _LOST, folder
         return status, text, shell.cwd if desk.files.is_folder(shell.cwd) else HOME
 
     def _ready(self, desk: Desk, folder: str) -> Shell:
         """The shell with the files as they are, in the folder."""
         if self._shell is None:
             state = TerminalState.of({"user": "user", "host": "desktop", "clock": desk.now.isoformat()})
-            self._shell = Shell.start(state, self.seed)
+            self._shell = Shell.start(state, self.seed, MAX_COMMANDS)
             self._told, self._hidden = {}, set()
         shell = self._shell
         clock = shell.context.clock
@@ -123,16 +140,29 @@ class SharedShell:
         self._told = dict(files.nodes)
         self._stamps = {path: _stamp(metadata) for path, metadata in shell.walk()}
 
-    def _read_back(self, files: FileSystem, shell: Shell) -> list[str]:
-        """Make the desktop's files those of the shell; the paths that may not be changed, which it puts back.
+    def _read_back(self, files: FileSystem, shell: Shell) -> list[tuple[str, str]]:
+        """Make the desktop's files those of the shell; the paths that may not be changed, which it puts back, and why.
 
-        The sandbox does not know of the right to write; beyond the bounds of the disk nothing is kept.
+        The sandbox knows neither of the right to write nor of the bounds of the disk.
         """
         disk = shell.context.files
         assert disk is not None
         walked = {path: metadata for path, metadata in shell.walk() if path.startswith(_WRITABLE)}
-        refused = []
+        refused: list[tuple[str, str]] = []
+
+        def refuse(path: str, before: Node | None, why: str) -> None:
+            refused.append((path, why))
+            if before is None:
+                disk.remove(path, recursive=True)
+                return
+            if before.content is not None:
+                disk.write_file(path, before.content.encode("utf-8", "replace"))
+                shell.context.modes[path] = before.mode
+            disk.chmod(path, before.mode)
+
         for path, metadata in walked.items():
+            if not disk.exists(path):
+                continue
             stamp = _stamp(metadata)
             kind = metadata["file_type"]
             if path in _FIXED or kind not in ("directory", "file") or self._unchanged(files, path, stamp):
@@ -143,19 +173,15 @@ class SharedShell:
             owner = before if before is not None else files.nodes.get(path.rpartition("/")[0] or "/")
             written = before is None or before.content != content
             if written and owner is not None and not owner.mode & 0o200:
-                refused.append(path)
-                if before is None:
-                    disk.remove(path, recursive=True)
-                else:
-                    disk.write_file(path, (before.content or "").encode("utf-8", "replace"))
-                    disk.chmod(path, before.mode)
-                    shell.context.modes[path] = before.mode
+                refuse(path, before, "Permission denied")
                 continue
             when = shell.context.clock.virtual(metadata["modified"])
             moved = before is not None and content is not None and int(before.modified) != int(when)
             if written or moved or (before is not None and before.mode != mode):
-                with suppress(OSError):
+                try:
                     files.place(path, content, mode, when)
+                except OSError as error:
+                    refuse(path, before, error.strerror or str(error))
         for path in [path for path in files.nodes if path.startswith(_WRITABLE) and path not in walked]:
             if path in files.nodes and path not in self._hidden:
                 files.vanish(path)
@@ -165,6 +191,19 @@ class SharedShell:
 
     def _unchanged(self, files: FileSystem, path: str, stamp: tuple[object, ...]) -> bool:
         return self._stamps.get(path) == stamp and path in files.nodes
+
+
+def _shrunk(shell: Shell) -> list[tuple[str, str]]:
+    """The variables that took too much room, which are unset, and what is said about them."""
+    held = shell.bash.shell_state()
+    sizes = {name: len(value) for name, value in held.variables.items()}
+    for arrays in (held.arrays, held.assoc_arrays):
+        sizes |= {name: sum(len(value) for value in values.values()) for name, values in arrays.items()}
+    if sum(sizes.values()) <= MAX_VARIABLES:
+        return []
+    large = [name for name, size in sizes.items() if size > MAX_VARIABLES // 20]
+    shell.bash.execute_sync(f"unset {shlex.join(large)}")
+    return [(name, "Cannot allocate memory") for name in sorted(large)]
 
 
 def _stamp(metadata: Mapping[str, object]) -> tuple[object, ...]:
