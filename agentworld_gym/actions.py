@@ -12,11 +12,17 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.escaping import is_valid
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.locate import has_whole_locator
 from agentworld_gym.spec import DomainSpec, FinishRule
 from agentworld_gym.syntaxes import READERS, read_json
 from agentworld_gym.toolset import Problem, Schema, Toolset
 
 _CACHED_TOOLSETS = 256
+_UNRESOLVED = (
+    "@{...} names an element of the screen and has to be resolved first: "
+    "see env.unwrapped.menu and agentworld_gym.screens.resolve"
+)
 
 
 class ActionParser:
@@ -39,6 +45,7 @@ class ActionParser:
         self._readers = [READERS[syntax][0] for syntax in spec.action.syntax]
         self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
+        self._graphical = spec.id in GRAPHICAL
         self._keystrokes = "keystroke_batch" in spec.action.syntax
         self._own_tools = Toolset(spec.action.tools, spec.path)
         self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}
@@ -96,6 +103,8 @@ class ActionParser:
                 return Action(text, kind=ActionKind.FINISH, answer=rest[1:].strip(), agent=agent)
         if any(rule.text == stripped and not rule.confirm for rule, _ in self._finish):
             return Action(text, kind=ActionKind.FINISH, agent=agent)
+        if self._graphical and has_whole_locator(text):
+            raise Problem(_UNRESOLVED)
         return self._classified(text, self._read(text, known), agent)
 
     def _read(self, text: str, known: Toolset) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,12 +16,31 @@ from agentworld_gym.generators import open_generator
 from agentworld_gym.prompt import Profile
 from agentworld_gym.rewards.rubric import RubricJudge
 from agentworld_gym.spec import Form, load_spec
-from agentworld_gym.task import Split
+from agentworld_gym.task import Split, Task
 from agentworld_gym.tasksource import TaskSource
 from agentworld_gym.traces.log import TraceLogs
+from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.opening import WorldOptions, open_world
-from agentworld_gym.worlds.recorded import RecordingWorld
+from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
+from agentworld_gym.worlds.scripted import ScriptedWorld
+
+_KINDS: Mapping[str, tuple[Any, str]] = {
+    "spec": (str | os.PathLike, "a domain's name or the path of a spec"),
+    "world": (str, "a world, as in world='grounded'"),
+    "prompts": (str | os.PathLike | None, "a folder of prompt templates"),
+    "system_prompt": (str | None, "a text"),
+    "sampling": (Mapping | None, "values by name, as in {'temperature': 0.0}"),
+    "generator": (Mapping | None, "values by name, as in {'deadline_s': 60}"),
+    "judge": (str, "same, none, or a generator's handle"),
+    "families": (Sequence | None, "a list of families"),
+    "levels": (Sequence, "some of 1, 2, 3"),
+    "task": (str | Mapping | Task | None, "an id, or the path of a YAML file"),
+    "max_steps": (int | None, "an integer of at least 1"),
+    "traces": (str | os.PathLike | None, "a folder"),
+    "expect_fingerprint": (str | Mapping | None, "a digest, or the dictionary of a fingerprint"),
+}
+"""What each option must be, as types and in words; the others are tested where they are used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +92,11 @@ class EnvOptions:
             WorldNotConfigured: the domain has no such world.
             FingerprintMismatch: it is another world than expected.
         """
+        for key, (kinds, words) in _KINDS.items():
+            value = getattr(self, key)
+            loose = isinstance(value, bool) or (isinstance(value, str) and key in ("families", "levels"))
+            if loose or not isinstance(value, kinds):
+                raise SpecError("options", key, value, words)
         if self.max_steps is not None and self.max_steps < 1:
             raise SpecError("options", "max_steps", self.max_steps, "an integer of at least 1")
         for key, value, known in (("profile", self.profile, Profile), ("form", self.form, Form)):
@@ -93,9 +118,14 @@ class EnvOptions:
         with ExitStack() as opened:
             world = open_world(self.world, options)
             opened.callback(world.close)
+            inner = world.inner if isinstance(world, RecordingWorld) else world
+            if self.form is not None and isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld):
+                raise SpecError(
+                    "options", "form", self.form, f"None: only a language world has a form, not {self.world}"
+                )
             if self.expect_fingerprint is not None:
                 world.fingerprint.expect(self.expect_fingerprint)
-            judge = self._judge(options, world.inner if isinstance(world, RecordingWorld) else world)
+            judge = self._judge(options, inner)
             if judge is not None:
                 opened.callback(judge.generator.close)
             traces = None if self.traces is None else TraceLogs(Path(self.traces), spec.env_id, world.fingerprint)

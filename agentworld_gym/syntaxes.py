@@ -81,10 +81,10 @@ def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return None
         name = call.func.id
-        positional = [ast.literal_eval(argument) for argument in call.args]
+        positional = [_literal(argument) for argument in call.args]
         if any(word.arg is None for word in call.keywords):
             raise ValueError("** is not one")
-        named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        named = {str(word.arg): _literal(word.value) for word in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise Problem(f"not a call with literal arguments: {first_line(error)}") from None
     arguments = tools.bind(name, positional)
@@ -134,6 +134,14 @@ def read_json(text: str, what: str = "the action") -> Any:
     if "\\u" in text and not is_valid(json.dumps(value, ensure_ascii=False)):
         raise Problem(f"{what} is not valid Unicode: it holds a lone surrogate")
     return value
+
+
+def _literal(node: ast.expr) -> Any:
+    """What a literal stands for. Of any other expression Python's own message would tell a memory address."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise ValueError("texts in quotes, numbers, lists and the like, as in click('e17')") from None
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.actions import ActionParser
 from agentworld_gym.errors import SpecError
+from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Split, Task, load_task, split_seed, validated
 from agentworld_gym.tasks import families, generate
@@ -49,7 +51,7 @@ class TaskSource:
         for name in self.names:
             if name not in spec.tasks.families:
                 raise SpecError("options", "families", name, f"some of {', '.join(spec.tasks.families) or 'none'}")
-        if not self.levels or any(level not in LEVELS for level in self.levels):
+        if not self.levels or any(type(level) is not int or level not in LEVELS for level in self.levels):
             raise SpecError("options", "levels", list(levels), "some of 1, 2, 3")
         if split not in SPLITS:
             raise SpecError("options", "split", split, "one of train, validation, test")
@@ -58,7 +60,10 @@ class TaskSource:
         for name in self.names:
             if name not in self._families:
                 raise SpecError(spec.path, "tasks.families", name, f"one of {', '.join(self._families) or 'none'}")
+        self._parser = ActionParser(spec)
         self._handwritten = {task.id: task for task in spec.handwritten_tasks()}
+        for written in self._handwritten.values():
+            check_actions(written, self._parser, spec.path, f"task {written.id}: ")
         self._fixed = None if task is None else self.find(task)
         if not self.names and not self._handwritten and task is None:
             raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
@@ -112,10 +117,11 @@ class TaskSource:
         """
         if isinstance(task, Mapping):
             task = validated(Task, {"id": "inline", "domain": self.spec.id, **task}, "options.task")
+        file = "options.task"
         if isinstance(task, str):
             known = self._handwritten.get(task)
             if known is None and task.endswith((".yaml", ".yml")):
-                known = load_task(Path(task), self.spec.id)
+                known, file = load_task(Path(task), self.spec.id), task
             if known is None:
                 known = self._generated(task)
             if known is None:
@@ -124,6 +130,8 @@ class TaskSource:
             task = known
         if task.domain != self.spec.id:
             raise SpecError("options", "task.domain", task.domain, self.spec.id)
+        if task.seed is None and task is not self._handwritten.get(task.id):
+            check_actions(task, self._parser, file)
         return task
 
     def _generated(self, name: str) -> Task | None:
@@ -132,6 +140,21 @@ class TaskSource:
         if family in self._families and level in {"1", "2", "3"} and seed.isdecimal():
             return generate(self.spec.id, family, int(level), int(seed))
         return None
+
+
+def check_actions(task: Task, parser: ActionParser, file: str | Path, prefix: str = "") -> None:
+    """Read every action that a task names, as an agent's would be.
+
+    Raises:
+        SpecError: one that cannot be read, with its key after the prefix.
+    """
+    actions = [(f"menu.{place}", action) for place, action in enumerate(task.menu)]
+    actions += [(f"expert.{place}", action) for place, action in enumerate(task.expert)]
+    actions += [(f"success.{place}.probe", probe) for place, one in enumerate(task.success) for probe in one.probes]
+    for key, action in actions:
+        problem = parser.parse(stand_in(task.domain, action), task.tools).error
+        if problem is not None:
+            raise SpecError(file, f"{prefix}{key}", action, f"an action that can be read ({problem})")
 
 
 def checked_controls(spec: DomainSpec, controls: Mapping[str, Any]) -> dict[str, float]:

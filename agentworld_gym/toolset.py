@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -47,7 +48,7 @@ class Schema:
 
     def problems(self, value: Any) -> list[str]:
         """What is wrong with a value, each with the path to it."""
-        return [_path(error, ": ") + error.message for error in self._errors(value)]
+        return [_path(error, ": ") + _message(error) for error in self._errors(value)]
 
     def refusals(self, value: Any) -> list[str]:
         """The same in the words of a server that validates with pydantic."""
@@ -118,6 +119,17 @@ def _path(error: jsonschema_rs.ValidationError, end: str) -> str:
     return path + end if path else ""
 
 
+def _message(error: jsonschema_rs.ValidationError) -> str:
+    """What is wrong; every choice there is, where the library's own message names but some or none."""
+    kind: Any = error.kind
+    if kind.name == "enum":
+        choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in kind.options)
+        return f"{json.dumps(error.instance, ensure_ascii=False)} is not one of {choices}"
+    if kind.name == "anyOf" and all(one.kind.name == "required" for branch in kind.context for one in branch):
+        return "needs " + ", or ".join(" and ".join(one.kind.property for one in branch) for branch in kind.context)
+    return error.message
+
+
 def _pydantic(error: jsonschema_rs.ValidationError) -> list[str]:
     path, value = [str(part) for part in error.instance_path], error.instance
     kind: Any = error.kind
@@ -137,7 +149,7 @@ def _pydantic(error: jsonschema_rs.ValidationError) -> list[str]:
             *most, last = [repr(option) for option in kind.options]
             words = f"{', '.join(most)} or {last}" if most else last
             return [_refusal(path, f"Input should be {words}", "literal_error", value)]
-    return [_refusal(path, error.message[:MAX_MESSAGE], "value_error", value)]
+    return [_refusal(path, _message(error)[:MAX_MESSAGE], "value_error", value)]
 
 
 def _refusal(path: Sequence[str], words: str, code: str, value: Any) -> str:

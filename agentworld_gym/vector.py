@@ -25,6 +25,9 @@ Flags = NDArray[np.bool_]
 class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], Any]):
     """`num_envs` episodes in one world; every step asks the world once, for all of them together.
 
+    `tasks` and `menus` are what `AgentWorldEnv.task` and `.menu` are, for every member: `menus[i]` has the actions of
+    member i's menu for its screen, with None for an entry whose element is not there.
+
     Args:
         num_envs: how many.
         autoreset_mode: `NextStep` (Gymnasium's default: the step after the end resets), `SameStep` (`final_obs` and
@@ -54,7 +57,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if num_envs < 1:
+        count: Any = num_envs
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
             raise SpecError("options", "num_envs", num_envs, "an integer of at least 1")
         try:
             mode = AutoresetMode(autoreset_mode)

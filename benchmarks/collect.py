@@ -24,7 +24,7 @@ from pathlib import Path
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.recipe.rows import Row, read_rows
 
-TARGET_SECONDS = 600
+TARGET_SECONDS = 900
 
 
 def command(arguments: argparse.Namespace, folder: Path) -> list[str]:

@@ -15,6 +15,7 @@ from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import ActionKind
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import is_valid
+from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.spec import DOMAINS, DomainSpec, load_spec
 
 TOOLS: tuple[dict[str, Any], ...] = (
@@ -206,7 +207,10 @@ class TestFunctionCalls:
     @pytest.mark.parametrize(
         ("text", "problem"),
         [
-            ("click(open('x'))", "literal arguments"),
+            ("click(open('x'))", "literal arguments: texts in quotes, numbers, lists and the like, as in click('e17')"),
+            ("click(e17)", "literal arguments: texts in quotes, numbers, lists and the like, as in click('e17')"),
+            ("click([e17])", "literal arguments: texts in quotes"),
+            ("click(ref=lambda: 1)", "literal arguments: texts in quotes"),
             ("click(**{'bid': '1'})", "literal arguments: ** is not one"),
             ("click('1', bid='2')", "multiple values for argument 'bid'"),
             ("click('1', '2', '3')", "click() takes 2 positional arguments but 3 were given"),
@@ -331,7 +335,7 @@ def test_tasks_offer_what_can_be_parsed(domain: str) -> None:
     spec = load_spec(domain)
     read = ActionParser(spec).parse
     for task in spec.handwritten_tasks():
-        errors = {text: read(text, task.tools).error for text in (*task.menu, *task.expert)}
+        errors = {text: read(stand_in(domain, text), task.tools).error for text in (*task.menu, *task.expert)}
         assert not {text: error for text, error in errors.items() if error is not None}, task.id
 
 
@@ -342,3 +346,39 @@ def test_a_parser_can_be_pickled() -> None:
 
 def test_the_agent_is_kept() -> None:
     assert {parser("command_line").parse(text, agent="a1").agent for text in ("ls", "finish", "\ud800")} == {"a1"}
+
+
+@pytest.mark.parametrize(
+    ("domain", "text"),
+    [
+        ("web", "click('@{link 'Cart'}')"),
+        ("desktop", "pyautogui.click(@{push-button 'Save'})"),
+        ("android", '{"action_type": "click", "index": @{Button \'Save\'}}'),
+    ],
+)
+def test_a_locator_that_was_not_resolved_is_told_so(domain: str, text: str) -> None:
+    error = ActionParser(load_spec(domain)).parse(text).error
+    assert error is not None and "env.unwrapped.menu and agentworld_gym.screens.resolve" in error
+
+
+@pytest.mark.parametrize(
+    ("domain", "text"),
+    [
+        ("desktop", "pyautogui.write('git stash drop stash@{0}')"),
+        ("desktop", "pyautogui.write('@{')"),
+        ("terminal", "git log HEAD@{upstream}"),
+        ("android", "finish: @{Button 'Save'}"),
+    ],
+)
+def test_what_is_no_locator_is_an_action(domain: str, text: str) -> None:
+    assert ActionParser(load_spec(domain)).parse(text).error is None
+
+
+def test_every_choice_and_every_way_to_fit_is_told() -> None:
+    read = ActionParser(load_spec("android")).parse
+    wrong = read('{"action_type": "clik"}').error
+    assert wrong is not None and "candidates" not in wrong
+    assert '"clik" is not one of' in wrong and '"click"' in wrong and '"status"' in wrong
+    assert read('{"action_type": "click"}').error == "Action error: needs index, or x and y"
+    search = ActionParser(load_spec("search")).parse(call("web_search"))
+    assert search.error is not None and "needs queries, or query" in search.error

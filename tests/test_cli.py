@@ -16,8 +16,12 @@ import pytest
 from typer.testing import CliRunner
 
 from agentworld_gym import ENV_IDS
+from agentworld_gym.actions import ActionParser
 from agentworld_gym.cli import app
 from agentworld_gym.cli.common import printable
+from agentworld_gym.cli.play import NAMED
+from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.spec import load_spec
 from agentworld_gym.traces import read_trace
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,6 +55,7 @@ def test_envs_lists_every_id_and_what_is_grounded() -> None:
     }
     assert set(rows) == {*ENV_IDS, "AgentWorld/Custom-v0"}
     assert "yes" in rows["AgentWorld/Terminal-v0"].split("│")[3]
+    assert "│ chromium " in agentworld("envs").stdout
     assert agentworld("envs", "--plain").stdout.split() == list(ENV_IDS)
 
 
@@ -122,6 +127,20 @@ class TestPlay:
     def test_undo_takes_the_step_back_in_the_world_too(self) -> None:
         done = agentworld("play", "terminal", stdin="echo hi > made\n:undo\nls made\n")
         assert "cannot access 'made'" in done.stdout
+
+    def test_undo_before_any_step_says_so(self) -> None:
+        done = agentworld("play", "terminal", "--world", "scripted", stdin=":undo\n")
+        assert "nothing to undo" in done.stdout
+        assert ":screen" not in done.stdout
+
+    @pytest.mark.parametrize(("domain", "example"), NAMED.items())
+    def test_help_shows_how_an_element_is_named_in_the_domain(self, domain: str, example: str) -> None:
+        done = agentworld("play", domain, "--world", "scripted", stdin=":help\n")
+        assert example in " ".join(done.stdout.split())
+        assert ActionParser(load_spec(domain)).parse(stand_in(domain, example)).error is None
+
+    def test_help_of_a_text_domain_names_no_elements(self) -> None:
+        assert "@{" not in agentworld("play", "terminal", "--world", "scripted", stdin=":help\n").stdout
 
     def test_again_starts_over(self) -> None:
         done = agentworld("play", "terminal", "--world", "scripted", stdin="ls\n:again\npwd\n:quit\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from agentworld_gym import (
     FailureKind,
     FingerprintMismatch,
     SpecError,
+    Task,
     WorldNotConfigured,
     register_world,
 )
@@ -224,6 +226,29 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
     [
         ({"wrld": "grounded"}, "wrld"),
         ({"max_steps": 0}, "max_steps"),
+        ({"max_steps": "10"}, "max_steps: got '10', expected an integer of at least 1"),
+        ({"max_steps": 10.0}, "max_steps"),
+        ({"max_steps": True}, "max_steps"),
+        ({"spec": 3}, "spec"),
+        ({"world": None}, "world"),
+        ({"levels": 1}, "levels"),
+        ({"levels": "1"}, "levels"),
+        ({"levels": [True]}, "levels"),
+        ({"families": "archive"}, "families: got 'archive', expected a list"),
+        ({"families": 3}, "families"),
+        ({"task": 3}, "task"),
+        ({"sampling": ["temperature"]}, "sampling"),
+        ({"generator": "deadline_s"}, "generator"),
+        ({"system_prompt": 3}, "system_prompt"),
+        ({"prompts": 3}, "prompts"),
+        ({"judge": None}, "judge"),
+        ({"traces": 3}, "traces"),
+        ({"expect_fingerprint": 3}, "expect_fingerprint"),
+        (
+            {"form": "change", "world": "scripted"},
+            "form: got 'change', expected None: only a language world has a form",
+        ),
+        ({"form": "full", "world": "grounded"}, "form"),
         ({"levels": [4]}, "levels"),
         ({"split": "dev"}, "split"),
         ({"task": "no-such-task"}, "task"),
@@ -240,6 +265,12 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
 def test_a_wrong_option_names_itself(options, key):
     with pytest.raises(SpecError, match=key):
         make(**{"world": dream("any", str), **options})
+
+
+def test_a_recorder_has_a_form_only_where_its_world_has_one(tmp_path):
+    with pytest.raises(SpecError, match="only a language world has a form"):
+        make(world=f"record:{tmp_path / 'episodes.jsonl'}+scripted", form="change")
+    make(world=f"record:{tmp_path / 'dreams.jsonl'}+{dream('any', str)}", form="change").close()
 
 
 def test_every_seed_of_one_family_and_level_gives_another_task():
@@ -315,3 +346,37 @@ def test_a_language_world_is_told_its_controls():
     assert systems[0] != systems[1]
     with pytest.raises(SpecError, match=r"controls\.permission-denied"):
         env.reset(seed=1, options={"task": TASK, "controls": {"permission-denied": 2}})
+
+
+UNREADABLE = [
+    ({"menu": ["finish", "blah"]}, "menu.1: got 'blah'"),
+    ({"expert": ["blah"]}, "expert.0: got 'blah'"),
+    ({"success": [{"probe": ["noop()", "blah @{link 'Cart'}"], "expect": {"contains": "a"}}]}, "success.0.probe"),
+]
+
+
+@pytest.mark.parametrize(("fields", "names"), UNREADABLE)
+def test_a_task_whose_actions_cannot_be_read_is_refused(tmp_path, fields, names):
+    task = {"instruction": "Look.", "success": [{"answer": {"equals": "x"}}], **fields}
+    path = tmp_path / "look.yaml"
+    path.write_text(json.dumps(task))
+    env = make("AgentWorld/Web-v0", world="scripted")
+    for given in (task, Task(id="look", domain="web", **task), str(path)):
+        with pytest.raises(SpecError, match=names):
+            env.reset(seed=0, options={"task": given})
+    env.close()
+
+
+def test_a_task_whose_locators_can_be_read_is_accepted():
+    probe = {"probe": "click('@{link 'Cart'}')", "expect": {"contains": "a"}}
+    env = make("AgentWorld/Web-v0", world="scripted")
+    env.reset(seed=0, options={"task": {"instruction": "Look.", "success": [probe]}})
+    assert env.task.success[0].probes == (probe["probe"],)
+    env.close()
+
+
+def test_scripted_worlds_of_two_domains_have_fingerprints_of_their_own():
+    envs = [make(env_id, world="scripted") for env_id in ("AgentWorld/Web-v0", "AgentWorld/Terminal-v0")]
+    assert len({env.world.fingerprint.digest for env in envs}) == 2
+    for env in envs:
+        env.close()

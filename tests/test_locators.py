@@ -21,7 +21,7 @@ from agentworld_gym.screens.locate import compiled, stand_in
 from agentworld_gym.screens.sight import Sight, on_screen
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import validated
-from agentworld_gym.tasks.policies import expert_policy, menu_policy, mixed_policy
+from agentworld_gym.tasks.policies import expert_policy, follow, menu_policy, mixed_policy
 from agentworld_gym.tasks.solvers import walk
 from agentworld_gym.tasksource import TaskSource
 from agentworld_gym.worlds import WorldOptions, register_world
@@ -324,6 +324,25 @@ def test_a_probe_whose_element_is_not_there_scores_nothing_and_is_no_failure():
     ((episode, _, _),) = here.start([0], {"task": Task(**{**ALARM, "success": lost})})
     (end,) = here.advance([episode], ["finish: x"])
     assert end.info["score"] == 0.5 and "failure" not in end.info
+
+
+def test_a_probe_that_cannot_be_read_scores_nothing():
+    # A task of a family is trusted when it is loaded, so that only the probe itself can tell.
+    unreadable = [{"probe": "blah", "expect": {"contains": "a"}}]
+    here = runner()
+    ((episode, _, _),) = here.start([0], {"task": Task(**{**ALARM, "success": unreadable, "seed": 1})})
+    (end,) = here.advance([episode], ["finish"])
+    assert end.info["score"] == 0.0 and "failure" not in end.info
+
+
+def test_an_environment_follows_an_expert():
+    env = make("AgentWorld/Android-v0", world="phone")
+    env.reset(seed=0, options={"task": {**ALARM}})
+    *_, terminated, _, info = follow(env, expert_policy(env.task))
+    assert terminated and info["success"] and env.episode.actions[-1] == "finish"
+    env.reset(seed=0, options={"task": {**ALARM, "expert": [FLIP]}})
+    assert follow(env, expert_policy(env.task)) is None
+    env.close()
 
 
 def test_a_world_that_fails_in_the_middle_of_a_probe_is_a_failure():

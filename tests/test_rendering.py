@@ -381,3 +381,16 @@ def test_play_tells_how_actions_look_where_there_are_no_tools():
     arguments = ["play", "android", "--world", "scripted", "--task", "early-alarm"]
     done = CliRunner(env={"COLUMNS": "120", "AGENTWORLD_WORLD": ""}).invoke(app, arguments, input=":tools\n:quit\n")
     assert '{"action_type": "click", "index": 3}' in done.stdout
+
+
+def test_a_name_that_the_page_writes_beside_a_field_is_drawn_once():
+    page = '### Snapshot\n```yaml\n- group [ref=e1]:\n  - checkbox "Unread only" [ref=e2]\n  - text: Unread only\n```'
+    shown = drawing("web", page)
+    assert shown is not None and shown.count("Unread only") == 1 and "[ ] ‹e2›" in shown
+    alone = drawing("web", page.replace("  - text: Unread only\n", ""))
+    assert alone is not None and "[ ] Unread only ‹e2›" in alone
+
+
+def test_the_status_bar_of_a_phone_makes_nothing_up():
+    pixels = picture("android", '[0] text="Hi" content_desc="" class=android.widget.TextView bounds=[48,300][900,400]')
+    assert pixels is not None and (pixels[:110] == pixels[0, 0]).all()

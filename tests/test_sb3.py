@@ -388,6 +388,7 @@ def test_an_interval_holds_the_mean_of_equal_runs_and_stays_within_bounds(runs):
 def test_no_runs_have_no_interval():
     assert all(np.isnan(bootstrap_interval([])))
 
+
 @pytest.mark.parametrize("domain", ["Terminal", "Android"])
 def test_backplay_begins_some_episodes_on_the_experts_way(domain):
     env = make_sb3_env(f"AgentWorld/{domain}-v0", num_envs=12, seed=3, world="grounded", backplay=0.7)

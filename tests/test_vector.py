@@ -9,6 +9,7 @@ from worlds import dream, make, predicted
 
 from agentworld_gym import Failure, FailureKind, SpecError, register_world
 from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.vector import AgentWorldVectorEnv
 
 ENV_ID = "AgentWorld/Terminal-v0"
 
@@ -148,8 +149,9 @@ def test_wrong_use_names_itself():
         envs.step(["ls"])
     with pytest.raises(SpecError, match=r"actions\.1"):
         envs.step(["ls", 3, "ls"])
-    with pytest.raises(SpecError, match="num_envs"):
-        vector(0)
+    for wrong in (0, "2", True, 2.0):
+        with pytest.raises(SpecError, match="num_envs"):
+            AgentWorldVectorEnv(wrong, spec="terminal")
     with pytest.raises(SpecError, match="autoreset_mode"):
         vector(autoreset_mode="Never")
     envs.close()

@@ -8,6 +8,7 @@ import pytest
 from web_pages import BODIES, Pages, call, ref, step
 
 from agentworld_gym.engines import Controls, EngineError, Machine
+from agentworld_gym.engines.web.http import Request, Response
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens import read_screen
@@ -381,3 +382,30 @@ def test_browsergyms_view() -> None:
     assert "Focused element: 3" in text
     assert "\t\t[3] button 'Delete', clickable, focused" in text
     assert "Page" not in machine.act({"name": "click", "arguments": {"bid": "3"}})
+
+
+def test_a_link_opens_behind_with_control_and_not_at_all_with_alt() -> None:
+    for modifiers, tabs in ((["Control"], 2), (["Shift"], 2), (["Alt"], 1)):
+        machine = WebMachine(Pages(BODIES), "http://pages.example/links")
+        machine.act(step(machine.observation, "click", 'link "Form"', modifiers=modifiers))
+        assert machine.browser.tab.url == "http://pages.example/links"
+        assert [tab.url for tab in machine.browser.tabs[1:]] == ["http://pages.example/form"] * (tabs - 1)
+        machine.close()
+
+
+def test_after_a_form_whose_target_broke_only_the_target_is_loaded_again() -> None:
+    class Broken(Pages):
+        posts = 0
+
+        def fetch(self, request: Request) -> Response | None:
+            if request.method == "POST":
+                self.posts += 1
+                return Response(303, location="/reset")
+            return super().fetch(request)
+
+    internet = Broken({"send": '<form method="post"><button>Go</button></form>'})
+    machine = WebMachine(internet, "http://pages.example/send")
+    machine.act(step(machine.observation, "click", "Go"))
+    machine.act(step(machine.observation, "click", "Reload"))
+    assert internet.posts == 1 and internet.visits["reset"] == 2
+    machine.close()

@@ -82,6 +82,101 @@ def run_all(names: Collection[str]) -> None:
         list(pool.map(run, names))
 
 
+def alike(path: str, actions: list[Any]) -> None:
+    """Do actions in both worlds; one that is a function is made from what is shown."""
+    ours, theirs = both(path)
+    try:
+        for action in actions:
+            action = action(theirs.observation) if callable(action) else action
+            mine, real = ours.act(action), theirs.act(action)
+            assert compared(mine) == compared(real), action
+    finally:
+        ours.close()
+        theirs.close()
+
+
+@needs_chromium
+def test_browsergyms_calls_end_alike() -> None:
+    def on(name: str, shown: str, **more: Any) -> Any:
+        return lambda seen: {"name": name, "arguments": {"bid": ref(seen, shown), **more}}
+
+    def plain(name: str, **more: Any) -> dict[str, Any]:
+        return {"name": name, "arguments": more}
+
+    alike(
+        "form",
+        [
+            plain("noop", wait_ms=100),
+            plain("send_msg_to_user", text="Hi"),
+            plain("report_infeasible", reason="No"),
+            plain("scroll", delta_x=0, delta_y=200),
+            on("fill", 'textbox "Name"', value="Ann"),
+            on("select_option", 'combobox "Size"', options="Small"),
+            on("focus", 'textbox "Mail"'),
+            on("press", 'textbox "Mail"', key_comb="a"),
+            plain("keyboard_press", key="b"),
+            on("clear", 'textbox "Name"'),
+            on("hover", 'textbox "Name"'),
+            on("dblclick", 'checkbox "Gift"'),
+            on("click", 'checkbox "Gift"'),
+            plain("fill", bid="e999", value="x"),
+            plain("goto", url="http://pages.example/links"),
+            plain("go_back"),
+            plain("go_forward"),
+            plain("new_tab"),
+            plain("tab_focus", index=0),
+            plain("tab_close"),
+            plain("no_such_call"),
+        ],
+    )
+
+
+@needs_chromium
+def test_addresses_end_alike() -> None:
+    places = (
+        f"{HOST}/./a/../form",
+        f"{HOST}/echo?q=it's",
+        f"{HOST}\\echo?q=a\\b",
+        f"{HOST}/a/%2e%2e/form",
+        "http://ann:secret@pages.example/form",
+        f"{HOST}:81/form",
+        f"{HOST}:99999/",
+        "https://pages.example/form",
+        "https://nowhere.example/",
+        "",
+        "?q=x",
+        "view-source:http://pages.example/",
+    )
+    alike("form", [action for url in places for action in (call("navigate", url=url), call("snapshot"))])
+
+
+@needs_chromium
+def test_the_caret_and_other_mouse_buttons_end_alike() -> None:
+    def on(name: str, shown: str, **more: Any) -> Any:
+        return lambda seen: step(seen, name, shown, **more)
+
+    def key(name: str) -> dict[str, Any]:
+        return call("press_key", key=name)
+
+    count, name = 'spinbutton "Count"', 'textbox "Name"'
+    alike(
+        "form",
+        [
+            on("type", count, text="34", slowly=True),
+            on("type", count, text="20"),
+            *map(key, ("ArrowUp", "ArrowDown")),
+            on("type", count, text="0"),
+            *map(key, ("ArrowDown", "ArrowUp")),
+            on("type", name, text="abc"),
+            *map(key, ("Home", "x", "End", "y", "ArrowLeft", "z", "Backspace", "Delete", "Shift+a", "é")),
+            call("snapshot"),
+            on("click", 'button "Start over"', button="right"),
+            on("type", name, text="de", slowly=True),
+            lambda seen: call("drag", startRef=ref(seen, 'button "Start over"'), endRef=ref(seen, name)),
+        ],
+    )
+
+
 @needs_chromium
 def test_sites_look_alike() -> None:
     def visit(site: str) -> None:

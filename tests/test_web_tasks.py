@@ -193,6 +193,41 @@ def test_random_choices_seldom_succeed(name: str, level: int) -> None:
     assert wins <= 1
 
 
+def answer_of(task: Task) -> Expect:
+    """The test of what follows `finish:`."""
+    (expect,) = [check.answer for check in task.success if check.answer is not None]
+    return expect
+
+
+@pytest.mark.parametrize("name", ["buy_goods", "place_order", "undo_order"])
+def test_an_amount_may_be_said_in_many_ways_but_not_another_one(name: str) -> None:
+    task = generated("web", name, 3, 1)
+    amount = task.expert[-1].removeprefix("finish: €")
+    expect = answer_of(task)
+    ways = ("{}", "€{}", "{} EUR", "{} €", "Total: €{}", "The total of the cart is €{}.")
+    assert all(expect.holds(way.format(amount)) for way in ways) and expect.holds(f"{float(amount):g}")
+    others = (float(amount) + 0.01, float(amount) - 0.01, 10 * float(amount), -float(amount))
+    assert not any(expect.holds(way.format(f"{other:.2f}")) for way in ways for other in others)
+    assert not expect.holds(f"€{amount} or €1.00") and not expect.holds("") and not expect.holds("€")
+
+
+@pytest.mark.parametrize("name", ["open_issue", "triage_issues"])
+def test_an_issue_may_be_named_in_many_ways_but_only_one(name: str) -> None:
+    task = generated("web", name, 3, 1)
+    number = int(task.expert[-1].removeprefix("finish: #"))
+    expect = answer_of(task)
+    assert all(expect.holds(text) for text in (f"{number}", f"#{number}", f"Issue #{number}", f"It is #{number}."))
+    assert not any(expect.holds(text) for text in (f"#{number + 1}", f"#{number}0", f"#{number}, #{number + 1}"))
+
+
+@every_level
+def test_no_wrong_answer_of_a_menu_is_taken_for_the_right_one(name: str, level: int) -> None:
+    task = generated("web", name, level, 1)
+    offers = [entry.removeprefix("finish: ") for entry in task.menu if entry.startswith("finish: ")]
+    expect = answer_of(task)
+    assert [offer for offer in offers if expect.holds(offer)] == [task.expert[-1].removeprefix("finish: ")]
+
+
 @settings(max_examples=12, deadline=None)
 @given(any_task)
 def test_shape_of_a_task(task: Task) -> None:
@@ -253,6 +288,49 @@ def test_menus_place_expert_and_answer_anywhere(name: str) -> None:
         assert len(answers) >= 3
         ranks.append(answers.index(task.expert[-1]))
     assert len(set(ranks)) > 1
+
+
+def share_of_the_talked_about(name: str, level: int, seeds: int) -> tuple[float, float]:
+    """How often the answer is the one that most other entries of the menu hold, and how often chance has it."""
+    right = chance = 0.0
+    for seed in range(seeds):
+        task = generated("web", name, level, seed)
+        finals = [entry for entry in task.menu if entry.startswith("finish: ")]
+        rest = [entry for entry in task.menu if entry not in finals]
+        told = {
+            final: sum(bool(re.search(rf"(?<!\w){re.escape(final[8:].lstrip('#'))}(?!\w)", text)) for text in rest)
+            for final in finals
+        }
+        most = [final for final in finals if told[final] == max(told.values())]
+        right += (task.expert[-1] in most) / len(most)
+        chance += 1 / len(finals)
+    return right / seeds, chance / seeds
+
+
+@pytest.mark.parametrize(
+    ("name", "level"), [("look_up", 2), ("look_up", 3), ("sort_mail", 3), ("triage_issues", 3), ("follow_policy", 3)]
+)
+def test_a_menu_talks_of_no_answer_more_than_of_others(name: str, level: int) -> None:
+    right, chance = share_of_the_talked_about(name, level, 40)
+    assert right < chance + 0.15
+
+
+def test_the_older_issue_is_not_always_the_first_one() -> None:
+    lowest = 0
+    for seed in range(40):
+        task = generated("web", "triage_issues", 3, seed)
+        finals = [entry for entry in task.menu if entry.startswith("finish: ")]
+        lowest += min(finals, key=lambda entry: int(entry.partition("#")[2])) == task.expert[-1]
+    assert 4 <= lowest <= 24
+
+
+@pytest.mark.parametrize("name", ["compare_goods", "follow_policy", "place_order"])
+def test_hard_menus_have_wrong_turns_and_wrong_answers(name: str) -> None:
+    for seed in range(6):
+        task = generated("web", name, 3, seed)
+        wrong = set(task.menu) - set(task.expert)
+        answers = sum(entry.startswith("finish") for entry in wrong)
+        assert answers >= 2 and len(wrong) - answers >= 2
 
 
 def test_an_episode_of_the_environment() -> None:

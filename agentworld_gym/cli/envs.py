@@ -11,6 +11,7 @@ from agentworld_gym.cli.common import examples, stdout
 WORLDS = {
     "auto": "$AGENTWORLD_WORLD where that is set, else grounded",
     "grounded": "real code in a sandbox, for the domains marked in the table",
+    "chromium": "a real browser on generated sites, for web (extra: browser)",
     "tiny": "the bundled small world model, on this machine's CPU (terminal)",
     "http://HOST:PORT/v1": "an OpenAI-compatible server such as vLLM's",
     "vllm:MODEL": "vLLM in this process",

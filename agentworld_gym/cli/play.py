@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 HELP = """\
 Whatever you type is the action, as an agent would write it. Besides:
   finish, finish: ANSWER   you are done
-  @{button 'Save'}         in an action on a screen: the element of that name
   :undo                    take the last step back
   :again                   start this episode over
   :task                    show the instruction again
@@ -41,6 +40,13 @@ Whatever you type is the action, as an agent would write it. Besides:
   :tools                   list what can be called, or how actions look
   :quit, Ctrl-D            leave
 """
+
+NAMED = {
+    "web": "click('@{button 'Save'}')",
+    "desktop": "pyautogui.click(@{push-button 'Save'})",
+    "android": '{"action_type": "click", "index": @{Button \'Save\'}}',
+}
+"""How an element of the screen is called by its name in an action of each graphical domain."""
 
 
 def play(
@@ -118,7 +124,10 @@ class Game:
             return None
 
     def _meta(self, line: str) -> None:
-        if line == ":undo" and self.before:
+        if line == ":undo":
+            if not self.before:
+                self._write("nothing to undo")
+                return
             if self.current is not self.env:
                 self.current.close()
             self.current = self.before.pop()
@@ -144,6 +153,8 @@ class Game:
             self.console.print(Text(printable(self.current.task.instruction), style="bold"))
         else:
             self.console.print(Text(HELP.rstrip(), style="dim"))
+            if (example := NAMED.get(self.current.task.domain)) is not None:
+                self.console.print(Text(f"An element of the screen by its name: {example}", style="dim"))
 
     def _step(self, action: str) -> bool:
         """Do one action; whether the episode is over."""

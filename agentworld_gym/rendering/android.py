@@ -12,7 +12,6 @@ from agentworld_gym.rendering.android_widgets import (
     GROUPS,
     HEIGHT,
     SMALL,
-    STATUS,
     TEXT,
     TITLE,
     WIDTH,
@@ -38,10 +37,9 @@ class Plan:
 
 
 def draw(nodes: Sequence[Node]) -> Canvas:
-    """The whole screen of 1080 by 2400 pixels."""
+    """The whole screen of 1080 by 2400 pixels; the status bar stays empty where no element lies in it."""
     plan = planned(visible(nodes, WIDTH, HEIGHT))
     canvas = Canvas(WIDTH, HEIGHT, style.PHONE)
-    light = plan.launcher
     if plan.launcher:
         canvas.gradient(Box(0, 0, WIDTH, HEIGHT), style.PHONE_WALLPAPER)
         _launcher(canvas, plan.nodes)
@@ -52,11 +50,9 @@ def draw(nodes: Sequence[Node]) -> Canvas:
         _screen(canvas, plan, bars=False)
     else:
         _screen(canvas, plan, bars=True)
-    if not any(node.description == "Notification shade" for node in nodes):
-        _status(canvas, light or plan.panel is not None, plan.nodes)
     if plan.keyboard is not None:
         _keyboard(canvas, plan.keyboard)
-    canvas.box(Box(WIDTH // 2 - 150, HEIGHT - 34, 300, 10), style.WHITE if light else style.INK, 5)
+    canvas.box(Box(WIDTH // 2 - 150, HEIGHT - 34, 300, 10), style.WHITE if plan.launcher else style.INK, 5)
     return canvas
 
 
@@ -164,15 +160,6 @@ def _details(nodes: Sequence[Node]) -> set[int]:
 
 def _holds_others(box: Box, boxes: Sequence[Box]) -> bool:
     return sum(box != other and holds(box, other) for other in boxes) > 0
-
-
-def _status(canvas: Canvas, light: bool, nodes: Sequence[Node]) -> None:
-    colour = style.WHITE if light else style.INK
-    clock = next((node.text for node in nodes if node.role == "TextClock" and node.box and node.box.y < STATUS), "9:41")
-    if not any(node.box and node.box.y < 90 and node.box.height < 120 and node.role == "TextClock" for node in nodes):
-        canvas.text(60, 64, clock.split(" ")[0], SMALL, colour, bold=True)
-    for place, drawing in enumerate(("wifi", "battery")):
-        glyph(canvas, Box(WIDTH - 170 + 64 * place, 44, 44, 44), drawing, colour)
 
 
 def _keyboard(canvas: Canvas, box: Box) -> None:

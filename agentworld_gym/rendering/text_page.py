@@ -82,10 +82,12 @@ class _Text:
             )
             arrow = " ▾" if role == "combobox" else ""
             focus = "_" if "active" in node.flags else ""
-            self.held.append(f"{node.name} [ {value}{focus}{arrow} ]{handle}{off}")
+            label = "" if element.labelled else f"{node.name} "
+            self.held.append(f"{label}[ {value}{focus}{arrow} ]{handle}{off}")
         elif role in CHECKS:
             mark = "x" if "checked" in node.flags else " "
-            self.held.append(f"({mark}) {name}{handle}" if role == "radio" else f"[{mark}] {name}{handle}")
+            label = "" if element.labelled else f" {name}"
+            self.held.append(f"({mark}){label}{handle}" if role == "radio" else f"[{mark}]{label}{handle}")
         elif role == "heading":
             self.end(indent)
             self.gap()

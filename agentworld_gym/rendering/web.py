@@ -132,7 +132,7 @@ class _Page:
         elif role in FIELDS:
             web_parts.entry(flow, element)
         elif role in CHECKS:
-            web_parts.check(flow, node)
+            web_parts.check(flow, element)
         elif role in ("img", "image", "figure") and not element.children:
             web_parts.image(flow, node)
         elif role == "heading":

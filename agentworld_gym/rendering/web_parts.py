@@ -7,21 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agentworld_gym.rendering import style
-from agentworld_gym.rendering.flow import Flow
+from agentworld_gym.rendering.flow import GAP, Flow
 from agentworld_gym.rendering.glyphs import drawing_of, glyph
 from agentworld_gym.screens import Box, Node
 
 TEXT = 16
+TEXTS = frozenset(("text", "StaticText", "generic"))
+"""The roles in which a page writes the name of a field beside it."""
 DEEPEST = 60
 """How deep elements are drawn inside each other; a real page is not deeper."""
 
 
 @dataclass(slots=True)
 class Element:
-    """A node with what lies in it."""
+    """A node with what lies in it; `labelled` if the page writes its name as a text beside it."""
 
     node: Node
     children: list[Element] = field(default_factory=list)
+    labelled: bool = False
 
     @property
     def role(self) -> str:
@@ -50,6 +53,10 @@ def tree(nodes: Sequence[Node]) -> list[Element]:
             path.pop()
         (path[-1].children if path else roots).append(element)
         path.append(element)
+    for siblings in (roots, *(each.children for root in roots for each in (root, *root.within()))):
+        texts = {each.node.text.strip() for each in siblings if each.role in TEXTS}
+        for each in siblings:
+            each.labelled = each.role not in TEXTS and each.node.name in texts
     return roots
 
 
@@ -83,7 +90,7 @@ def entry(flow: Flow, element: Element) -> None:
     options = [child.node for child in element.within() if child.role == "option"]
     chosen = next((option.name for option in options if "selected" in option.flags), "")
     value = node.text or chosen or next((child.node.text for child in element.children if child.role == "text"), "")
-    hint = node.value("placeholder") or node.name
+    hint = node.value("placeholder") or ("" if element.labelled else node.name)
     tall = 1 + min(value.count("\n"), 5)
     wide = 110 if node.role == "spinbutton" else 300
     if options:
@@ -107,8 +114,10 @@ def entry(flow: Flow, element: Element) -> None:
     flow.put(wide, 36 + 22 * (tall - 1), draw)
 
 
-def check(flow: Flow, node: Node) -> None:
+def check(flow: Flow, element: Element) -> None:
     """A box to tick, or one of several choices."""
+    node = element.node
+    name = "" if element.labelled else node.name or node.text
     on = "checked" in node.flags or "checked=true" in node.flags
 
     def draw(box: Box) -> None:
@@ -122,9 +131,9 @@ def check(flow: Flow, node: Node) -> None:
             flow.canvas.box(mark, colour if on else style.WHITE, 4, colour, 2)
             if on:
                 glyph(flow.canvas, Box(mark.x + 4, mark.y + 4, 10, 10), "check", style.WHITE)
-        flow.canvas.words(Box(box.x + 26, box.y, box.width - 26, box.height), node.name or node.text, TEXT)
+        flow.canvas.words(Box(box.x + 26, box.y, box.width - 26, box.height), name, TEXT)
 
-    flow.put(34 + style.width_of(node.name or node.text, TEXT), 28, draw, 14)
+    flow.put(34 + style.width_of(name, TEXT) if name else 18, 28, draw, 14 if name else GAP)
 
 
 def image(flow: Flow, node: Node) -> None:

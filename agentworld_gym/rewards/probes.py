@@ -36,7 +36,7 @@ def run_probes(
 ) -> None:
     """Carry out probes, all of them one action further in every wave, and close their sessions.
 
-    An action whose element is not on the screen fails its check.
+    An action that cannot be read, or whose element is not on the screen, fails its check.
     """
     try:
         going = list(probes)
@@ -54,10 +54,11 @@ def _wave(
     asked: list[tuple[Probe, Action]] = []
     for probe in probes:
         text = probe.sight.resolve(probe.left.pop())
-        if text is None:
+        action = None if text is None else parser.parse(text, probe.task.tools)
+        if action is None or action.error is not None:
             probe.score = 0.0
         else:
-            asked.append((probe, parser.parse(text, probe.task.tools)))
+            asked.append((probe, action))
     going: list[Probe] = []
     sessions, actions = [probe.session for probe, _ in asked], [action for _, action in asked]
     for (probe, _), answer in zip(asked, world.step(sessions, actions) if asked else (), strict=True):

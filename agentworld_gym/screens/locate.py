@@ -80,6 +80,18 @@ def has_locator(action: str) -> bool:
     return START in action
 
 
+def has_whole_locator(action: str) -> bool:
+    """Whether an action of a graphical domain holds locators, none of them broken.
+
+    >>> has_whole_locator("click('@{button 'Buy'}')"), has_whole_locator("git stash drop stash@{0}")
+    (True, False)
+    """
+    try:
+        return START in action and len(compiled(action)) > 1
+    except ValueError:
+        return False
+
+
 def resolve(action: str, nodes: Sequence[Node]) -> str | None:
     """The action with every locator replaced by what names its element; None if an element is not on the screen.
 

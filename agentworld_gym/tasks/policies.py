@@ -9,14 +9,48 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Generator, Sequence
 from posixpath import relpath
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from agentworld_gym.screens import NotOnScreen
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import Way, on_screen
 from agentworld_gym.task import Task
 from agentworld_gym.tasks.words import STEMS, WORDS
 
+if TYPE_CHECKING:
+    from gymnasium import Env
+
 UNKNOWN_COMMANDS = ("lls", "gti status", "pythn", "cta", "greo x", "mkdr new", "hepl")
 ADMINISTRATION = ("whoami", "hostname", "pwd", "echo $HOME", "echo $USER", "echo $?", "true", "false")
+
+
+def follow(env: Env[str, str], way: Way) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]] | None:
+    """Go a way in an environment that was reset, until the episode ends.
+
+    Locators are resolved on what was shown last.
+
+    Returns:
+        What the last `step` gave; None if the way ends without one.
+
+    >>> from agentworld_gym.env import AgentWorldEnv
+    >>> env = AgentWorldEnv(spec="web", world="grounded")
+    >>> observation, info = env.reset(seed=0)
+    >>> observation, reward, terminated, truncated, info = follow(env, expert_policy(env.task))
+    >>> info["success"]
+    True
+    >>> env.close()
+    """
+    bare: Any = env.unwrapped
+    going = on_screen(way, bare.task.domain, bare.episode.observation)
+    action, result = next(going, None), None
+    while action is not None and not bare.episode.over:
+        result = env.step(action)
+        try:
+            # Not what `step` gave: a wrapper may have changed that.
+            action = going.send(bare.episode.observation)
+        except StopIteration:
+            break
+    going.close()
+    return result
 
 
 def expert_policy(task: Task) -> Way:

@@ -181,7 +181,8 @@ def _scenarios_digest(domains: tuple[str, ...]) -> str:
 
 def _scripted(options: WorldOptions) -> World[Any]:
     first = options.templates().first_observation
-    return ScriptedWorld(lambda task, actions: echo(task, actions) if actions else first(task))
+    parts = {"spec": Part(options.spec.digest(), True)}
+    return ScriptedWorld(lambda task, actions: echo(task, actions) if actions else first(task), parts=parts)
 
 
 def _tiny(options: WorldOptions) -> World[Any]:

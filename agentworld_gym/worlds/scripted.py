@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentworld_gym.contracts import Action, Failure, Observation
@@ -39,13 +39,16 @@ class ScriptedSession:
 
 
 class ScriptedWorld:
-    """Answers every action with `script(task, actions so far)`; deterministic if the script is."""
+    """Answers every action with `script(task, actions so far)`; deterministic if the script is.
+
+    Its fingerprint has `name` and `parts`.
+    """
 
     deterministic = True
 
-    def __init__(self, script: Script = echo, name: str = "scripted") -> None:
+    def __init__(self, script: Script = echo, name: str = "scripted", parts: Mapping[str, Part] | None = None) -> None:
         self.script = script
-        self.fingerprint = Fingerprint({"world": Part(name, True)})
+        self.fingerprint = Fingerprint({"world": Part(name, True), **(parts or {})})
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[ScriptedSession | Failure]:
         """One session a task; the script's answer to no action at all is the first observation."""

@@ -13,10 +13,22 @@ _TYPED_AS_ONE = frozenset({"color", "date", "datetime-local", "month", "range", 
 
 def click(browser: Browser, node: Node) -> None:
     """Click an element that can be clicked: move the focus, then do what it is for."""
-    page = browser.page
+    press_down(browser.page, node)
+    activate(browser, node)
+
+
+def press_down(page: Page, node: Node) -> None:
+    """Move the focus to where a button of the mouse goes down."""
     target = next((place for place in (node, *node.ancestors()) if place.index and focusable(page, place)), None)
     page.give_focus(target.index if target is not None else None)
-    activate(browser, node)
+
+
+def open_elsewhere(browser: Browser, node: Node) -> None:
+    """What the middle button, Control or Shift do to a link: it opens in a tab behind this one."""
+    press_down(browser.page, node)
+    link = node if node.tag == "a" else node.closest("a")
+    if link is not None and "href" in link.attrs:
+        follow(browser, link, elsewhere=True)
 
 
 def activate(browser: Browser, node: Node) -> None:
@@ -115,13 +127,13 @@ def _press_link(browser: Browser, link: Node) -> None:
     follow(browser, link)
 
 
-def follow(browser: Browser, link: Node) -> None:
+def follow(browser: Browser, link: Node, elsewhere: bool = False) -> None:
     """Go where a link leads; a page that cannot be reached shows the browser's error page."""
     url = addresses.resolved(browser.tab.url, link.attrs.get("href", ""))
     if addresses.scheme_of(url) not in ("http", "https"):
         return
     tab = browser.tab
-    if link.attrs.get("target") == "_blank":
+    if elsewhere or link.attrs.get("target") == "_blank":
         try:
             tab = browser.open_tab()
             tab.fresh = True

@@ -3,37 +3,91 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import quote, quote_plus, urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, quote_plus, unquote, urljoin, urlsplit
 
 MAX_ADDRESS = 2_000
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|(about|data|blob|javascript|mailto|tel|file):", re.I)
-_SAFE = "!#$%&'()*+,/:;=?@[]~"
+INVALID = "Error: page.goto: Protocol error (Page.navigate): Cannot navigate to invalid URL"
+"""What is said of an address that is none."""
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|(https?|about|data|blob|javascript|mailto|tel|file):", re.I)
+_WEB = re.compile(r"(https?):[/\\]*([^/\\?#]*)([^?#]*)(\?[^#]*)?(#.*)?", re.I | re.S)
+_CONTROL = "".join(map(chr, range(33)))
+_UNSEEN = str.maketrans("", "", "\t\r\n")
+_PORT = re.compile(r":(\d*)\Z")
+_FORBIDDEN = frozenset("<>^|%:\x7f")
+_SAFE = "!$%&'()*+,/:;=?@[]~"
 
 
 def typed(text: str) -> str:
-    """The address that a person means who types a text.
+    """The address that a person means who types a text; empty if it cannot be one.
 
-    >>> typed("shop.example/cart"), typed("http://Shop.example")
-    ('http://shop.example/cart', 'http://shop.example/')
+    >>> typed("shop.example/cart"), typed("http://Shop.example"), typed("?q=x")
+    ('http://shop.example/cart', 'http://shop.example/', '')
     """
     text = "".join(text.split("\n")).strip()[:MAX_ADDRESS]
     return canonical(text if _SCHEME.match(text) else f"http://{text}")
 
 
 def canonical(url: str) -> str:
-    """An address with its host in small letters, a path, and nothing in it that has to be escaped."""
-    try:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https"):
-            return url
-        host = parts.netloc.lower()
-        path = quote(parts.path, safe=_SAFE) or "/"
-        port = f":{80 if parts.scheme == 'http' else 443}"
-        host = host.removesuffix(port)
-        query = quote(parts.query, safe=_SAFE)
-        return urlunsplit((parts.scheme, host, path, query, quote(parts.fragment, safe=_SAFE)))
-    except ValueError:
+    r"""An address with its host in small letters, a path without dots, and nothing in it that has to be escaped.
+
+    Of another scheme than http and https it stays as it is; one that is invalid becomes empty.
+
+    >>> canonical("http://shop.example:80/a/../b\\c?q=it's"), canonical("http://shop.example:x/")
+    ('http://shop.example/b/c?q=it%27s', '')
+    """
+    url = url.strip(_CONTROL).translate(_UNSEEN)
+    parts = _WEB.fullmatch(url)
+    if parts is None:
         return url
+    scheme, place, path = parts[1].lower(), parts[2], parts[3]
+    account, at, host = place.rpartition("@")
+    port = _PORT.search(host)
+    number = port[1] if port else ""
+    host = _host(host[: port.start()] if port else host)
+    if not host or int(number[:9] or 0) > 65_535:
+        return ""
+    if number and int(number) != (80 if scheme == "http" else 443):
+        host = f"{host}:{int(number)}"
+    query = "?" + quote(parts[4][1:], safe=_SAFE).replace("'", "%27") if parts[4] else ""
+    fragment = "#" + quote(parts[5][1:], safe=f"{_SAFE}#") if parts[5] else ""
+    return f"{scheme}://{account}{at}{host}{quote(_path(path), safe=_SAFE)}{query}{fragment}"
+
+
+def _host(text: str) -> str:
+    """A host in small letters, as names are looked up; empty if it is none."""
+    if text.startswith("["):
+        return text.lower() if text.endswith("]") else ""
+    text = unquote(text).lower()
+    try:
+        text = text if text.isascii() else text.encode("idna").decode("ascii")
+    except UnicodeError:
+        return ""
+    return "" if _FORBIDDEN & set(text) else text
+
+
+def _path(text: str) -> str:
+    """A path without `.` and `..`."""
+    *folders, last = text.replace("\\", "/").split("/")[1:] or [""]
+    kept: list[str] = []
+    for name in folders:
+        _walk(kept, name)
+    _walk(kept, last)
+    if _dots(last):
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def _walk(kept: list[str], name: str) -> None:
+    dots = _dots(name)
+    if dots == "..":
+        del kept[-1:]
+    elif not dots:
+        kept.append(name)
+
+
+def _dots(name: str) -> str:
+    name = name.lower().replace("%2e", ".")
+    return name if name in (".", "..") else ""
 
 
 def blocked(url: str) -> str:
@@ -49,15 +103,29 @@ def blocked(url: str) -> str:
 
 
 def resolved(base: str, reference: str) -> str:
-    """Where a link on a page leads.
+    """Where a link on a page leads; empty if that is no address.
 
     >>> resolved("http://shop.example/a/b?q=1", "../c#top"), resolved("http://shop.example/a", "?q=2")
     ('http://shop.example/c#top', 'http://shop.example/a?q=2')
     """
     try:
-        return canonical(urljoin(base, reference.strip()))
+        reference = reference.strip(_CONTROL).translate(_UNSEEN)
+        end = min(place for mark in "?#" if (place := (reference + mark).find(mark)) >= 0)
+        return canonical(urljoin(base, reference[:end].replace("\\", "/") + reference[end:]))
     except ValueError:
-        return reference
+        return ""
+
+
+def requested(url: str) -> str:
+    """What is asked for at an address: without fragment, and without an account before the host.
+
+    >>> requested("http://ann:secret@shop.example/cart#top")
+    'http://shop.example/cart'
+    """
+    url = without_fragment(url)
+    scheme, colon, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    return f"{scheme}{colon}{place.rpartition('@')[2]}{slash}{path}"
 
 
 def without_fragment(url: str) -> str:
@@ -66,9 +134,9 @@ def without_fragment(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """The host of an address; empty if it has none."""
+    """The host of an address, with a port that is not the usual one; empty if it has none."""
     try:
-        return urlsplit(url).netloc
+        return urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:
         return ""
 

@@ -256,17 +256,16 @@ class Browser:
         try:
             self._fetch(tab, entry)
         except Unreachable as error:
-            host = addresses.host_of(entry.url)
-            self._show(tab, errorpage.unreachable(str(error), host), ERROR_PAGE, 0)
+            host = addresses.host_of(tab.entries[tab.place].url)
+            self._show(tab, errorpage.unreachable(str(error), host.partition(":")[0]), ERROR_PAGE, 0)
             raise
 
     def _fetch(self, tab: Tab, entry: Entry) -> None:
-        url, method, form = addresses.without_fragment(entry.url), entry.method, entry.form
+        url, method, form = addresses.requested(entry.url), entry.method, entry.form
         for _ in range(MAX_REDIRECTS):
-            if addresses.scheme_of(url) != "http":
-                code = "ERR_SSL_PROTOCOL_ERROR" if addresses.scheme_of(url) == "https" else "ERR_UNKNOWN_URL_SCHEME"
-                raise Unreachable(code)
             host = addresses.host_of(url)
+            if addresses.scheme_of(url) != "http":
+                raise Unreachable(_unserved(addresses.scheme_of(url), host in self.internet.hosts))
             try:
                 response = self.internet.fetch(Request(method, url, form, dict(self.cookies.get(host, {}))))
             except ConnectionReset:
@@ -284,12 +283,11 @@ class Browser:
             target = addresses.resolved(url, response.location)
             if response.status not in (307, 308):
                 method, form = "GET", ()
-            url = addresses.without_fragment(target)
+            url = addresses.requested(target)
             shown = target if "#" in target or not fragment else f"{target}#{fragment}"
-            entry = replace(entry, url=shown, method=method, form=form)
+            entry = tab.entries[tab.place] = replace(entry, url=shown, method=method, form=form)
         else:
             raise Unreachable("ERR_TOO_MANY_REDIRECTS")
-        tab.entries[tab.place] = entry
         if response.status >= 400:
             tab.console.append(
                 "[ERROR] Failed to load resource: the server responded with a status of "
@@ -327,6 +325,13 @@ def open_at_load(page: Page) -> None:
     for node in page.nodes:
         if node.tag == "dialog" and "data-modal" in node.attrs and "open" not in node.attrs:
             show_modal(page, node)
+
+
+def _unserved(scheme: str, known: bool) -> str:
+    """What is wrong with another scheme than http, which is the only one that sites speak."""
+    if scheme != "https":
+        return "ERR_UNKNOWN_URL_SCHEME" if scheme else "ERR_INVALID_REDIRECT"
+    return "ERR_SSL_PROTOCOL_ERROR" if known else "ERR_NAME_NOT_RESOLVED"
 
 
 def _reason(status: int) -> str:

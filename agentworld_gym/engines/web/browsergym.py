@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentworld_gym.engines.web import keyboard
 from agentworld_gym.engines.web.actionable import require
 from agentworld_gym.engines.web.browser import Refusal
 from agentworld_gym.engines.web.focus import focusable
+from agentworld_gym.engines.web.text import single_quoted
 from agentworld_gym.engines.web.tools import TOOLS, Call, set_files
 
 MAX_MESSAGE = 4_000
 
 
-def _as(tool: str, **fixed: Any) -> Callable[[Call], None]:
-    """The tool of that name, with BrowserGym's arguments under its own names."""
+def arguments_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """BrowserGym's arguments under the names that the tools have.
+
+    >>> arguments_of({"bid": "e4", "value": "Ada"})
+    {'ref': 'e4', 'text': 'Ada'}
+    """
     names = {"bid": "ref", "value": "text", "from_bid": "startRef", "to_bid": "endRef"}
+    return {names.get(name, name): value for name, value in arguments.items()}
+
+
+def _as(tool: str, **fixed: Any) -> Callable[[Call], None]:
+    """The tool of that name."""
 
     def act(call: Call) -> None:
-        arguments = {names.get(name, name): value for name, value in call.arguments.items()}
-        call.arguments = {**arguments, **fixed}
+        call.arguments = {**arguments_of(call.arguments), **fixed}
         TOOLS[tool](call)
 
     return act
@@ -58,7 +67,7 @@ def _press(call: Call) -> None:
     _focus(call, "press")
     keys = call.text("key_comb")
     keyboard.press(call.browser, keys)
-    call.report.code[-1] = call.report.code[-1].replace(".focus()", f".press({json.dumps(keys)})")
+    call.report.code[-1] = call.report.code[-1].replace(".focus()", f".press({single_quoted(keys)})")
 
 
 def _focus(call: Call, verb: str = "focus") -> None:

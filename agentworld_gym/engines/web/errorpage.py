@@ -24,10 +24,13 @@ def unreachable(code: str, host: str) -> str:
         if advice
         else ""
     )
+    is_insecure = code == "ERR_SSL_PROTOCOL_ERROR"
+    heading = "This site can’t provide a secure connection" if is_insecure else "This site can’t be reached"
+    details = "" if is_insecure else "<button type=button>Details</button>"
     return (
-        f"<title>{name}</title><body tabindex=-1><div><div><div><div><div><h1>This site can’t be reached</h1>"
+        f"<title>{name}</title><body tabindex=-1><div><div><div><div><div><h1>{heading}</h1>"
         f"<p>{cause.format(host=name)}</p>{tries}<div>{code}</div></div></div></div>"
-        "<div><div><button data-reload>Reload</button></div><button type=button>Details</button></div></div></div>"
+        f"<div><div><button data-reload>Reload</button></div>{details}</div></div></div>"
     )
 
 

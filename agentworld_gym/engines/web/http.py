@@ -50,6 +50,11 @@ class Response:
 class Internet(Protocol):
     """All sites of one session."""
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that there are."""
+        ...
+
     def fetch(self, request: Request) -> Response | None:
         """Answer a request; None where no site has the host (`net::ERR_NAME_NOT_RESOLVED`).
 

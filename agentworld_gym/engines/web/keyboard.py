@@ -20,6 +20,9 @@ _WRITTEN = {"Space": " ", **{f"Key{letter}": letter.lower() for letter in "ABCDE
 _WRITTEN |= {f"Digit{digit}": str(digit) for digit in range(10)}
 
 
+_CARET = frozenset({"ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp", "End", "Home"})
+
+
 def parse(combination: str) -> tuple[frozenset[str], str]:
     """The modifiers and the key of a combination such as `Control+a`.
 
@@ -33,7 +36,12 @@ def parse(combination: str) -> tuple[frozenset[str], str]:
     if not key and held:  # `Control++`
         key, held = "+", held[:-1]
     for name in (*held, key):
-        if len(name) != 1 and name not in NAMED and name not in MODIFIERS and name not in _WRITTEN:
+        if (
+            not (len(name) == 1 and (name.isascii() or not name.isprintable()))
+            and name not in NAMED
+            and name not in MODIFIERS
+            and name not in _WRITTEN
+        ):
             raise Refusal(f'Error: keyboard.press: Unknown key: "{name[:100]}"')
     return frozenset("Control" if name == "ControlOrMeta" else name for name in held), key
 
@@ -68,8 +76,9 @@ def type_text(browser: Browser, text: str) -> None:
     page = browser.page
     node = None if page.focus is None else page.nodes[page.focus]
     if node is not None and node.tag == "input" and node.type == "number" and "readonly" not in node.attrs:
-        whole = page.value(node) + "".join(character for character in text if character in "0123456789.-+eE")
-        acts.put(page, node, whole)
+        at = len(page.value(node)) - page.tail
+        typed = "".join(character for character in text if character in "0123456789.-+eE")
+        acts.put(page, node, page.value(node)[:at] + typed + page.value(node)[at:])
         text = ""
     for character in text:
         page = browser.page
@@ -134,15 +143,32 @@ def _edit(page: Page, node: Node, held: frozenset[str], key: str) -> None:
     if key in ("Backspace", "Delete"):
         if page.selected:
             _replace(page, node, "")
-        elif key == "Backspace":
-            _replace(page, node, value[:-1])
+        else:
+            at = max(0, len(value) - page.tail)
+            if key == "Backspace":
+                _replace(page, node, value[: max(0, at - 1)] + value[at:])
+            elif page.tail:
+                page.tail -= 1
+                _replace(page, node, value[:at] + value[at + 1 :])
     elif key in ("ArrowUp", "ArrowDown") and node.type == "number" and node.tag == "input":
         _step(page, node, 1 if key == "ArrowUp" else -1)
+    elif key in _CARET:
+        _move_caret(page, value, key)
     elif key in NAMED and key != "Space":
         page.selected = False
     else:
         character = _WRITTEN.get(key, key)
-        _insert(page, node, character.upper() if "Shift" in held and character.isalpha() else character)
+        _insert(page, node, character.upper() if "Shift" in held and key in _WRITTEN else character)
+
+
+def _move_caret(page: Page, value: str, key: str) -> None:
+    """Move the caret; a selection gives way to its start or end."""
+    at = len(value) - page.tail
+    if page.selected:
+        at = 0 if key in ("ArrowLeft", "Home", "ArrowUp") else len(value)
+    else:
+        at = {"Home": 0, "ArrowUp": 0, "ArrowLeft": at - 1, "ArrowRight": at + 1}.get(key, len(value))
+    page.selected, page.tail = False, len(value) - min(max(at, 0), len(value))
 
 
 def _insert(page: Page, node: Node, text: str) -> None:
@@ -153,13 +179,14 @@ def _insert(page: Page, node: Node, text: str) -> None:
     value = "" if page.selected else page.value(node)
     limit = longest(node)
     if limit is None or len(value) < limit:
-        _replace(page, node, value + text)
+        at = max(0, len(value) - page.tail)
+        _replace(page, node, value[:at] + text + value[at:])
 
 
 def _replace(page: Page, node: Node, value: str) -> None:
     if "readonly" in node.attrs or page.is_disabled(node):
         return
-    page.selected = False
+    page.selected, page.tail = False, min(page.tail, len(value))
     page.set_value(node, value)
     behaviour.edited(page, node)
 
@@ -169,7 +196,13 @@ def _step(page: Page, node: Node, direction: int) -> None:
     value, attrs = page.value(node), node.attrs
     wanted = attrs.get("step", "")
     step = float(wanted) if is_number(wanted) and float(wanted) > 0 else 1.0
-    number = (float(value) if value else 0.0) + direction * step
+    before = float(value) if value else 0.0
+    low, high = (float(attrs[name]) if is_number(attrs.get(name, "")) else None for name in ("min", "max"))
+    if value and (
+        (direction > 0 and high is not None and before > high) or (direction < 0 and low is not None and before < low)
+    ):
+        return  # it is past that bound already
+    number = before + direction * step
     if is_number(attrs.get("min", "")):
         number = max(number, float(attrs["min"]))
     if is_number(attrs.get("max", "")):

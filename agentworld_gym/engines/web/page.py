@@ -18,7 +18,8 @@ class Page:
 
     Nodes are named by their index in the document. `refs` keeps the reference that each element got, with the role and
     the name it had; `listed` tells which element a reference of the last snapshot means. `selected` says that the whole
-    text of the field with the focus is selected, so that typing replaces it. BrowserGym's bids begin at `first_bid`.
+    text of the field with the focus is selected, so that typing replaces it;
+    `tail` is how much of it follows the caret. BrowserGym's bids begin at `first_bid`.
     """
 
     __slots__ = (
@@ -35,6 +36,7 @@ class Page:
         "modals",
         "refs",
         "selected",
+        "tail",
         "values",
     )
 
@@ -52,6 +54,7 @@ class Page:
         self.listed: dict[str, int] = {}
         self.layout: object = None
         self.selected = False
+        self.tail = 0
         self.first_bid = 0
 
     def fork(self) -> Page:
@@ -63,7 +66,7 @@ class Page:
         twin.refs, twin.last_ref = dict(self.refs), self.last_ref
         twin.listed = self.listed
         twin.layout = self.layout
-        twin.selected, twin.first_bid = self.selected, self.first_bid
+        twin.selected, twin.tail, twin.first_bid = self.selected, self.tail, self.first_bid
         return twin
 
     @property
@@ -73,8 +76,8 @@ class Page:
         return not changes and self.focus is None and not self.first_bid
 
     def give_focus(self, index: int | None) -> None:
-        """Move the focus; no text is selected then."""
-        self.focus, self.selected = index, False
+        """Move the focus; no text is selected then, and the caret is at the end."""
+        self.focus, self.selected, self.tail = index, False, 0
 
     @property
     def nodes(self) -> list[Node]:

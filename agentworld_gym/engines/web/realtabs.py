@@ -11,14 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.controls import suspended
-from agentworld_gym.engines.web import realtools
+from agentworld_gym.engines.web import realgym, realtools
 from agentworld_gym.engines.web.browser import MAX_TABS, Refusal
 from agentworld_gym.engines.web.loopback import SESSION
 from agentworld_gym.engines.web.report import CHOOSER_LINE, Report, dialog_line, event_line, page_lines, tab_lines
 from agentworld_gym.engines.web.sites import Sites
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, ConsoleMessage, Dialog, FileChooser, Page, Request
+    from playwright.async_api import (
+        BrowserContext,
+        CDPSession,
+        ConsoleMessage,
+        Dialog,
+        FileChooser,
+        Page,
+        Request,
+        Response,
+    )
 
     from agentworld_gym.engines.web.driver import Driver
 
@@ -55,6 +64,8 @@ class RealTab:
         page.on("dialog", self._on_dialog)
         page.on("filechooser", self._on_chooser)
         page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfailed", self._on_failure)
         page.on("console", self._on_console)
 
     @property
@@ -75,7 +86,17 @@ class RealTab:
             self.navigations += 1
             if request.redirected_from is None:
                 self.console.clear()
+                self.requests.clear()
                 self.reported = 0
+
+    def _on_response(self, response: Response) -> None:
+        asked = response.request
+        if asked.is_navigation_request():
+            self.requests.append(f"[{asked.method}] {asked.url} => [{response.status}] {response.status_text}")
+
+    def _on_failure(self, request: Request) -> None:
+        if request.is_navigation_request():
+            self.requests.append(f"[{request.method}] {request.url} => [FAILED] {request.failure}")
 
     def _on_console(self, message: ConsoleMessage) -> None:
         place = message.location
@@ -215,7 +236,7 @@ class RealBrowser:
                 await self.tab.refreshed()
             with suspended() if calm else nullcontext():
                 await self._redraw(arguments)
-            await realtools.called(call, name)
+            await realgym.called(call, name)
         except Refusal as refusal:
             return Report(errors=[str(refusal)], modal=self.tab.modal_lines()).text()
         except Exception as error:  # whatever Playwright says is what the tool answers

@@ -81,15 +81,22 @@ def javascript(code: str) -> str:
 
     >>> javascript('get_by_role("button", name="Go", exact=True)')
     "getByRole('button', { name: 'Go', exact: true })"
+    >>> javascript('get_by_role("row").filter(has_text=re.compile(r"^Go$")).first')
+    "getByRole('row').filter({ hasText: /^Go$/ }).first()"
     """
     code = _NAME.sub(lambda match: re.sub(r"_(\w)", lambda letter: letter[1].upper(), match[1]) + "(", code)
+    code = re.sub(r're\.compile\(r?"((?:[^"\\]|\\.)*)"\)', lambda match: f"/{match[1]}/", code)
     code = re.sub(r'"((?:[^"\\]|\\.)*)"', lambda match: single_quoted(match[1].replace('\\"', '"')), code)
-    code = re.sub(r"\((?:('(?:[^'\\]|\\.)*'), )?((?:\w+=(?:'(?:[^'\\]|\\.)*'|True|False)(?:, )?)+)\)", _options, code)
+    code = re.sub(
+        r"\((?:('(?:[^'\\]|\\.)*'), )?((?:\w+=(?:'(?:[^'\\]|\\.)*'|/(?:[^/\\]|\\.)*/|True|False)(?:, )?)+)\)",
+        _options,
+        code,
+    )
     return code.replace(".first", ".first()").replace(".first()()", ".first()")
 
 
 def _options(match: re.Match[str]) -> str:
-    pairs = re.findall(r"(\w+)=('(?:[^'\\]|\\.)*'|True|False)", match[2])
+    pairs = re.findall(r"(\w+)=('(?:[^'\\]|\\.)*'|/(?:[^/\\]|\\.)*/|True|False)", match[2])
     inner = ", ".join(
         f"{_camel(name)}: {value.lower() if value in ('True', 'False') else value}" for name, value in pairs
     )
@@ -112,7 +119,7 @@ def said(error: Exception) -> str:
 
 async def _navigate(call: RealCall) -> None:
     url = addresses.typed(call.text("url"))
-    if reason := addresses.blocked(url):
+    if reason := addresses.blocked(url) if url else addresses.INVALID:
         raise Refusal(reason)
     try:
         await call.tab.guarded(call.tab.page.goto(url))
@@ -257,7 +264,7 @@ async def _file_upload(call: RealCall) -> None:
 
 async def _wait_for(call: RealCall) -> None:
     time, text, gone = (call.arguments.get(name) for name in ("time", "text", "textGone"))
-    seconds = min(30.0, float(time)) if isinstance(time, int | float) else None
+    seconds = max(0.0, min(30.0, float(time))) if isinstance(time, int | float) else None
     wanted, state = (text, "visible") if isinstance(text, str) and text else (gone, "hidden")
     if isinstance(wanted, str) and wanted:
         timeout = PATIENCE_MS if seconds is None else seconds * 1000
@@ -323,8 +330,7 @@ async def _console(call: RealCall) -> None:
 
 
 async def _network(call: RealCall) -> None:
-    asked = call.browser.driver.server.log.get(call.browser.session, [])[-200:]
-    call.report.results += asked or ["No requests since the page was loaded."]
+    call.report.results += call.tab.requests[-200:] or ["No requests since the page was loaded."]
     call.shows_page = False
 
 
@@ -362,19 +368,3 @@ TOOLS: dict[str, RealTool] = {
     "browser_resize": _resize,
     "browser_close": _close,
 }
-
-FREE = frozenset({"browser_handle_dialog", "browser_file_upload", "browser_tabs", "browser_navigate", "browser_close"})
-
-
-async def called(call: RealCall, name: str) -> None:
-    """Run a tool by its name.
-
-    Raises:
-        Refusal: there is no such tool, or a dialog has to be handled first.
-    """
-    tool = TOOLS.get(name)
-    if tool is None:
-        raise Refusal(f'Tool "{name[:100]}" not found')
-    if call.tab.is_open and name not in FREE:
-        raise Refusal(f'Error: Tool "{name}" does not handle the modal state.')
-    await tool(call)

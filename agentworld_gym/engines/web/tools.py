@@ -76,7 +76,7 @@ def _kind(value: object) -> str:
 def _navigate(call: Call) -> None:
     url = addresses.typed(call.text("url"))
     browser = call.browser
-    if reason := addresses.blocked(url):
+    if reason := addresses.blocked(url) if url else addresses.INVALID:
         raise Refusal(reason)
     try:
         browser.go(url)
@@ -116,7 +116,12 @@ def _click(call: Call) -> None:
     if held:
         options.append(f"modifiers: [{', '.join(map(single_quoted, held))}]")
     call.ran(f"await page.{where}.{verb}({'{ ' + ', '.join(options) + ' }' if options else ''});")
-    if button in ("right", "middle"):
+    link = node if node.tag == "a" else node.closest("a")
+    if button == "middle" or (link is not None and {"Control", "ControlOrMeta", "Shift"} & set(held)):
+        acts.open_elsewhere(call.browser, node)
+        return
+    if button == "right" or (link is not None and "Alt" in held):
+        acts.press_down(call.browser.page, node)
         return
     load = call.browser.tab.load
     acts.click(call.browser, node)
@@ -131,8 +136,11 @@ def _type(call: Call) -> None:
     if call.arguments.get("slowly") is True:
         require(page, node, str(ref), "pressSequentially", enabled=False)
         call.ran(f"await page.{where}.pressSequentially({single_quoted(text)});")
-        if focusable(page, node):
+        if focusable(page, node) and page.focus != node.index:
             page.give_focus(node.index)
+            # Playwright puts the caret before the text of an input, where it can; a field never touched has it there.
+            if (node.tag == "input" and node.type not in ("email", "number")) or node.index not in page.values:
+                page.tail = len(page.value(node))
         keyboard.type_text(call.browser, text)
     else:
         _fill(call, node, str(ref), text)
@@ -215,6 +223,7 @@ def _drag(call: Call) -> None:
     where = [call.locator(node) for node in (first, second)]
     require(call.browser.page, first, str(start), "dragTo", enabled=call.browser.page.modals != ())
     require(call.browser.page, second, str(end), "dragTo", enabled=call.browser.page.modals != ())
+    acts.press_down(call.browser.page, first)
     call.ran(f"await page.{where[0]}.dragTo(page.{where[1]});")
 
 

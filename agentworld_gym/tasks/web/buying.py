@@ -197,9 +197,6 @@ def compare_goods(scene: Scene, level: int) -> Draft:
         names[2],
         press("Remove from wish list"),
         click(KINDS[kind]),
-        *names[1:2],
-        tabs["one"],
-        BACK,
         names[0],
         tabs["right"],
         wish,
@@ -216,7 +213,7 @@ def compare_goods(scene: Scene, level: int) -> Draft:
     page = go(f"shop/products/{right['product_id']}")
     mine_told = in_article(words, f"4 of 5, by {scene.me.name}", f"{words}. Four stars from us.")
     checks.append(scene.shows([page, click("Reviews (3)", "tab")], mine_told))
-    turns = [click("5, excellent", "radio")]
+    turns = [names[1], click("5, excellent", "radio"), press("Add to cart")]
     return scene.draft(instruction, expert, turns, checks, years[0], _others(scene, years[0]), 16)
 
 

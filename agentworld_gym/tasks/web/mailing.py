@@ -141,7 +141,7 @@ def sort_mail(scene: Scene, level: int) -> Draft:
         choose("Move to", fresh),
         choose("Label", label),
         press("Make rule"),
-        press(f"Apply the rule for {right}"),
+        click("Apply the rule", "button", part=True),
     ]
     scene.rows("mail", "messages").sort(key=lambda row: str(row["sent_at"]))
     # With the sums in the subjects there is no need to open the invoices.
@@ -158,13 +158,7 @@ def sort_mail(scene: Scene, level: int) -> Draft:
         f" whose subject contains 'Invoice' and the number of that invoice: it moves them to {fresh} and labels them"
         f" {label}. Apply it to your inbox. Finish with the number of the invoice."
     )
-    turns = [
-        write("Text", stray),
-        choose("Label", odd),
-        choose("Move to", folder),
-        click("The bills"),
-        write("Text", last),
-    ]
+    turns = [write("Text", stray), write("Text", last), scene.pick([choose("Move to", folder), click("The bills")])]
     return scene.draft(instruction, expert, turns, checks, str(numbers[0]), [str(n) for n in numbers[1:]], 16)
 
 

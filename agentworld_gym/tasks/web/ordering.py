@@ -123,8 +123,7 @@ def place_order(scene: Scene, level: int) -> Draft:
     expert = [
         click(f"{friend.first} has moved"),
         go("shop/cart"),
-        write(f"Quantity of {second['name']}", "2", "spinbutton"),
-        press(f"Update {second['name']}"),
+        write(f"Quantity of {second['name']}", "2", "spinbutton", submit=True),
         click("Go to checkout"),
         fill[0],
         press("Continue to delivery"),

@@ -8,7 +8,6 @@ from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.web.scene import (
     ACCEPT,
     BACK,
-    DISMISS,
     Person,
     Scene,
     choose,
@@ -118,15 +117,13 @@ def look_up(scene: Scene, level: int) -> Draft:
             " time on the page of the room, and leave the rest of its text as it is; the summary is 'New hours'. Finish"
             " with who keeps the key."
         )
-        bad = f"The {other.lower()} is open from {hours[1]}. {keepers[1].name} keeps the key."
-        turns = [
-            write("Search the handbook", second, "searchbox", submit=True),
-            fill_in(("Text", bad), ("Summary", "New hours")),
-            click("Talk"),
-            fill_in(("Text", keys[room]), ("Summary", "New hours")),
-            BACK,
-            click("All pages"),
+        # As many texts name one person as another, so that the menu alone does not tell the answer.
+        bad = [
+            f"The {name.lower()} is open from {hours[1]}. {keeper.name} keeps the key."
+            for name, keeper in zip(rooms[1:], keepers[1:], strict=True)
         ]
+        turns = [fill_in(("Text", text), ("Summary", "New hours")) for text in bad]
+        turns.append(write("Search the handbook", second, "searchbox", submit=True))
         return scene.draft(instruction, expert, turns, checks, keepers[0].name, wrong, 15)
     truth = f"{last} is done on the first Monday of the month. Whoever keeps the key of the [[{room}]] leads it."
     spoiled = f"{last} is great fun and nobody has to come. Whoever keeps the key of the [[{other}]] leads it."
@@ -156,10 +153,7 @@ def look_up(scene: Scene, level: int) -> Draft:
         scene.shows(go(path(room)), better.removesuffix(r"\."), f'link "{last} day"', 'button "Stop watching"'),
     ]
     turns = [
-        click(f"Version {versions[0]}"),
-        click(other),
-        fill_in(("Text", f"{keys[other]} See [[{last} day]]."), ("Summary", "Link added")),
-        DISMISS,
+        fill_in(("Text", f"{keys[name]} See [[{last} day]]."), ("Summary", "Link added")) for name in (other, third)
     ]
     return scene.draft(instruction, expert, turns, checks, keepers[0].name, wrong[:2], 16)
 
@@ -269,8 +263,7 @@ def follow_policy(scene: Scene, level: int) -> Draft:
     note = f"Handled by {who.name}"
     expert = [
         click("New priorities"),
-        go("wiki/all"),
-        click("Faults"),
+        go(path("Faults")),
         click("Absences"),
         home,
         *settle(who, last),
@@ -283,9 +276,9 @@ def follow_policy(scene: Scene, level: int) -> Draft:
         scene.shows(page, term("Assignee", who.name), rf"\]: {re.escape(note)}\n"),
     ]
     instruction = (
-        f"In the tracker, {goal}, which is about {fault.area}, as the page 'Faults' of the wiki ({url('wiki/')}) says."
+        f"In the tracker, {goal}, which is about {fault.area}, as the wiki's page {url(path('Faults'))} says."
         f" Today is {scene.day(0)}; who is away is replaced, and {chief.name} wrote you a mail today that changes"
         f" priorities. Comment on the issue 'Handled by' and its assignee's name. {where} Finish with its priority."
     )
-    turns = [choose("Priority", priority, CHANGES), write("Comment", f"Handled by {duty.name}"), turns[0]]
+    turns = [choose("Priority", value, CHANGES) for value in (priority, unlike)]
     return scene.draft(instruction, expert, turns, checks, last, [priority, unlike], 16)

@@ -18,6 +18,7 @@ from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.screens import read_screen, resolve
 from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft, Family
+from agentworld_gym.tasks.web.answers import said
 
 ATTEMPTS = 50
 """How many worlds are tried before a family gives up."""
@@ -294,8 +295,7 @@ class Scene:
 
     def answers(self, answer: str, weight: float = 0.5) -> Check:
         """A check on what follows `finish:`."""
-        inner = re.escape(answer.lstrip("€#"))
-        return Check(answer=Expect(matches=rf"(?i)\A\W*{inner}\W*\Z"), weight=weight)
+        return Check(answer=said(answer), weight=weight)
 
     def draft(
         self,

@@ -167,10 +167,11 @@ def triage_issues(scene: Scene, level: int) -> Draft:
         teams = [desk.team(person) for person in desk.people if person != owner]
         return scene.draft(instruction, expert, turns, checks, desk.team(owner), teams, 15)
     fault, near = faults[0], faults[1]
-    old = desk.issue(fault.title, fault.text, priority="medium")
-    twin = desk.issue(near.title, near.text)
-    double = desk.issue(fault.again, fault.text)
-    noise = desk.issue(near.again, near.text)
+    titles = {fault.title: fault.text, fault.again: fault.text, near.title: near.text, near.again: near.text}
+    order = scene.mixed(title for title in titles if title != fault.again)
+    order.insert(scene.rng.randint(order.index(fault.title) + 1, 3), fault.again)
+    made_by_title = {title: desk.issue(title, titles[title]) for title in order}
+    old, double, twin, noise = (made_by_title[title] for title in titles)
     team = desk.team(owner)
     expert = [
         click("People"),
@@ -180,7 +181,7 @@ def triage_issues(scene: Scene, level: int) -> Draft:
         click("Duplicate of another issue", "radio"),
         write("Duplicate of", str(old), "spinbutton"),
         press("Close issue"),
-        click(f"#{old}"),
+        click("#", part=True),
         click("Properties", "generic"),
         choose("Assignee", owner.name),
         press("Save properties"),
@@ -194,9 +195,8 @@ def triage_issues(scene: Scene, level: int) -> Draft:
         f" older one to whoever is in the team {team}. Finish with the number of the older one."
     )
     turns = [
-        choose("Assignee", other.name),
-        click("Done", "radio"),
         write("Duplicate of", str(twin), "spinbutton"),
+        write("Duplicate of", str(noise), "spinbutton"),
     ]
     return scene.draft(instruction, expert, turns, checks, f"#{old}", [f"#{twin}", f"#{noise}"], 16)
 

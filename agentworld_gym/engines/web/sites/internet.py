@@ -98,7 +98,7 @@ class Sites:
         url = _valid(request.url[: MAX_URL + 1])
         try:
             parts = urlsplit(url)
-            host = parts.hostname or ""
+            host = parts.netloc.lower().removesuffix(":80")
         except ValueError:
             return None
         site = self._hosts.get(host)

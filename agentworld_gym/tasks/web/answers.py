@@ -1,0 +1,35 @@
+"""Tests for the ways to say the answer of a web task."""
+
+from __future__ import annotations
+
+import re
+
+from agentworld_gym.task import Expect
+
+_UNITS = {"year": "years?", "cm": "(?:cm|centimet(?:re|er)s?)"}
+
+
+def said(answer: str) -> Expect:
+    """A test for the ways to say an answer: a sum, a number or a length also without its unit, or in a sentence.
+
+    Whoever names two different numbers has not answered.
+
+    >>> sums = ("44.9", "44.90 EUR", "The total is €44.90.", "€44.80", "€44.90 or €40.00")
+    >>> [said("€44.90").holds(text) for text in sums]
+    [True, True, True, False, False]
+    >>> [said("#258").holds(text) for text in ("258", "Issue #258", "#25", "#258, #259")]
+    [True, True, False, False]
+    >>> [said("9 cm").holds(text) for text in ("9", "They grow 9cm apart.", "9 mm", "19 cm")]
+    [True, True, False, False]
+    >>> [said("the mill").holds(text) for text in ("Mill.", "at the mill", "the mill or the school")]
+    [True, True, False]
+    """
+    if found := re.fullmatch(r"€([\d,]+\.\d\d)", answer):
+        return Expect(number=float(found[1].replace(",", "")), tolerance=0.001)
+    if found := re.fullmatch(r"#?(\d+)", answer):
+        return Expect(number=int(found[1]))
+    if found := re.fullmatch(rf"(\d+) ({'|'.join(_UNITS)})s?", answer):
+        pattern = rf"(?i)\A[^\d]*{found[1]}(?:[ -]?{_UNITS[found[2]]}\b[^\d]*|\W*)\Z"
+        return Expect(number=int(found[1]), matches=pattern)
+    inner = re.escape(answer.removeprefix("the "))
+    return Expect(matches=rf"(?i)\A\W*(?:(?:at|by|in|on) )?(?:the |an? )?{inner}\W*\Z")
