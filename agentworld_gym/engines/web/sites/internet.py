@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -18,7 +16,7 @@ from agentworld_gym.engines.tables.database import Tokens
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
 from agentworld_gym.engines.web.sites.answer import SESSION, Answer, Visit, answer, failure, loading, parsed_query
 from agentworld_gym.engines.web.sites.disturbed import BAD_GATEWAY, SAFE_REQUESTS, Moment
-from agentworld_gym.engines.web.sites.site import Site, site_folder
+from agentworld_gym.engines.web.sites.site import Site
 from agentworld_gym.engines.web.sites.start import SiteState, read_state, seeded_images
 from agentworld_gym.engines.web.sites.store import Store
 
@@ -106,7 +104,7 @@ class Sites:
             return None
         path = parts.path or "/"
         if path.startswith(STATIC):
-            return _static(site.folder, path.removeprefix(STATIC))
+            return _static(site, path.removeprefix(STATIC))
         visit = self._visit(site, path, request)
         if len(request.url) > MAX_URL:
             return self._plain(visit, 414, "URI Too Long", "The address is too long.")
@@ -202,19 +200,9 @@ def _with_query(visit: Visit, query: str) -> Visit:
     return replace(visit, query=parsed_query(query)) if query else visit
 
 
-def _static(folder: Path, name: str) -> Response:
-    text = _file(folder, unquote(name))
+def _static(site: Site, name: str) -> Response:
+    text = site.static.get(unquote(name))
     return Response(404, "Not found\n") if text is None else Response(200, text)
-
-
-@lru_cache(maxsize=256)
-def _file(folder: Path, name: str) -> str | None:
-    if not name.replace("-", "").replace(".", "").replace("_", "").isalnum() or name.startswith("."):
-        return None
-    for place in (folder / "static", site_folder() / "_static"):
-        if (place / name).is_file():
-            return (place / name).read_text(encoding="utf-8")
-    return None
 
 
 def _valid(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from jinja2 import ChoiceLoader, FileSystemLoader, StrictUndefined, Template, TemplateError
+from jinja2 import DictLoader, StrictUndefined, Template, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
@@ -53,7 +53,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Site:
-    """One site as its files say it; `keys` are the columns and keys of its tables."""
+    """One site as its files say it; `keys` are the columns and keys of its tables, `static` its files by name."""
 
     name: str
     folder: Path
@@ -64,6 +64,7 @@ class Site:
     keys: Keys
     pages: Mapping[str, tuple[Page, ...]]
     environment: SandboxedEnvironment
+    static: Mapping[str, str]
 
     def generated(self, size: Size, seed: int) -> bytes:
         """Its database with rows made from a seed.
@@ -131,7 +132,8 @@ def load_site(name: str) -> Site:
         connection.close()
     words = {**common_words(), **about.words}
     ready = {method: tuple(found) for method, found in pages.items()}
-    return Site(folder.name, folder, about, rows, words, empty, keys, ready, environment)
+    static = _texts(site_folder() / "_static") | _texts(folder / "static")
+    return Site(folder.name, folder, about, rows, words, empty, keys, ready, environment, static)
 
 
 @lru_cache(maxsize=64)
@@ -154,9 +156,25 @@ class _Environment(SandboxedEnvironment):
         return super().getattr(obj, attribute)
 
 
+def _texts(folder: Path) -> dict[str, str]:
+    """The files of a folder by their names: all are read at once, so that no action of an agent makes one be read.
+
+    Raises:
+        SpecError: one cannot be read.
+    """
+    found = {}
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        try:
+            if path.is_file():
+                found[path.relative_to(folder).as_posix()] = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SpecError(path, "file", type(error).__name__, "a readable UTF-8 file") from error
+    return found
+
+
 def _environment(folder: Path) -> SandboxedEnvironment:
     environment = _Environment(
-        loader=ChoiceLoader([FileSystemLoader(folder / "templates"), FileSystemLoader(folder.parent / "_common")]),
+        loader=DictLoader(_texts(folder.parent / "_common") | _texts(folder / "templates")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
