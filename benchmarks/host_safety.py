@@ -50,7 +50,7 @@ VARIANTS = {"swe": "monty"}
 MADE_BEFORE = {"swe": frozenset({"kill", "tkill"})}
 """Calls that stay allowed: the sandbox of Python programs ends its own workers, which were made before the seal."""
 
-WARMING = {"desktop": ("subprocess.Popen(['google-chrome'])",)}
+WARMING = {"desktop": ("subprocess.Popen(['google-chrome'])",), "web": ("goto('http://b\u00fccher.example/')",)}
 """What loads the parts that no expert may need."""
 
 VALUES: tuple[Any, ...] = (
@@ -158,14 +158,6 @@ def drawn_actions(count: int) -> list[Any]:
     return found[:count]
 
 
-def probes(task: Task) -> list[str]:
-    """All actions of the probes of a task."""
-    found: list[str] = []
-    for check in task.success:
-        found += [check.probe] if isinstance(check.probe, str) else check.probe or ()
-    return found
-
-
 def placed(task: Task, machine: Machine, text: str) -> str:
     """An action with the elements it names found on the screen; as it is where it names none, or badly."""
     try:
@@ -203,8 +195,9 @@ def run(domain: str, randoms: int, drawn: int) -> dict[str, Any]:
 
     for task in tasks:  # whatever is loaded once is loaded before the seal
         machine = begun(task)
-        for text in (*task.expert, *(text for check in task.success for text in check.probes)):
-            action = parser.parse(text, task.tools)
+        probes = [text for check in task.success for text in check.probes]
+        for text in (*WARMING.get(domain, ()), *task.expert, *probes):
+            action = parser.parse(placed(task, machine, text), task.tools)
             if action.kind is not ActionKind.FINISH and action.error is None:
                 machine.act(action.parsed)
         machine.fork().close()

@@ -49,7 +49,7 @@ def whatever(name: str, observation: str, rng: random.Random) -> dict[str, Any]:
         "Control+",
         "++",
     ]
-    values: list[Any] = [*texts, None, True, -1, 10**30, 1.5, float("nan"), [], {}, ["x"], [None], {"a": [1]}]
+    values: list[Any] = [*texts, None, True, -1, 10**30, 10**400, 1.5, float("nan"), [], {}, ["x"], [None], {"a": [1]}]
     arguments: dict[str, Any] = {}
     for argument, schema in TOOLS[name].items():
         draw = rng.random()

@@ -38,10 +38,14 @@ def _as(tool: str, **fixed: Any) -> Callable[[Call], None]:
 
 def _noop(call: Call) -> None:
     wait = call.arguments.get("wait_ms", 1000)
-    seconds = min(30.0, max(0.0, wait / 1000)) if isinstance(wait, int | float) else 1.0
+    seconds = min(30_000, max(0, wait)) / 1000 if isinstance(wait, int | float) else 1.0
     if seconds >= 1:
         call.browser.settle()
     call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
+
+
+MAX_WHEEL = 2**31
+"""Beyond this many pixels the wheel does not turn."""
 
 
 def _say(kind: str) -> Callable[[Call], None]:
@@ -53,7 +57,7 @@ def _say(kind: str) -> Callable[[Call], None]:
 
 def _scroll(call: Call) -> None:
     by = [call.arguments.get(name) for name in ("delta_x", "delta_y")]
-    x, y = (number if isinstance(number, int | float) else 0 for number in by)
+    x, y = (number if isinstance(number, int | float) and abs(number) < MAX_WHEEL else 0 for number in by)
     call.ran(f"await page.mouse.wheel({x:g}, {y:g});")
 
 

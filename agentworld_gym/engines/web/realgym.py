@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agentworld_gym.engines.web.browser import Refusal
-from agentworld_gym.engines.web.browsergym import MAX_MESSAGE, arguments_of
+from agentworld_gym.engines.web.browsergym import MAX_MESSAGE, MAX_WHEEL, arguments_of
 from agentworld_gym.engines.web.realtools import PATIENCE_MS, TOOLS, RealCall
 from agentworld_gym.engines.web.text import single_quoted
 
@@ -25,7 +25,7 @@ def _as(tool: str, **fixed: Any) -> RealTool:
 
 async def _noop(call: RealCall) -> None:
     wait = call.arguments.get("wait_ms", 1000)
-    seconds = min(30.0, max(0.0, wait / 1000)) if isinstance(wait, int | float) else 1.0
+    seconds = min(30_000, max(0, wait)) / 1000 if isinstance(wait, int | float) else 1.0
     await asyncio.sleep(seconds)
     if seconds >= 1:
         await call.tab.refreshed()
@@ -41,7 +41,7 @@ def _say(kind: str) -> RealTool:
 
 async def _scroll(call: RealCall) -> None:
     by = [call.arguments.get(name) for name in ("delta_x", "delta_y")]
-    x, y = (number if isinstance(number, int | float) else 0 for number in by)
+    x, y = (number if isinstance(number, int | float) and abs(number) < MAX_WHEEL else 0 for number in by)
     await call.tab.page.mouse.wheel(x, y)
     call.ran(f"await page.mouse.wheel({x:g}, {y:g});")
 

@@ -264,7 +264,7 @@ async def _file_upload(call: RealCall) -> None:
 
 async def _wait_for(call: RealCall) -> None:
     time, text, gone = (call.arguments.get(name) for name in ("time", "text", "textGone"))
-    seconds = max(0.0, min(30.0, float(time))) if isinstance(time, int | float) else None
+    seconds = float(max(0.0, min(30.0, time))) if isinstance(time, int | float) else None
     wanted, state = (text, "visible") if isinstance(text, str) and text else (gone, "hidden")
     if isinstance(wanted, str) and wanted:
         timeout = PATIENCE_MS if seconds is None else seconds * 1000
