@@ -27,7 +27,13 @@ def current(domain: str, before: str, observation: str) -> str:
 
 def shows(domain: str, observation: str) -> bool:
     """Whether an observation shows a screen, an empty one too."""
-    return bool(read_screen(domain, observation)) or (domain == "web" and is_page(observation))
+    return _screen(domain, observation) is not None
+
+
+def _screen(domain: str, observation: str) -> list[Node] | None:
+    """The elements shown, none of them on an empty page; None where no screen is shown."""
+    nodes = read_screen(domain, observation)
+    return nodes if nodes or (domain == "web" and is_page(observation)) else None
 
 
 class Sight:
@@ -55,9 +61,9 @@ class Sight:
         """The elements of the last screen."""
         # Read only when they are asked for: most actions need none.
         while self._observations:
-            observation = self._observations.pop()
-            if shows(self.domain, observation):
-                self._nodes = read_screen(self.domain, observation)
+            nodes = _screen(self.domain, self._observations.pop())
+            if nodes is not None:
+                self._nodes = nodes
                 self._observations.clear()
         return self._nodes
 
