@@ -20,7 +20,7 @@ VLLM_ENV := VLLM_CPU_KVCACHE_SPACE=1 VLLM_CPU_OMP_THREADS_BIND=$${VLLM_CPU_OMP_T
 	VLLM_NO_USAGE_STATS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format test-vllm test-all bench clean
+.PHONY: help venv demo tiny test check format test-vllm test-all bench clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -30,6 +30,9 @@ venv: $(VENV)/.dev ## Create the virtual environment with everything but vLLM
 
 demo: $(VENV)/.demo ## Show every domain, train an agent in the terminal, write report.html
 	@$(BIN)/agentworld demo $(ARGS)
+
+tiny: $(VENV)/.dev ## Train the bundled world model, or go on with it (hours on a CPU)
+	@$(BIN)/agentworld train cpt tiny --out runs/tiny $(ARGS)
 
 test: $(VENV)/.dev ## Run the test suite
 	@$(PYTEST) -n $(JOBS) $(ARGS)

@@ -32,6 +32,7 @@ _KINDS: Mapping[str, tuple[Any, str]] = {
     "system_prompt": (str | None, "a text"),
     "sampling": (Mapping | None, "values by name, as in {'temperature': 0.0}"),
     "generator": (Mapping | None, "values by name, as in {'deadline_s': 60}"),
+    "retrieval": (str | os.PathLike | Mapping | None, "the path of an index, or {'path': ..., 'k': 3}"),
     "judge": (str, "same, none, or a generator's handle"),
     "families": (Sequence | None, "a list of families"),
     "levels": (Sequence, "some of 1, 2, 3"),
@@ -57,6 +58,8 @@ class EnvOptions:
         system_prompt: a ready system prompt, used as it is.
         sampling: fields of the spec's sampling to replace, such as `{"temperature": 0.0}`.
         generator: options of the generator's class, such as `{"deadline_s": 60}` or `{"max_model_len": 8192}`.
+        retrieval: an index that `agentworld index` wrote: each request of a language world shows the recorded steps most
+            like the next one. A path, or a mapping with `path`, `k` (3) and `max_chars` (3000); None shows none.
         judge: who scores rubrics: `same` (the world's generator), `none`, or a generator's handle.
         families, levels, split: which generated tasks; None takes all families of the spec.
         task: always this task, by id or path.
@@ -74,6 +77,7 @@ class EnvOptions:
     system_prompt: str | None = None
     sampling: Mapping[str, Any] | None = None
     generator: Mapping[str, Any] | None = None
+    retrieval: str | Mapping[str, Any] | None = None
     judge: str = "same"
     families: Sequence[str] | None = None
     levels: Sequence[int] = (1,)
@@ -114,15 +118,24 @@ class EnvOptions:
         folder = None if self.prompts is None else Path(self.prompts)
         if folder is not None and not folder.is_dir():
             raise SpecError("options", "prompts", self.prompts, "a folder of prompt templates")
-        options = WorldOptions(spec, self.profile, folder, self.system_prompt, self.sampling, self.generator, self.form)
+        options = WorldOptions(
+            spec,
+            self.profile,
+            folder,
+            self.system_prompt,
+            self.sampling,
+            self.generator,
+            self.form,
+            self.retrieval,
+        )
         with ExitStack() as opened:
             world = open_world(self.world, options)
             opened.callback(world.close)
             inner = world.inner if isinstance(world, RecordingWorld) else world
-            if self.form is not None and isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld):
-                raise SpecError(
-                    "options", "form", self.form, f"None: only a language world has a form, not {self.world}"
-                )
+            if isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld):
+                for key, words in (("form", "has a form"), ("retrieval", "is shown recorded steps")):
+                    if (value := getattr(self, key)) is not None:
+                        raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
             if self.expect_fingerprint is not None:
                 world.fingerprint.expect(self.expect_fingerprint)
             judge = self._judge(options, inner)

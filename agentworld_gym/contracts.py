@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
 if TYPE_CHECKING:
     from agentworld_gym.fingerprint import Fingerprint
@@ -101,7 +103,8 @@ class Observation:
     """What a world shows after an action, with what it cost.
 
     A language world also says what it asked (`prompt`, the turn as it stays in the history), what came back
-    (`completion`, `reasoning`) and under which `seed`, for the world log.
+    (`completion`, `reasoning`) and under which `seed`, for the world log. `confidence` is the mean log-probability per
+    generated token, from its completion: 0.0 is certainty, and None where the generator does not tell.
     """
 
     text: str
@@ -110,6 +113,7 @@ class Observation:
     completion: str = ""
     reasoning: str = ""
     seed: int | None = None
+    confidence: float | None = None
 
 
 class Message(TypedDict):
@@ -163,13 +167,18 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a generator wrote. `finish_reason` is `stop` or `length`; `reasoning` is thinking that came apart."""
+    """What a generator wrote. `finish_reason` is `stop` or `length`; `reasoning` is thinking that came apart.
+
+    `logprob` is the mean log-probability per generated token under the model itself (temperature 1, nothing cut off),
+    thinking and the end token included; None where the generator does not tell.
+    """
 
     text: str
     finish_reason: str = "stop"
     usage: Usage = Usage()
     reasoning: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    logprob: float | None = None
 
 
 @runtime_checkable

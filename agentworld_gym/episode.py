@@ -26,7 +26,8 @@ class Info(TypedDict, total=False):
     """What stands in `info`; deterministic where the world is. No key is there without a value.
 
     `success` is there once the task's checks were tested (always on `finish`), and never when the world or a judge
-    failed. `tokens` counts the step, `check_tokens` what its probes and judge cost. `failure` says what the world did
+    failed. `tokens` counts the step, `check_tokens` what its probes and judge cost. `confidence` is how sure a language
+    world was of the observation (mean log-probability per token). `failure` says what the world did
     wrong: the step is truncated and its reward is 0.0. Where `retryable`, the session is as before the step, which may
     be tried again; a failed probe or judge is not, because the action itself was carried out.
     """
@@ -36,6 +37,7 @@ class Info(TypedDict, total=False):
     fingerprint: str
     steps: int
     tokens: dict[str, int]
+    confidence: float
     check_tokens: dict[str, int]
     reward_parts: dict[str, float]
     success: bool
@@ -317,6 +319,8 @@ class EpisodeRunner:
         failure = answer if isinstance(answer, Failure) else ending.failure if ending else None
         if isinstance(answer, Observation):
             info["tokens"] = answer.usage.as_dict()
+            if answer.confidence is not None:
+                info["confidence"] = answer.confidence
         if action.error is not None:
             info["action_error"] = action.error
         if ending is not None and ending.usage != Usage():
@@ -364,6 +368,8 @@ class EpisodeRunner:
                 else:
                     row["observation"] = answer.text
                     row["tokens"] = answer.usage.as_dict()
+                    if answer.confidence is not None:
+                        row["confidence"] = answer.confidence
                     if answer.prompt:
                         row["prompt"], row["completion"] = answer.prompt, answer.completion
                         row["reasoning"], row["seed"] = answer.reasoning, answer.seed

@@ -7,6 +7,7 @@
     ├── RecordingError         a recording has no such transition, or cannot be read
     ├── TraceError             a trace log cannot be written or read
     ├── GeneratorError         a generator cannot be made (missing extra, no such model, bad address)
+    ├── TrainingError          a training run cannot go on (a loss that explodes, a full disk)
     └── ClosedError            used after close()
 
 A failure of the world during an episode is not an exception: see `agentworld_gym.contracts.Failure`.
@@ -58,6 +59,10 @@ class TraceError(AgentWorldError):
 
 class GeneratorError(AgentWorldError):
     """A generator cannot be made: a missing extra, an unknown model, a bad address."""
+
+
+class TrainingError(AgentWorldError):
+    """A training run cannot go on; its last checkpoint is whole, and the message says what to do."""
 
 
 class ClosedError(AgentWorldError):

@@ -25,15 +25,18 @@ from jinja2 import (
 from jinja2.sandbox import SandboxedEnvironment
 
 from agentworld_gym.actions import ActionParser
-from agentworld_gym.changes import diff, numbered
+from agentworld_gym.changes import apply, diff, numbered, plain_diff, renumbers
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, escape_all
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.parsing import MARKER
+from agentworld_gym.screens.pointing import pointed_lines
+from agentworld_gym.screens.shorthand import restore, shorten
 from agentworld_gym.screens.sight import current
 from agentworld_gym.spec import DomainSpec, Form, data_folder
 from agentworld_gym.task import Task
+from agentworld_gym.wordings import Reworded
 
 Profile = Literal["full", "compact"]
 
@@ -46,7 +49,8 @@ class Prompts:
     Templates are `<folder>/<spec.prompts>/{system,turn,judge}.j2`; the compact profile takes the first two from the
     folder `compact` in there. An `observation.j2` beside `turn.j2` is optional. `folder` may hold only some of them:
     the rest comes from the folder `prompts` beside the spec's file, then from the shipped one. A ready `system` prompt
-    replaces `system.j2` as it is. `form` is how a next state is written; None takes the spec's.
+    replaces `system.j2` as it is. `form` is how a next state is written; None takes the spec's. `wording` picks one of
+    ten system prompts that say the same (profile `full`); see `agentworld_gym.wordings`.
 
     >>> from agentworld_gym.spec import load_spec
     >>> prompts = Prompts(load_spec("terminal"))
@@ -66,14 +70,20 @@ class Prompts:
         profile: Profile = "full",
         system: str | None = None,
         form: Form | None = None,
+        wording: int = 0,
     ) -> None:
+        if wording and (profile != "full" or system is not None):
+            raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
         self.spec, self.profile = spec, profile
         self.form: Form = form or spec.observation.form
         self._actions = ActionParser(spec)
-        self._arguments = (spec, folder, profile, system, form)
+        self._arguments = (spec, folder, profile, system, form, wording)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
-        self._environment = _environment(FileSystemLoader([path for path in folders if path.is_dir()]))
+        loader: BaseLoader = FileSystemLoader([path for path in folders if path.is_dir()])
+        if wording:
+            loader = Reworded(loader, folders, spec.prompts, wording)
+        self._environment = _environment(loader)
         self._folders = folders
         self._sources: dict[str, str] = {}
         base = spec.prompts if profile == "full" else f"{spec.prompts}/compact"
@@ -127,20 +137,52 @@ class Prompts:
             self._render(self._controls[name], strength=strength) for name, strength in controls.items() if strength > 0
         ]
 
-    def turn(self, task: Task, turn: int, action: Action, state: str | None = None) -> str:
+    def turn(self, task: Task, turn: int, action: Action, state: str | None = None, before: str | None = None) -> str:
         """The user message of a turn, counted from 1, as it stays in the history.
 
-        `state` is what the agent saw before it acted; it is shown in the first turn, and in every turn where the spec
-        says so or the form is `change`, where its lines are numbered. The
-        last user message is this one followed by `closing`.
+        `state` is what the agent saw before it acted, and `before` what it saw a turn earlier. The state is shown in
+        the first turn, and in every turn where the spec says so or the form is `change`, where its lines are numbered;
+        in the compact profile only in the first one, and where the last change has moved the numbers. The last user
+        message is this one followed by `closing`.
         """
-        return self._user(task.instruction, turn, action, state, closing=False)
+        shown = turn == 1 or self._restated(before, state or "")
+        return self._user(task.instruction, turn, action, state, shown=shown, closing=False)
 
     def observation(self, text: str) -> str:
         """The assistant message of a turn that is over."""
         if self._observation is None:
             return f"{MARKER}\n{escape(text)}"
         return self._render(self._observation, observation=escape(text))
+
+    def answer(self, before: str, observation: str) -> str:
+        """What a model should write for an observation, without tags: in the form of these prompts, not escaped.
+
+        `before` is what was on the screen. The compact profile shortens screens.
+        """
+        if self.profile == "full":
+            return diff(before, observation) if self.form == "change" else observation
+        before, observation = shorten(self.spec.id, before), shorten(self.spec.id, observation)
+        return plain_diff(before, observation) if self.form == "change" else observation
+
+    def read(self, before: str, answer: str) -> str:
+        """The observation that an answer means: the inverse of `answer`.
+
+        Raises:
+            ChangeError: the answer is a change that does not fit the screen.
+        """
+        if self.profile == "full":
+            return apply(before, answer) if self.form == "change" else answer
+        if self.form == "change":
+            answer = apply(shorten(self.spec.id, before), answer)
+        return restore(self.spec.id, answer)
+
+    def past(self, before: str, observation: str) -> str:
+        """The assistant message of a turn that is over, on a screen.
+
+        In the compact profile it is the answer itself, so that a history costs little; what was on the screen then is
+        told by the turns.
+        """
+        return self.observation(self.answer(before, observation) if self.profile == "compact" else observation)
 
     def first_observation(self, task: Task) -> str:
         """What an agent sees before it acts, not escaped."""
@@ -155,12 +197,12 @@ class Prompts:
     ) -> list[Message]:
         """All messages for one prediction: turns that are over, as (action, observation), and the next action."""
         found: list[Message] = [{"role": "system", "content": self.system(task, controls)}]
-        state = self.first_observation(task)
+        before = state = self.first_observation(task)
         for number, (past, observation) in enumerate(turns, 1):
-            found.append({"role": "user", "content": self.turn(task, number, past, state)})
-            found.append({"role": "assistant", "content": self.observation(observation)})
-            state = current(self.spec.id, state, observation)
-        last = self.turn(task, len(turns) + 1, action, state) + self.closing
+            found.append({"role": "user", "content": self.turn(task, number, past, state, before)})
+            found.append({"role": "assistant", "content": self.past(state, observation)})
+            before, state = state, current(self.spec.id, state, observation)
+        last = self.turn(task, len(turns) + 1, action, state, before) + self.closing
         return [*found, {"role": "user", "content": last}]
 
     def judge(
@@ -194,9 +236,23 @@ class Prompts:
         )
         return [{"role": "user", "content": content}]
 
-    def _user(self, instruction: str, turn: int, action: Action, state: str | None, *, closing: bool) -> str:
-        state = state if state and (turn == 1 or self.restates) else None
-        if state is not None and self.form == "change":
+    def _restated(self, before: str | None, state: str) -> bool:
+        if self.profile == "full":
+            return self.restates
+        return self.form == "change" and (before is None or renumbers(self.answer(before, state)))
+
+    def _user(
+        self, instruction: str, turn: int, action: Action, state: str | None, *, shown: bool, closing: bool
+    ) -> str:
+        targets: list[str] = []
+        if state and self.profile == "compact":
+            pointed = pointed_lines(self.spec.id, action.parsed, state)
+            state = shorten(self.spec.id, state)
+            lines = (numbered(state) if self.form == "change" else state).split("\n")
+            targets = [lines[line] for line in pointed]
+        if not shown or not state:
+            state = None
+        elif self.form == "change":
             state = numbered(state)
         return self._render(
             self._turn,
@@ -205,6 +261,7 @@ class Prompts:
             state=None if state is None else escape(state),
             closing=closing,
             form=self.form,
+            targets=escape_all(targets),
             **self._block(action, state or ""),
         )
 
@@ -225,8 +282,8 @@ class Prompts:
         name = self._turn.name or "turn.j2"
         found = set()
         for instruction, turn, action, state in samples:
-            still = self._user(instruction, turn, action, state, closing=False)
-            closed = self._user(instruction, turn, action, state, closing=True)
+            still = self._user(instruction, turn, action, state, shown=True, closing=False)
+            closed = self._user(instruction, turn, action, state, shown=True, closing=True)
             if not closed.startswith(still):
                 raise SpecError(name, "closing", closed[-80:], "the request at the very end")
             found.add(closed[len(still) :])

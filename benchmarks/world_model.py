@@ -1,82 +1,76 @@
-"""How exact the small world model is on unseen sessions, beside two baselines.
+"""How faithful a world is in every domain, beside two baselines that need no model: the tables of docs/world_model.md.
 
-    python benchmarks/world_model.py                    # the shipped model, 600 unseen sessions
-    python benchmarks/world_model.py --sessions 100     # a sample
+    python benchmarks/world_model.py                                     # the bundled model, all domains
+    python benchmarks/world_model.py terminal --tasks 20                 # a sample
+    python benchmarks/world_model.py --world transformers:runs/mine/model --profile compact
 
-Writes a JSON file and the same as Markdown. Also decodes some steps for real, to check that the forward pass tells
-what generation writes.
+Runs `agentworld eval fidelity` and writes its result also as Markdown, beside the JSON and the page.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import random
-import tempfile
+import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import agentworld_gym
-from agentworld_gym.recipe import evaluate
-from agentworld_gym.recipe.collect import collect
-from agentworld_gym.recipe.config import load_config
-from agentworld_gym.recipe.dataset import encode, pad_id
-from agentworld_gym.recipe.rows import Row, read_rows
-from agentworld_gym.recipe.tokenizer import load_tokenizer
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Split
+from agentworld_gym.cli import app
+from agentworld_gym.evaluation.world_results import Cell, DomainFidelity, FidelityResult, Measures, Run
 
-SHIPPED = Path(agentworld_gym.__file__).parent / "models" / "tiny-terminal"
+OUT = Path("runs/world_model.json")
+HEAD = ("domain", "steps", "exact, true history", "own history", "copy", "nearest", "probes agree", "consistency ratio")
 
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, default=SHIPPED, help="a model folder")
-    parser.add_argument("--sessions", type=int, default=600, help="unseen sessions to evaluate")
-    parser.add_argument("--recorded", type=int, default=600, help="training sessions for the nearest recorded step")
-    parser.add_argument("--decode", type=int, default=100, help="steps to decode for real")
-    parser.add_argument("--out", type=Path, default=Path("runs/world_model.json"), help="where the figures go")
-    arguments = parser.parse_args()
-
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    torch.set_num_threads(1)
-    model: Any = AutoModelForCausalLM.from_pretrained(arguments.model, dtype=torch.float32)
-    tokenizer = load_tokenizer(arguments.model)
-    spec = load_spec("terminal")
-    with tempfile.TemporaryDirectory() as folder:
-        unseen = record(Path(folder), arguments.sessions, "test")
-        seen = record(Path(folder), arguments.recorded, "train")
-    found = evaluate.summary(evaluate.evaluate(model, tokenizer, spec, unseen, seen))
-    found["sessions"] = {"unseen": len(unseen), "nearest recorded step": len(seen)}
-    found["decoded"] = decoded(model, tokenizer, unseen, arguments.decode)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    table = evaluate.markdown(found)
-    arguments.out.with_suffix(".md").write_text(table, encoding="utf-8")
-    print(table)
-    print(f"decoded for real: {found['decoded']}")
+    began = time.perf_counter()
+    app(["eval", "fidelity", "--out", str(OUT), *sys.argv[1:]], standalone_mode=False)
+    seconds = time.perf_counter() - began
+    result = FidelityResult.read(OUT)
+    rows = [_row(domain) for domain in result.domains]
+    parts = [f"{result.world}: {result.source}; {seconds:.0f} s in all.", table(HEAD, rows)]
+    for domain in result.domains:
+        run = domain.taught or domain.free
+        for name in ("fields changed", "action", "policy") if run else ():
+            parts += [f"{domain.domain}, by {name}:", _groups(run.groups[name], name)]  # type: ignore[union-attr]
+    text = "\n\n".join(parts) + "\n"
+    OUT.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(text)
 
 
-def record(folder: Path, episodes: int, split: Split) -> list[Row]:
-    """Sessions of a split, in the mix that the model was trained on."""
-    path = folder / f"{split}.jsonl"
-    collect([load_spec("terminal")], path, episodes, 1, load_config("tiny-terminal").collect, split)
-    return list(read_rows(path))
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table of Markdown."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def decoded(model: Any, tokenizer: Any, sessions: list[Row], count: int) -> dict[str, int]:
-    """Of some steps: how many greedy decoding writes exactly, and for how many the forward pass said the same."""
-    data = encode(sessions, tokenizer)
-    flags = evaluate.exact_by_forward(model, data, pad_id(tokenizer))
-    prompts = evaluate.prompts_of(data)
-    chosen = random.Random(0).sample(prompts, min(count, len(prompts)))
-    texts = evaluate.generated(model, tokenizer, [ids for _, _, ids in chosen])
-    exact = [text == sessions[s].observations[t] for (s, t, _), text in zip(chosen, texts, strict=True)]
-    agree = [flags[s][t] == right for (s, t, _), right in zip(chosen, exact, strict=True)]
-    return {"steps": len(chosen), "exact": sum(exact), "forward pass agrees": sum(agree)}
+def _row(domain: DomainFidelity) -> tuple[str, ...]:
+    copied, nearest = ([*domain.baselines.values(), None, None])[:2]
+    probes = domain.free.probes if domain.free else None
+    plans = domain.consistency
+    return (
+        domain.domain,
+        str(domain.steps),
+        _exact(domain.taught),
+        _exact(domain.free),
+        _of(copied),
+        _of(nearest),
+        str(probes.agreement) if probes else "–",
+        f"{plans.ratio:.2f} [{plans.low:.2f}, {plans.high:.2f}]" if plans and plans.ratio is not None else "–",
+    )
+
+
+def _exact(run: Run | None) -> str:
+    return _of(run.measures if run else None)
+
+
+def _of(measures: Measures | None) -> str:
+    return str(measures.deterministic) if measures else "–"
+
+
+def _groups(cells: Mapping[str, Cell], name: str) -> str:
+    rows = [(key, str(cell.deterministic), str(cell.exact.count)) for key, cell in cells.items()]
+    return table((name, "exact, true history", "steps"), rows)
 
 
 if __name__ == "__main__":

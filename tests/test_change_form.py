@@ -20,7 +20,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.parsing import parse_completion
-from agentworld_gym.prompt import Profile, Prompts
+from agentworld_gym.prompt import Prompts
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Task
 from agentworld_gym.worlds import LanguageWorld, RecordingWorld, WorldOptions, open_world, register_world
@@ -310,15 +310,17 @@ def test_local_edits_of_screens_are_short(domain: str) -> None:
     assert sum(shares) / len(shares) < 0.1
 
 
+NODE = '[%d] text="A" content_desc="" class=android.widget.TextView bounds=[0,0][9,9]'
+
+
 class TestPrompts:
     """What a model is told in the change form."""
 
     @pytest.mark.parametrize("domain", GUI)
-    @pytest.mark.parametrize("profile", ["full", "compact"])
-    def test_the_form_is_explained_and_asked_for(self, domain: str, profile: Profile) -> None:
+    def test_the_form_is_explained_and_asked_for(self, domain: str) -> None:
         spec = load_spec(domain)
         task, read = spec.handwritten_tasks()[0], ActionParser(spec).parse
-        plain, prompts = Prompts(spec, profile=profile), Prompts(spec, profile=profile, form="change")
+        plain, prompts = Prompts(spec), Prompts(spec, form="change")
         assert CHANGE in prompts.system(task) and SAME in prompts.system(task) and SAME in prompts.closing
         assert not any(text in plain.system(task) + plain.closing for text in (CHANGE, SAME, "N| "))
         assert prompts.digest != plain.digest
@@ -333,6 +335,25 @@ class TestPrompts:
         again = prompts.messages(task, [(action, shown), (action, "x")], action)
         assert again[:3] == [system, first, answer]
         assert again[3]["content"] + prompts.closing == last["content"]
+
+    @pytest.mark.parametrize("domain", GUI)
+    def test_a_small_model_reads_a_screen_where_its_numbers_have_moved(self, domain: str) -> None:
+        spec = load_spec(domain)
+        task, action = spec.handwritten_tasks()[0], ActionParser(spec).parse(spec.action.examples[0])
+        prompts = Prompts(spec, profile="compact", form="change")
+        row = {"web": "- text: x", "desktop": "label\tx\tx\t\t\t(0, 0)\t(9, 9)", "android": NODE}[domain]
+        screen = "\n".join([spec.observation.examples[0], *[row] * (domain != "android")])
+        longer = f"{screen}\n{row}"
+        if domain == "android":
+            screen = "\n".join(row % number for number in range(4))
+            longer = f"{screen}\n{row % 4}"
+        turns = [(action, screen), (action, longer), (action, longer)]
+        said = [message["content"] for message in prompts.messages(task, turns, action)]
+        assert said[1].startswith("0| ")
+        assert [text.startswith("0| ") for text in said[5::2]] == [True, False]
+        assert [text.partition("\n")[0] for text in said[4::2]] == [CHANGE, SAME]
+        assert prompts.read(prompts.first_observation(task), unescape(said[2])) == screen
+        assert prompts.read(screen, unescape(said[4])) == longer
 
     @pytest.mark.parametrize("domain", GUI)
     def test_the_example_holds(self, domain: str) -> None:

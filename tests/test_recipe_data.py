@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import gymnasium as gym
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,8 +32,7 @@ from agentworld_gym.worlds.opening import WorldOptions, open_world
 
 tokenizers = pytest.importorskip("tokenizers")
 
-from agentworld_gym.recipe.dataset import Batches, encode, pad_id, render  # noqa: E402
-from agentworld_gym.recipe.tokenizer import SPECIALS, build_tokenizer  # noqa: E402
+from agentworld_gym.recipe.tokenizer import SPECIALS, build_tokenizer, wrap  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = load_spec("terminal")
@@ -43,31 +41,6 @@ CUSTOM = Path(__file__).resolve().parent.parent / "examples" / "custom_domain" /
 CONFIG = load_config("tiny-terminal").collect
 SESSIONS = [row for number in range(44) if (row := Recorder([SPEC], CONFIG, seed=5).row(number)) is not None][:40]
 TOKENIZER = build_tokenizer((m["content"] for s in SESSIONS for m in s.messages()), 700)
-DATA = encode(SESSIONS, TOKENIZER)
-
-
-def batches(**changes: object) -> Batches:
-    options = {
-        "seed": 1,
-        "tokens": 1024,
-        "longest": 1024,
-        "short": 200,
-        "context_weight": 0.3,
-        "pad": pad_id(TOKENIZER),
-    }
-    return Batches(DATA, **{**options, **changes})  # type: ignore[arg-type]
-
-
-def test_the_shipped_configuration_is_valid_and_a_wrong_one_says_where(tmp_path: Path) -> None:
-    assert load_config("tiny-terminal").domain == "terminal"
-    with pytest.raises(SpecError, match="tiny-terminal"):
-        load_config("no-such-recipe")
-    (tmp_path / "mine.yaml").write_text("name: a\ndomain: terminal\ntrain: {max_seconds: 1, clip: -1}\n")
-    with pytest.raises(SpecError, match=r"mine.yaml: train.clip: got -1"):
-        load_config(tmp_path / "mine.yaml")
-    (tmp_path / "endless.yaml").write_text("name: a\ndomain: terminal\ntrain: {}\n")
-    with pytest.raises(SpecError, match="max_seconds or max_tokens"):
-        load_config(tmp_path / "endless.yaml")
 
 
 def test_a_recording_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
@@ -309,20 +282,13 @@ def test_domains_take_turns() -> None:
         assert row is None or row.domain == names[number % len(names)]
 
 
-def test_rows_with_a_closing_request_are_no_training_data() -> None:
-    row = Recorder([SPEC], CollectConfig(profile="full"), seed=5).row(1)
-    assert row is not None and row.closing
-    with pytest.raises(SpecError, match="record with --profile compact"):
-        encode([row], TOKENIZER)
-
-
 @given(st.text())
 def test_every_text_survives_the_tokenizer(text: str) -> None:
     assert TOKENIZER.decode(TOKENIZER.encode(text).ids, skip_special_tokens=False) == text
 
 
 def test_frequent_words_are_one_token_wherever_they_stand() -> None:
-    assert TOKENIZER.encode("cat notes.txt\ncat").tokens[0::3] == ["cat", "Ċcat"]
+    assert TOKENIZER.encode("cat notes.txt\ncat").tokens[::4] == ["cat", "cat"]
 
 
 def test_a_vocabulary_too_small_for_bytes_is_refused() -> None:
@@ -333,46 +299,7 @@ def test_a_vocabulary_too_small_for_bytes_is_refused() -> None:
 def test_special_tokens_are_exactly_those_of_the_template() -> None:
     prompts = Prompts(SPEC, profile="compact")
     hostile = prompts.observation("".join(SPECIALS) + "<think>")
-    ids = TOKENIZER.encode(render([{"role": "assistant", "content": hostile}])).ids
+    text = wrap(TOKENIZER, 512).apply_chat_template([{"role": "assistant", "content": hostile}], tokenize=False)
+    ids = TOKENIZER.encode(text).ids
     specials = [token for token in ids if TOKENIZER.id_to_token(token) in SPECIALS]
     assert [TOKENIZER.id_to_token(token) for token in specials] == ["<|assistant|>", "<|end|>"]
-
-
-def test_the_observed_tokens_are_the_observations() -> None:
-    assert len(DATA) == len(SESSIONS)
-    for index, session in enumerate(SESSIONS):
-        ids, observed = DATA[index]
-        assert TOKENIZER.decode(ids.tolist(), skip_special_tokens=False) == render(session.messages())
-        text = TOKENIZER.decode(ids[observed].tolist(), skip_special_tokens=False)
-        assert text == "".join(response + "<|end|>" for response in session.response)
-
-
-def test_batches_hold_whole_sessions_within_the_budget() -> None:
-    source = batches()
-    for _ in range(30):
-        batch = source.next()
-        assert batch.ids.size <= 1024
-        assert set(np.unique(batch.weights)) <= {np.float32(0), np.float32(0.3), np.float32(1)}
-        assert (batch.weights[batch.observed] == 1).all()
-        assert (batch.ids[batch.weights == 0] == pad_id(TOKENIZER)).all()
-
-
-def test_short_batches_come_first_where_asked() -> None:
-    source = batches()
-    assert all((source.next(short=True).weights > 0).sum(1).max() <= 200 for _ in range(10))
-    assert max((source.next().weights > 0).sum(1).max() for _ in range(30)) > 200
-
-
-@given(st.lists(st.booleans(), max_size=12), st.integers(0, 5))
-def test_batches_resume_exactly(calls: list[bool], more: int) -> None:
-    first, second = batches(), batches()
-    for short in calls:
-        first.next(short)
-    second.restore(first.state())
-    for _ in range(more + 1):
-        assert (first.next().ids == second.next().ids).all()
-
-
-def test_limits_that_no_session_fits_are_refused() -> None:
-    with pytest.raises(ValueError, match="a session of at most 3 tokens"):
-        batches(longest=3)

@@ -179,6 +179,34 @@ def test_thinking_that_never_ended_is_a_cut_off_completion(serve, connect):
     assert (completion.text, completion.finish_reason) == ("", "length")
 
 
+def _scored(*logprobs: object) -> dict[str, object]:
+    return {"logprobs": {"content": [{"token": "x", "logprob": value} for value in logprobs]}}
+
+
+@pytest.mark.parametrize(
+    ("choice", "mean"),
+    [
+        (_scored(-0.5, -0.25, 0.0), -0.25),
+        (_scored(), None),
+        (_scored("high"), None),
+        (_scored(None), None),
+        ({"logprobs": None}, None),
+        ({"logprobs": {"content": None}}, None),
+        ({"logprobs": [1]}, None),
+        ({}, None),
+    ],
+)
+def test_log_probabilities_are_asked_for_on_request_and_averaged(serve, connect, choice, mean):
+    async def score(server, body, request):
+        return answer("$ ", **choice)
+
+    server = serve(score)
+    (completion,) = wave(connect(server, confidence=True), "x")
+    assert (completion.text, completion.logprob) == ("$ ", mean)
+    wave(connect(server), "x")
+    assert [body.get("logprobs") for body in server.bodies] == [True, None]
+
+
 def test_answers_are_yielded_as_they_come(serve, connect):
     released = asyncio.Event()
 

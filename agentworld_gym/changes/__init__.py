@@ -19,8 +19,9 @@ leaves it out, and `apply` writes it anew.
 """
 
 from agentworld_gym.changes.grammar import CHANGE, FULL, SAME, ChangeError, numbered
+from agentworld_gym.changes.plain import plain_diff, renumbers
 from agentworld_gym.changes.reading import apply
 from agentworld_gym.changes.training import change_messages
 from agentworld_gym.changes.writing import diff
 
-__all__ = ["CHANGE", "FULL", "SAME", "ChangeError", "apply", "change_messages", "diff", "numbered"]
+__all__ = ["CHANGE", "FULL", "SAME", "ChangeError", "apply", "change_messages", "diff", "numbered", "plain_diff", "renumbers"]

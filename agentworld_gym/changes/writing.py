@@ -107,7 +107,7 @@ def _moves(
     row: list[int] = []
     how, exact = (0, 0), False
     for mine, its in [*steps, (NONE, NONE)]:
-        way = _way(old[mine], new[its]) if NONE not in (mine, its) else None
+        way = _way(mine, old[mine], new[its]) if NONE not in (mine, its) else None
         if row and (way != how or mine != row[-1] + 1):
             # A single line that does more than move is better changed as it is.
             if len(row) > 1 or exact:
@@ -119,7 +119,7 @@ def _moves(
     return found
 
 
-def _way(old: str, new: str) -> tuple[int, int] | None:
+def _way(number: int, old: str, new: str) -> tuple[int, int] | None:
     """How far a line moves; None if it does not, or if it is shorter to write its next text whole."""
     here, there = origin(old), origin(new)
     if here is None or there is None or here == there:
@@ -128,7 +128,7 @@ def _way(old: str, new: str) -> tuple[int, int] | None:
     after = moved(old, x, y)
     if after is None or max(abs(x), abs(y)) > FARTHEST:
         return None
-    return (x, y) if after == new or _edited(0, after, new)[0].startswith("0~") else None
+    return (x, y) if after == new or _edited(number, after, new)[0].startswith(f"{number}~") else None
 
 
 def _steps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:

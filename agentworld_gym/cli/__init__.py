@@ -8,7 +8,24 @@ from __future__ import annotations
 
 import typer
 
-from agentworld_gym.cli import collect, demo, envs, imports, mcp, play, recipe, rollout, serve, specs, trace, web
+from agentworld_gym.cli import (
+    collect,
+    demo,
+    envs,
+    eval,
+    imports,
+    mcp,
+    play,
+    retrieval,
+    rollout,
+    samples,
+    serve,
+    specs,
+    thinking,
+    trace,
+    train,
+    web,
+)
 from agentworld_gym.cli.common import Commands
 
 __all__ = ["app", "main"]
@@ -22,7 +39,24 @@ app = typer.Typer(
     help="Gymnasium environments played by language world models.",
     epilog="Every command has its own help: agentworld play --help",
 )
-for module in (envs, specs, play, rollout, collect, recipe, imports, serve, mcp, web, demo, trace):
+for module in (
+    envs,
+    specs,
+    play,
+    rollout,
+    collect,
+    train,
+    eval,
+    imports,
+    samples,
+    thinking,
+    retrieval,
+    serve,
+    mcp,
+    web,
+    demo,
+    trace,
+):
     module.register(app)
 
 

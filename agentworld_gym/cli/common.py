@@ -39,6 +39,10 @@ ProfileOption = Annotated[
 FormOption = Annotated[
     str | None, typer.Option("--form", help="How a world model writes the next state: full, or change.")
 ]
+RetrievalOption = Annotated[
+    Path | None,
+    typer.Option("--retrieval", file_okay=False, help="Show the world model recorded steps from this index."),
+]
 SamplingOption = Annotated[
     list[str] | None,
     typer.Option("--sampling", metavar="KEY=VALUE", help="How the world model samples, such as temperature=0."),
@@ -130,6 +134,7 @@ def env_options(
     traces: Path | None,
     controls: list[str] | None = None,
     form: str | None = None,
+    retrieval: Path | None = None,
 ) -> dict[str, Any]:
     """The options of `agentworld_gym.config.EnvOptions`; what was not asked for keeps its default."""
     options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
@@ -141,6 +146,8 @@ def env_options(
         options["profile"] = profile
     if form is not None:
         options["form"] = form
+    if retrieval is not None:
+        options["retrieval"] = str(retrieval)
     if sampling:
         options["sampling"] = dict(pair(text, "--sampling") for text in sampling)
     if controls:

@@ -16,6 +16,7 @@ from agentworld_gym.cli.common import (
     FormOption,
     LevelOption,
     ProfileOption,
+    RetrievalOption,
     SamplingOption,
     SeedOption,
     SplitOption,
@@ -59,6 +60,7 @@ def play(
     task: Annotated[str | None, typer.Option("--task", help="This task: an id, or a YAML file.")] = None,
     profile: ProfileOption = None,
     form: FormOption = None,
+    retrieval: RetrievalOption = None,
     sampling: SamplingOption = None,
     control: ControlOption = None,
     out: TracesOption = None,
@@ -67,7 +69,7 @@ def play(
     from agentworld_gym.env import AgentWorldEnv
 
     made = AgentWorldEnv(
-        **env_options(env, world, family, level, split, profile, sampling, out, control, form), task=task
+        **env_options(env, world, family, level, split, profile, sampling, out, control, form, retrieval), task=task
     )
     try:
         Game(made, seed).run()

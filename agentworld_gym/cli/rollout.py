@@ -18,6 +18,7 @@ from agentworld_gym.cli.common import (
     FormOption,
     LevelOption,
     ProfileOption,
+    RetrievalOption,
     SamplingOption,
     SeedOption,
     SplitOption,
@@ -72,6 +73,7 @@ def rollout(
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")] = 16,
     profile: ProfileOption = None,
     form: FormOption = None,
+    retrieval: RetrievalOption = None,
     sampling: SamplingOption = None,
     control: ControlOption = None,
     out: TracesOption = None,
@@ -82,7 +84,9 @@ def rollout(
     """
     from agentworld_gym.config import EnvOptions
 
-    runner = EnvOptions(**env_options(env, world, family, level, split, profile, sampling, out, control, form)).runner()
+    runner = EnvOptions(
+        **env_options(env, world, family, level, split, profile, sampling, out, control, form, retrieval)
+    ).runner()
     outcomes: list[Outcome] = []
     stopped = False
     try:

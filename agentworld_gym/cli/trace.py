@@ -15,6 +15,7 @@ from agentworld_gym.cli.common import (
     Commands,
     FormOption,
     ProfileOption,
+    RetrievalOption,
     SamplingOption,
     WorldOption,
     env_options,
@@ -109,6 +110,7 @@ def replay(
     ] = None,
     profile: ProfileOption = None,
     form: FormOption = None,
+    retrieval: RetrievalOption = None,
     sampling: SamplingOption = None,
     limit: DepartureOption = 10,
 ) -> None:
@@ -124,7 +126,7 @@ def replay(
     name = env or (read_header(logs[0])["env"] if logs else "")
     if not logs:
         raise TraceError(f"{path}: no trace there (expected files named RUN.agent.jsonl and RUN.world.jsonl)")
-    options = env_options(name, world, None, None, "train", profile, sampling, None, form=form)
+    options = env_options(name, world, None, None, "train", profile, sampling, None, form=form, retrieval=retrieval)
     runner = EnvOptions(**options, judge="none", max_steps=REPLAY_STEPS).runner()
     try:
         _report(play_again(path, runner), limit)
@@ -195,6 +197,9 @@ def _ending(episode: TraceEpisode) -> str:
 def _print_step(step: TraceStep) -> None:
     _say(f"» {step.action}", "cyan")
     _say(step.observation)
+    sure = (step.world or {}).get("confidence")
+    if sure is not None:
+        _say(f"confidence {sure:.3f}", "dim")
     if step.reward:
         _say(f"reward {step.reward:+.2f}", "dim")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import json
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -81,7 +82,8 @@ def read_answer(data: bytes) -> Completion | Failure:
         return Failure(FailureKind.SERVER, f"the server gave up on this request (finish_reason {finish})", True)
     if finish == "content_filter":
         return Failure(FailureKind.REJECTED, "the server's content filter stopped the answer")
-    return Completion(text, "length" if finish == "length" else "stop", usage, reasoning)
+    logprob = _mean_logprob(choice.get("logprobs"))
+    return Completion(text, "length" if finish == "length" else "stop", usage, reasoning, logprob=logprob)
 
 
 def _loads(data: bytes) -> Any:
@@ -102,6 +104,16 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
         int(usage.get("completion_tokens") or 0),
         int(details.get("cached_tokens") or 0),
     )
+
+
+def _mean_logprob(given: Any) -> float | None:
+    """The mean of the log-probabilities that came with an answer; None where there are none."""
+    try:
+        values = [float(token["logprob"]) for token in given["content"]]
+    except (KeyError, TypeError, ValueError):
+        return None
+    mean = sum(values) / len(values) if values else math.nan
+    return round(mean, 6) if math.isfinite(mean) else None
 
 
 def _malformed(why: str, data: bytes) -> Failure:

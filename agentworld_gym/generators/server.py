@@ -48,6 +48,7 @@ class ServerGenerator:
         backoff_s: the pause before the first repetition; it doubles each time, with jitter. `Retry-After` wins.
         api_key_env: the environment variable that holds the key, if the server wants one.
         extra_body: further fields of each request; None takes a field out.
+        confidence: whether to ask for log-probabilities, which makes answers several times as long on the wire.
     """
 
     supports_schema = True
@@ -65,6 +66,7 @@ class ServerGenerator:
         backoff_s: float = 0.5,
         api_key_env: str = "AGENTWORLD_API_KEY",
         extra_body: Mapping[str, Any] | None = None,
+        confidence: bool = False,
     ) -> None:
         self.base_url, self._model = _address(base_url), model
         if concurrency < 1 or retries < 0 or deadline_s <= 0:
@@ -72,6 +74,8 @@ class ServerGenerator:
         self._concurrency, self._retries, self._backoff_s = concurrency, retries, backoff_s
         self._deadline_s, self._connect_timeout_s = deadline_s, connect_timeout_s
         self._key_env, self._extra = api_key_env, dict(extra_body or {})
+        if confidence:
+            self._extra.setdefault("logprobs", True)
         # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` keeps them back.
         self.supports_seed = "seed" not in self._extra
         self._waves: weakref.WeakSet[Wave] = weakref.WeakSet()

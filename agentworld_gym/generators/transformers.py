@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling, Usage
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.generators.decoding import Row
+from agentworld_gym.generators.packed_decoder import PackedDecoder
+from agentworld_gym.generators.packed_model import PackedModel, Unpackable
+from agentworld_gym.generators.padded_decoder import PaddedDecoder
 from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 
+log = logging.getLogger(__name__)
 
-@dataclass(slots=True)
-class _Row:
-    """One request on its way: its prompt, what it has written, and how it ended."""
-
-    index: int
-    prompt: list[int]
-    sampling: Sampling
-    limit: int
-    dice: Any
-    written: list[int] = field(default_factory=list)
-    text: str | None = None
-    finish: str = ""
+_SMALL = 100_000_000
+_CACHE_TOKENS, _CACHE_BYTES = 262_144, 1 << 30
 
 
 class TransformersGenerator:
     """Batches requests of similar length and decodes them together; a row that ends leaves its batch.
+
+    A history that only grows is read once: keys and values of what was read and written stay in a cache, which forks
+    share. Text that was there before is guessed and checked several tokens at a time. Neither changes what is written,
+    greedy or drawn. Models with other than full attention are decoded without both.
 
     A seed fixes the draws of its request. As with any engine, logits may differ in their last bits with the
     composition of the batch. A schema is not enforced.
@@ -36,8 +35,13 @@ class TransformersGenerator:
     Args:
         path: a directory with weights, tokenizer and chat template. Nothing is downloaded.
         device: `cpu`, `cuda`, …; `auto` takes a GPU where there is one.
-        dtype: `float32`, `bfloat16`, …; without it what the weights are stored in.
+        dtype: `float32`, `bfloat16`, …; without it `float32` for a model of up to 100 million parameters on a CPU,
+            since many have no instructions for `bfloat16`, else what the weights are stored in.
         batch_size: how many requests are decoded together.
+        cache_tokens: how many tokens of earlier requests the cache holds at most; 0 holds none. Without it as many as
+            1 GiB takes, at most 262,144.
+        lookup: whether to guess ahead by copying.
+        confidence: whether completions tell their log-probability.
     """
 
     supports_seed = True
@@ -45,7 +49,15 @@ class TransformersGenerator:
     deterministic = False
 
     def __init__(
-        self, path: str | Path, *, device: str = "auto", dtype: str | None = None, batch_size: int = 32
+        self,
+        path: str | Path,
+        *,
+        device: str = "auto",
+        dtype: str | None = None,
+        batch_size: int = 64,
+        cache_tokens: int | None = None,
+        lookup: bool = True,
+        confidence: bool = True,
     ) -> None:
         self.path = Path(path).expanduser()
         if not (self.path / "config.json").is_file():
@@ -64,13 +76,15 @@ class TransformersGenerator:
         kind = "auto" if dtype is None else getattr(torch, dtype, None)
         if kind is None or batch_size < 1:
             raise GeneratorError(f"dtype={dtype!r}, batch_size={batch_size}: expected a torch dtype and at least 1")
+        if cache_tokens is not None and cache_tokens < 0:
+            raise GeneratorError(f"cache_tokens={cache_tokens}: expected at least 0")
         logs: Any = transformers.utils.logging
         shown = logs.is_progress_bar_enabled()
         logs.disable_progress_bar()
         try:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(self.path, local_files_only=True)
             load: Any = transformers.AutoModelForCausalLM.from_pretrained
-            self._model = load(self.path, dtype=kind, local_files_only=True).eval().to(device)
+            model = load(self.path, dtype=kind, local_files_only=True).eval().to(device)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise GeneratorError(f"{self.path} cannot be loaded: {error}") from error
         finally:
@@ -78,22 +92,35 @@ class TransformersGenerator:
                 logs.enable_progress_bar()
         if not self._tokenizer.chat_template:
             raise GeneratorError(f"{self.path} has no chat template (chat_template.jinja)")
-        self._device, self._batch_size = device, batch_size
-        self._context = int(getattr(self._model.config, "max_position_embeddings", 0)) or 1 << 30
-        self._ends = _end_tokens(self._model, self._tokenizer)
+        if dtype is None and device == "cpu" and model.num_parameters() <= _SMALL:
+            model = model.float()
+        self._device, self._batch_size, self._confidence = device, batch_size, confidence
+        self._context = int(getattr(model.config, "max_position_embeddings", 0)) or 1 << 30
+        self._vocabulary = int(model.get_input_embeddings().num_embeddings)
+        ends, lock = frozenset(_end_tokens(model, self._tokenizer)), threading.Lock()
+        self._decoder: PackedDecoder | PaddedDecoder | None
+        try:
+            packed = PackedModel(model)
+        except Unpackable as reason:
+            log.info("%s is decoded without cache and lookup: %s", self.path, reason)
+            self._decoder = PaddedDecoder(model, self._tokenizer, ends, confidence, lock)
+        else:
+            held = min(_CACHE_TOKENS, _CACHE_BYTES // packed.token_bytes) if cache_tokens is None else cache_tokens
+            self._decoder = PackedDecoder(
+                packed, self._tokenizer, ends, confidence, lock, cache_tokens=held, lookup=lookup
+            )
         self._parts = {
             "generator": (f"transformers {transformers.__version__} torch {torch.__version__}", True),
-            "dtype": (str(self._model.dtype).removeprefix("torch."), True),
+            "dtype": (str(model.dtype).removeprefix("torch."), True),
             "model": (weights, True),
             "tokenizer": (tokenizer_digest(self.path) or "none", True),
         }
-        self._lock = threading.Lock()
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Answer a wave batch by batch; within a batch answers come as rows end."""
-        if self._model is None:
+        if self._decoder is None:
             raise ClosedError("this TransformersGenerator is closed")
-        return self._run(list(requests))
+        return self._run(self._decoder, list(requests))
 
     def describe(self) -> dict[str, tuple[str, bool]]:
         """Digests of weights and tokenizer, the number format, and versions."""
@@ -101,10 +128,12 @@ class TransformersGenerator:
 
     def close(self) -> None:
         """Let go of the model. Safe to repeat."""
-        self._model = None
+        self._decoder = None
 
-    def _run(self, requests: list[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
-        rows: list[_Row] = []
+    def _run(
+        self, decoder: PackedDecoder | PaddedDecoder, requests: list[ChatRequest]
+    ) -> Iterator[tuple[int, Completion | Failure]]:
+        rows: list[Row] = []
         for index, request in enumerate(requests):
             row = self._row(index, request)
             if isinstance(row, Failure):
@@ -113,16 +142,26 @@ class TransformersGenerator:
                 rows.append(row)
         # Neighbours in length share a batch, so that little of it is padding.
         rows.sort(key=lambda row: len(row.prompt))
-        for start in range(0, len(rows), self._batch_size):
-            batch = rows[start : start + self._batch_size]
+        for batch in self._batches(decoder, rows):
             try:
-                for row in self._decode(batch):
+                for row in decoder.decode(batch):
                     yield row.index, self._completion(row)
             except RuntimeError as error:
                 failure = Failure(FailureKind.SERVER, f"the model failed: {error}", retryable=True)
                 yield from ((row.index, failure) for row in batch if not row.finish)
 
-    def _row(self, index: int, request: ChatRequest) -> _Row | Failure:
+    def _batches(self, decoder: PackedDecoder | PaddedDecoder, rows: list[Row]) -> Iterator[list[Row]]:
+        batch: list[Row] = []
+        for row in rows:
+            full = len(batch) == self._batch_size
+            if batch and (full or not decoder.fits(len(batch) + 1, len(row.prompt))):
+                yield batch
+                batch = []
+            batch.append(row)
+        if batch:
+            yield batch
+
+    def _row(self, index: int, request: ChatRequest) -> Row | Failure:
         import torch
 
         messages = [{**m, "content": m["content"].encode("utf-8", "replace").decode()} for m in request.messages]
@@ -138,89 +177,18 @@ class TransformersGenerator:
         if room < 1:
             size = f"{len(prompt)} tokens, the model's context {self._context}"
             return Failure(FailureKind.OVERFLOW, f"the prompt has {size}")
+        if not prompt or max(prompt) >= self._vocabulary:
+            wrong = f"token {max(prompt)} of {self._vocabulary}" if prompt else "no tokens"
+            return Failure(FailureKind.REJECTED, f"the tokenizer does not fit the model: the prompt has {wrong}")
         dice = torch.Generator(device=self._device)
         dice.seed() if sampling.seed is None else dice.manual_seed(sampling.seed & (2**63 - 1))
-        return _Row(index, prompt, sampling, min(room, sampling.max_tokens), dice)
+        return Row(index, prompt, sampling, min(room, sampling.max_tokens), dice)
 
-    def _decode(self, rows: list[_Row]) -> Iterator[_Row]:
-        """Write all rows, token by token; each is yielded when it ends."""
-        import torch
-        from transformers import DynamicCache
-
-        width = max(len(row.prompt) for row in rows)
-        pad = self._ends[0] if self._ends else 0
-        ids = torch.tensor([[pad] * (width - len(r.prompt)) + r.prompt for r in rows], device=self._device)
-        mask = torch.tensor([[0] * (width - len(r.prompt)) + [1] * len(r.prompt) for r in rows], device=self._device)
-        positions = (mask.cumsum(-1) - 1).clamp(min=0)
-        cache = DynamicCache(config=self._model.config)
-        alive = list(rows)
-        while alive:
-            # The lock and inference mode end before each yield: the consumer runs its own code there.
-            with self._lock, torch.inference_mode():
-                logits = self._model(
-                    input_ids=ids,
-                    attention_mask=mask,
-                    position_ids=positions,
-                    past_key_values=cache,
-                    use_cache=True,
-                    logits_to_keep=1,
-                ).logits[:, -1]
-                chosen = _choose(logits.float(), alive)
-                for row, token in zip(alive, chosen, strict=True):
-                    self._take(row, token)
-                kept = [place for place, row in enumerate(alive) if not row.finish]
-                if kept and len(kept) < len(alive):
-                    keep = torch.tensor(kept, device=self._device)
-                    cache.batch_select_indices(keep)
-                    mask, positions = mask[keep], positions[keep]
-                if kept:
-                    ids = torch.tensor([[chosen[place]] for place in kept], device=self._device)
-                    mask = torch.cat([mask, mask.new_ones(len(kept), 1)], dim=1)
-                    positions = positions[:, -1:] + 1
-            ended = [row for row in alive if row.finish]
-            alive = [row for row in alive if not row.finish]
-            yield from ended
-
-    def _take(self, row: _Row, token: int) -> None:
-        if token in self._ends:
-            row.finish = "stop"
-            row.written.append(token)
-            return
-        row.written.append(token)
-        for stop in row.sampling.stop:
-            # A token holds at least one byte in all but odd vocabularies: this tail holds the whole stop string.
-            tail = self._tokenizer.decode(row.written[-2 * len(stop.encode()) - 4 :])
-            if stop in tail:
-                whole = self._tokenizer.decode(row.written, skip_special_tokens=True)
-                row.text, row.finish = whole.split(stop, 1)[0], "stop"
-                return
-        if len(row.written) >= row.limit:
-            row.finish = "length"
-
-    def _completion(self, row: _Row) -> Completion:
+    def _completion(self, row: Row) -> Completion:
         text = self._tokenizer.decode(row.written, skip_special_tokens=True) if row.text is None else row.text
-        return Completion(text, row.finish, Usage(len(row.prompt), len(row.written)))
-
-
-def _choose(logits: Any, rows: list[_Row]) -> list[int]:
-    """The next token of each row, by its own sampling and its own dice."""
-    import torch
-
-    greedy: list[int] = logits.argmax(-1).tolist()
-    for place, row in enumerate(rows):
-        sampling = row.sampling
-        if sampling.temperature <= 0:
-            continue
-        scores = logits[place] / sampling.temperature
-        if 0 < sampling.top_k < scores.shape[-1]:
-            scores = scores.masked_fill(scores < scores.topk(sampling.top_k).values[-1], -torch.inf)
-        chances = scores.softmax(-1)
-        if sampling.top_p < 1:
-            ordered, order = chances.sort(descending=True)
-            ordered[ordered.cumsum(-1) - ordered >= sampling.top_p] = 0
-            chances = torch.zeros_like(chances).scatter(0, order, ordered)
-        greedy[place] = int(torch.multinomial(chances, 1, generator=row.dice))
-    return greedy
+        usage = Usage(len(row.prompt), len(row.written), row.cached)
+        logprob = round(row.logprob / len(row.written), 6) if self._confidence else None
+        return Completion(text, row.finish, usage, logprob=logprob)
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> list[int]:

@@ -30,13 +30,16 @@ class VLLMGenerator:
     Args:
         model: a name on the Hugging Face hub, or a local directory.
         seeds: whether request seeds are passed on; None passes them on a GPU only, where every release honours them.
+        confidence: whether completions tell their log-probability, which costs the engine a little.
         engine_kwargs: passed to `vllm.LLM` (`max_model_len`, `tensor_parallel_size`, `dtype`, …).
     """
 
     supports_schema = True
     deterministic = False
 
-    def __init__(self, model: str, *, seeds: bool | None = None, **engine_kwargs: Any) -> None:
+    def __init__(
+        self, model: str, *, seeds: bool | None = None, confidence: bool = False, **engine_kwargs: Any
+    ) -> None:
         try:
             import vllm
             from vllm.platforms import current_platform
@@ -54,6 +57,7 @@ class VLLMGenerator:
             self._llm: Any = vllm.LLM(model, **options)
         except Exception as error:  # vLLM raises many kinds here
             raise GeneratorError(f"vLLM cannot start {model}: {error}") from error
+        self._confidence = confidence
         self.supports_seed = not on_cpu if seeds is None else seeds
         if not self.supports_seed:
             log.info("request seeds are not passed on to vLLM (on a CPU not every release honours them)")
@@ -106,6 +110,7 @@ class VLLMGenerator:
             max_tokens=sampling.max_tokens,
             stop=list(sampling.stop) or None,
             seed=sampling.seed if self.supports_seed else None,
+            logprobs=0 if self._confidence else None,  # of the token that was taken, and of no other
             structured_outputs=None if request.schema is None else StructuredOutputsParams(json=dict(request.schema)),
         )
 
@@ -193,7 +198,9 @@ def _completion(output: Any) -> Completion | Failure:
     if written.finish_reason in ("abort", "error"):
         return Failure(FailureKind.SERVER, f"vLLM gave up on this request ({written.finish_reason})", retryable=True)
     usage = Usage(len(output.prompt_token_ids), len(written.token_ids), output.num_cached_tokens or 0)
-    return Completion(written.text, "length" if written.finish_reason == "length" else "stop", usage)
+    total = written.cumulative_logprob
+    logprob = None if total is None or not written.token_ids else round(total / len(written.token_ids), 6)
+    return Completion(written.text, "length" if written.finish_reason == "length" else "stop", usage, logprob=logprob)
 
 
 def _refusal(error: Exception) -> Failure:

@@ -6,20 +6,18 @@ recording that was interrupted, even by a kill, goes on where it stopped.
 
 from __future__ import annotations
 
-import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import lru_cache
 from itertools import count
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from agentworld_gym.errors import AgentWorldError, SpecError
 from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.parallel import AHEAD, start_worker
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.recipe.rows import content_digest, read_rows
 from agentworld_gym.spec import DomainSpec, load_spec
@@ -30,9 +28,6 @@ Progress = Callable[[int], None]
 """Called with the number of rows in the file: at the start, and whenever some were written."""
 
 BATCH = 4
-AHEAD = 2
-"""How many batches a worker has at hand."""
-
 MOST_REPEATED = 1000
 """So many sessions in a row without anything new end a recording: there are no more."""
 
@@ -116,7 +111,7 @@ def _batches(setting: _Setting, first: int, workers: int) -> Iterator[_Batch]:
         yield from (_record(setting, start) for start in starts)
         return
     context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=start_worker) as pool:
         pending: deque[Future[_Batch]] = deque()
         try:
             while True:
@@ -157,19 +152,6 @@ def _record(setting: _Setting, start: int) -> _Batch:
 def _recorder(setting: _Setting) -> Recorder:
     sources, config, seed, split = setting
     return Recorder([load_spec(source) for source in sources], CollectConfig.model_validate_json(config), seed, split)
-
-
-def _start_worker() -> None:
-    """Ctrl-C is the parent's business, and a parent that was killed takes its workers along."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    if parent is not None:
-        Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def _die_with(sentinel: int) -> None:
-    connection.wait([sentinel])
-    os._exit(1)
 
 
 def _must_be_rows(path: Path) -> None:

@@ -1,25 +1,30 @@
-"""What a recipe run is: typed configuration, read from YAML."""
+"""What a training run is: typed configuration, read from YAML."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompt import Profile
+from agentworld_gym.recipe.preparing import Preparation
+from agentworld_gym.spec import Form
 from agentworld_gym.task import Strict, read_yaml, validated
 
 PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]
 Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Stage = Literal["cpt", "sft", "rl"]
 
 
 class CollectConfig(Strict):
     """Which sessions to record.
 
-    `profile` is that of the prompts. `policies` are shares; they need not add up to one, and those that cannot play a
+    `profile` is that of the prompts, and `form` how a next state is written in the domains whose spec restates it. `policies` are shares; they need not add up to one, and those that cannot play a
     domain are left out there. `levels` are shares by level; empty `families` are all of the domain. With probability
     `controls_share` a session is disturbed by controls of its domain, with probability `probe_share` it ends with the
     probes of its task, which is how environments look at a state. `slip` is how often the mixed policy errs before a
@@ -27,21 +32,23 @@ class CollectConfig(Strict):
     """
 
     profile: Profile = "full"
+    form: Form = "full"
     policies: dict[PolicyName, float] = Field(
         default={"expert": 0.25, "mixed": 0.3, "menu": 0.2, "explore": 0.1, "blend": 0.15}, min_length=1
     )
     levels: dict[int, float] = Field(default={1: 0.4, 2: 0.35, 3: 0.25}, min_length=1)
     families: tuple[str, ...] = ()
-    controls_share: float = Field(default=0.0, ge=0, le=1)
-    probe_share: float = Field(default=0.2, ge=0, le=1)
+    controls_share: Share = 0.0
+    probe_share: Share = 0.2
     slip: float = Field(default=0.3, ge=0, lt=1)
-    max_turns: int = Field(default=40, ge=1)
+    max_turns: Positive = 40
 
 
 class SmallModelSessions(CollectConfig):
-    """What a small model learns from: sessions in compact prompts."""
+    """What a small model learns from: sessions in compact prompts, screens as their changes."""
 
     profile: Profile = "compact"
+    form: Form = "change"
 
 
 class ModelShape(Strict):
@@ -58,73 +65,227 @@ class ModelShape(Strict):
     vocab_size: int = Field(default=1024, ge=300)
 
     @model_validator(mode="after")
-    def _heads_divide(self) -> ModelShape:
+    def _heads_divide(self) -> Self:
         if self.num_attention_heads % self.num_key_value_heads:
             raise ValueError("num_attention_heads to be a multiple of num_key_value_heads")
+        return self
+
+
+class LoraConfig(Strict):
+    """Low-rank adapters (LoRA, arXiv 2106.09685), trained in place of the weights and merged into them in the end.
+
+    `targets` are the names of the layers that get one; `all-linear` is every linear layer but the output.
+    """
+
+    rank: Positive = 16
+    alpha: Positive = 32
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    targets: Literal["all-linear"] | tuple[str, ...] = "all-linear"
+
+
+class ModelConfig(Strict):
+    """The model to train: one of a `shape`, from scratch, or any causal language model at a `path`.
+
+    A path is a folder that transformers can read, such as the `model` of an earlier run (that is how SFT goes on from
+    CPT, and RL from SFT), or a name on the Hugging Face hub, which is fetched only with `download`. A model from
+    scratch gets a tokenizer of its own, made from the first `tokenizer_samples` samples. `dtype` is that of the
+    weights while they are trained.
+
+    >>> ModelConfig(path="runs/cpt/model").shape is None, ModelConfig().shape == ModelShape()
+    (True, True)
+    """
+
+    shape: ModelShape | None = None
+    tokenizer_samples: Positive = 4000
+    path: str | None = Field(default=None, min_length=1)
+    revision: str | None = None
+    download: bool = False
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
+    gradient_checkpointing: bool = False
+    lora: LoraConfig | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _some_shape(cls, data: object) -> object:
+        if isinstance(data, dict) and data.get("path") is None and data.get("shape") is None:
+            return {**data, "shape": {}}
+        return data
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        if self.path is not None and self.shape is not None:
+            raise ValueError("a shape or a path, not both")
+        if self.path is None and self.lora is not None:
+            raise ValueError("a path where there is lora: adapters need weights to adapt")
+        return self
+
+
+class DataConfig(Strict):
+    """What to learn from.
+
+    `rows` are files of recorded sessions, or folders that `agentworld collect` wrote, whose training split is taken;
+    `samples` are files that `agentworld samples` wrote. Where neither is given, `episodes` sessions of the `domains`
+    are recorded first. A sample of more than `max_tokens` tokens is left out. `packing` says how samples share a
+    batch: `sorted` puts those of like length together; `packed` puts several into one row, which needs a model whose
+    only way of looking back is attention. The progress is measured on `validation` samples: those of the files
+    `held_out` (rows or samples, as above), or else sessions of the `domains`, recorded on tasks that training never
+    sees.
+    """
+
+    rows: tuple[str, ...] = ()
+    samples: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    episodes: Positive = 50_000
+    workers: Positive = 1
+    max_tokens: Positive = 1536
+    packing: Literal["sorted", "packed"] = "sorted"
+    held_out: tuple[str, ...] = ()
+    validation: Annotated[int, Field(ge=0)] = 100
+
+    @model_validator(mode="after")
+    def _has_source(self) -> Self:
+        if not (self.rows or self.samples or self.domains):
+            raise ValueError("rows, samples, or domains to record")
         return self
 
 
 class TrainConfig(Strict):
     """How to train.
 
-    The run ends after `max_seconds` of training or `max_tokens` tokens, whichever comes first, and all schedules follow
-    the share of that budget that is spent: a short linear warm-up, a constant rate, and a linear decay over the last
-    `decay` of the run. During the first `curriculum` of the run sessions longer than `short_tokens` wait.
+    The run ends after `max_steps` steps, `max_tokens` tokens or `max_seconds` of training, whichever comes first, and
+    all schedules follow the share of that budget that is spent: a short linear warm-up, a constant rate, and a linear
+    decay over the last `decay` of the run. During the first `curriculum` of the run samples longer than `short_tokens`
+    wait. A step takes `accumulation` batches of at most `batch_tokens` tokens on each process.
+
+    `muon+adamw` trains the matrices with Muon and the rest with AdamW; `adamw` trains all with AdamW. A step is skipped
+    if its loss or its gradient is not finite, or its loss is more than `explosion` times the median of the last steps;
+    several such steps in a row end the run. The last `keep` checkpoints are kept.
     """
 
     seed: int = 0
     threads: Positive = 1
     compile: bool = False
     bfloat16: bool = True
-    batch_tokens: Positive = 8192
-    max_session_tokens: Positive = 1536
-    max_seconds: float | None = Field(default=None, gt=0)
-    max_tokens: int | None = Field(default=None, ge=1)
+    optimizer: Literal["muon+adamw", "adamw"] = "muon+adamw"
     muon_lr: float = Field(default=0.02, gt=0)
     adamw_lr: float = Field(default=3e-3, gt=0)
+    adamw_betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = Field(default=0.01, ge=0)
-    warmup: float = Field(default=0.005, ge=0, lt=1)
-    decay: float = Field(default=0.3, ge=0, lt=1)
-    curriculum: float = Field(default=0.1, ge=0, le=1)
-    short_tokens: Positive = 384
     clip: float = Field(default=1.0, gt=0)
-    context_weight: float = Field(default=0.3, ge=0)
-    log_seconds: float = Field(default=10, gt=0)
+    explosion: float = Field(default=10.0, gt=1)
+    batch_tokens: Positive = 8192
+    accumulation: Positive = 1
+    max_steps: Positive | None = None
+    max_tokens: Positive | None = None
+    max_seconds: float | None = Field(default=None, gt=0)
+    warmup: float = Field(default=0.005, ge=0, lt=1)
+    decay: Share = 0.3
+    curriculum: Share = 0.1
+    short_tokens: Positive = 384
+    log_seconds: float = Field(default=10, ge=0)
     checkpoint_seconds: float = Field(default=180, gt=0)
+    checkpoint_steps: Positive | None = None
+    keep: Positive = 2
+    tensorboard: bool = True
 
     @model_validator(mode="after")
-    def _has_end(self) -> TrainConfig:
-        if self.max_seconds is None and self.max_tokens is None:
-            raise ValueError("max_seconds or max_tokens")
+    def _has_end(self) -> Self:
+        if self.max_steps is None and self.max_tokens is None and self.max_seconds is None:
+            raise ValueError("max_steps, max_tokens or max_seconds")
         return self
 
 
-class RecipeConfig(Strict):
-    """A whole run: what to record, the model, how to train it.
+class CptConfig(Strict):
+    """Continual pre-training, or training from scratch: next-token loss over whole sessions, without thinking.
 
-    >>> load_config("tiny-terminal").domain
-    'terminal'
+    `collect` is what sessions are recorded with, and `preparation` how they become samples: from which pool, through
+    which filters, in which prompts, with which weights in the loss, and with what knowledge in between.
+
+    >>> load_config("tiny").stage
+    'cpt'
     """
 
+    stage: Literal["cpt"] = "cpt"
     name: str = Field(min_length=1)
-    domain: str = Field(min_length=1)
-    episodes: Positive = 50_000
     collect: SmallModelSessions = SmallModelSessions()
-    model: ModelShape = ModelShape()
+    data: DataConfig
+    preparation: Preparation = Preparation(context_weight=0.1)
+    model: ModelConfig = ModelConfig()
     train: TrainConfig
 
 
-def load_config(source: str | Path) -> RecipeConfig:
+class SftConfig(Strict):
+    """Supervised fine-tuning on samples that `agentworld samples` wrote, with their thinking: loss on answers only."""
+
+    stage: Literal["sft"] = "sft"
+    name: str = Field(min_length=1)
+    data: DataConfig
+    model: ModelConfig
+    train: TrainConfig
+
+    @model_validator(mode="after")
+    def _has_samples(self) -> Self:
+        if not self.data.samples:
+            raise ValueError("data.samples: files that `agentworld samples` wrote")
+        return self
+
+
+C = TypeVar("C", bound=Strict)
+CONFIGS = "configs"
+
+
+def shipped() -> list[str]:
+    """The names of the configurations that come with the package.
+
+    >>> "tiny" in shipped()
+    True
+    """
+    folder = Path(str(resources.files("agentworld_gym.recipe"))) / CONFIGS
+    return sorted(file.stem for file in folder.glob("*.yaml"))
+
+
+def config_path(source: str | Path) -> Path:
+    """The file of a configuration: a shipped one by its name, or a YAML file.
+
+    Raises:
+        SpecError: no shipped configuration has that name.
+    """
+    path = Path(source)
+    if path.suffix in (".yaml", ".yml"):
+        return path
+    path = Path(str(resources.files("agentworld_gym.recipe"))) / CONFIGS / f"{source}.yaml"
+    if not path.is_file():
+        raise SpecError(str(source), "configuration", str(source), f"a YAML file, or one of: {', '.join(shipped())}")
+    return path
+
+
+def load_config(
+    source: str | Path,
+    kind: type[C] = CptConfig,  # type: ignore[assignment]
+    changes: Mapping[str, Any] | None = None,
+) -> C:
     """A configuration by the name of a shipped one, or from a YAML file.
+
+    Args:
+        source: the name, or the path of a file that ends with .yaml.
+        kind: of the stage: `CptConfig`, `SftConfig`, or `agentworld_gym.recipe.rl_config.RlConfig`.
+        changes: values that take the place of those in the file, by dotted key.
+
+    >>> load_config("tiny", changes={"train.max_steps": 5}).train.max_steps
+    5
 
     Raises:
         SpecError: names the file, the key, its value and what was expected.
     """
-    path = Path(source)
-    if path.suffix not in (".yaml", ".yml"):
-        folder = Path(str(resources.files("agentworld_gym.recipe"))) / "configs"
-        path = folder / f"{source}.yaml"
-        if not path.is_file():
-            known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
-            raise SpecError(str(source), "configuration", str(source), f"a YAML file, or one of: {known}")
-    return validated(RecipeConfig, read_yaml(path), path)
+    path = config_path(source)
+    data = read_yaml(path)
+    for key, value in (changes or {}).items():
+        *parents, last = key.split(".")
+        place = data
+        for parent in parents:
+            place = place.setdefault(parent, {}) if isinstance(place, dict) else None
+        if not isinstance(place, dict):
+            raise SpecError(path, key, value, "a key of this configuration")
+        place[last] = value
+    return validated(kind, data, path)

@@ -1,85 +1,180 @@
-"""The model on disk: building it, checkpoints that survive a crash, and the folder that is shipped."""
+"""The model that is trained: made from scratch or read from a folder, and written as one that any engine serves."""
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.config import ModelShape
-from agentworld_gym.recipe.tokenizer import END, PAD, load_tokenizer, wrap
+from agentworld_gym.errors import GeneratorError, SpecError
+from agentworld_gym.recipe.checkpoints import Checkpoints
+from agentworld_gym.recipe.config import ModelConfig, ModelShape
+from agentworld_gym.recipe.tokenizer import build_tokenizer, wrap
+from agentworld_gym.task import read_yaml, validated
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-    from transformers import Qwen3ForCausalLM
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-CHECKPOINT = "checkpoint.pt"
-TOKENIZER = "tokenizer.json"
+logger = logging.getLogger(__name__)
+
+TOKENIZER = "tokenizer"
+CHECKPOINTS = "checkpoints"
+CONFIG = "config.yaml"
+"""A run's configuration; with the tokenizer and a checkpoint it gives the model back."""
+
+ANSWER_TOKENS = 512
+"""How much an exported model from scratch answers at most, where nobody says otherwise."""
 
 
-def build_model(shape: ModelShape, tokenizer: Tokenizer, seed: int) -> Qwen3ForCausalLM:
-    """An untrained Qwen3 of a shape, with the embeddings tied to the output."""
+def make_tokenizer(config: ModelConfig, texts: Iterable[str]) -> PreTrainedTokenizerBase:
+    """The tokenizer of a model: its own, or one made from texts for a model from scratch.
+
+    Raises:
+        GeneratorError: there is no tokenizer at the model's path.
+    """
+    if config.shape is not None:
+        return wrap(build_tokenizer(texts, config.shape.vocab_size), config.shape.max_position_embeddings)
+    return load_tokenizer_of(config)
+
+
+def load_tokenizer_of(config: ModelConfig) -> PreTrainedTokenizerBase:
+    """The tokenizer at a model's path.
+
+    Raises:
+        GeneratorError: there is none.
+    """
+    import transformers
+
+    load: Any = transformers.AutoTokenizer.from_pretrained  # untyped
+    try:
+        found: PreTrainedTokenizerBase = load(
+            config.path, revision=config.revision, local_files_only=not config.download
+        )
+    except (OSError, ValueError) as error:
+        raise _missing(config, "tokenizer", error) from error
+    if found.chat_template is None:
+        raise SpecError(str(config.path), "chat_template", None, "a tokenizer with a chat template: an instruct model")
+    return found
+
+
+def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: int) -> PreTrainedModel:
+    """The model to train, with adapters where the configuration asks for them.
+
+    Raises:
+        GeneratorError: there is no model at the path.
+        SpecError: the tokenizer knows more tokens than the model.
+    """
     import torch
     import transformers
 
     torch.manual_seed(seed)
-    sizes = shape.model_dump(exclude={"rope_theta", "vocab_size"})
+    if config.shape is not None:
+        built: Any = build_model(config.shape, tokenizer, config.attention)
+        built.to(getattr(torch, config.dtype))
+        return built  # type: ignore[no-any-return]
+    load: Any = transformers.AutoModelForCausalLM.from_pretrained  # untyped
+    try:
+        model = load(
+            config.path,
+            revision=config.revision,
+            local_files_only=not config.download,
+            dtype=getattr(torch, config.dtype),
+            attn_implementation=config.attention,
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise _missing(config, "model", error) from error
+    known = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > known:
+        raise SpecError(str(config.path), "tokenizer", len(tokenizer), f"at most the {known} tokens the model knows")
+    if config.gradient_checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    return _adapted(model, config)
+
+
+def build_model(shape: ModelShape, tokenizer: PreTrainedTokenizerBase, attention: str = "sdpa") -> PreTrainedModel:
+    """An untrained Qwen3 of a shape, its embeddings tied to the output; its weights follow torch's random numbers."""
+    import transformers
+
     make_config: Any = transformers.Qwen3Config
     make_model: Any = transformers.Qwen3ForCausalLM  # both untyped
     config = make_config(
-        **sizes,
-        vocab_size=tokenizer.get_vocab_size(),
+        **shape.model_dump(exclude={"rope_theta", "vocab_size"}),
+        vocab_size=len(tokenizer),
         rope_parameters={"rope_type": "default", "rope_theta": shape.rope_theta},
         tie_word_embeddings=True,
-        attn_implementation="sdpa",
+        attn_implementation=attention,
         bos_token_id=None,
-        eos_token_id=tokenizer.token_to_id(END),
-        pad_token_id=tokenizer.token_to_id(PAD),
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
     )
-    model: Qwen3ForCausalLM = make_model(config)
+    model: PreTrainedModel = make_model(config)
+    make_generation: Any = transformers.GenerationConfig  # untyped
+    model.generation_config = make_generation(
+        do_sample=False,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        max_new_tokens=ANSWER_TOKENS,
+    )
     return model
 
 
-def save_checkpoint(folder: Path, state: Mapping[str, Any]) -> Path:
-    """Write a checkpoint so that a crash leaves either the old one or the whole of this one."""
+def trained_weights(model: PreTrainedModel) -> dict[str, torch.Tensor]:
+    """The parameters that are trained, by name; shared ones once."""
+    return {name: parameter.detach() for name, parameter in model.named_parameters() if parameter.requires_grad}
+
+
+def load_weights(model: PreTrainedModel, saved: Mapping[str, torch.Tensor], source: str | Path) -> None:
+    """Put saved parameters into a model.
+
+    Raises:
+        SpecError: they are of another model.
+    """
     import torch
 
-    path, partial = folder / CHECKPOINT, folder / (CHECKPOINT + ".partial")
-    with partial.open("wb") as file:
-        torch.save(dict(state), file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
-    return path
+    own = trained_weights(model)
+    wrong = sorted(own.keys() ^ saved.keys()) or sorted(n for n in own if own[n].shape != saved[n].shape)
+    if wrong:
+        raise SpecError(source, wrong[0], list(saved[wrong[0]].shape) if wrong[0] in saved else None, "the same model")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(saved[name])
 
 
-def load_checkpoint(folder: Path) -> dict[str, Any] | None:
-    """The checkpoint of a run, or nothing if it has none yet."""
-    import torch
+def tokenizer_of_run(run: Path) -> PreTrainedTokenizerBase:
+    """The tokenizer of a run.
 
-    path = folder / CHECKPOINT
-    if not path.is_file():
-        return None
-    state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    return state
+    Raises:
+        SpecError: the run has none yet.
+    """
+    import transformers
+
+    if not (run / TOKENIZER).is_dir():
+        raise SpecError(run, TOKENIZER, None, "the folder of a training run")
+    load: Any = transformers.AutoTokenizer.from_pretrained  # untyped
+    found: PreTrainedTokenizerBase = load(str(run / TOKENIZER), local_files_only=True)
+    return found
 
 
-def model_from_checkpoint(folder: Path) -> Qwen3ForCausalLM:
-    """The model of a run as its last checkpoint has it.
+def model_of_run(run: Path) -> PreTrainedModel:
+    """The model of a run as its last checkpoint has it, adapters merged into the weights.
 
     Raises:
         SpecError: if the run has no checkpoint.
     """
-    state = load_checkpoint(folder)
+    state = Checkpoints(run / CHECKPOINTS).read()
     if state is None:
-        raise SpecError(folder, CHECKPOINT, None, "a run with a checkpoint")
-    model = build_model(ModelShape(**state["shape"]), load_tokenizer(folder), 0)
-    model.load_state_dict(state["model"])
-    model.train(False)
-    return model
+        raise SpecError(run, CHECKPOINTS, None, "a run with a checkpoint")
+    config = validated(ModelConfig, read_yaml(run / CONFIG)["model"], run / CONFIG)
+    model: Any = make_model(config, tokenizer_of_run(run), 0)
+    load_weights(model, state["model"], run)
+    merged: PreTrainedModel = model.merge_and_unload() if config.lora is not None else model
+    merged.train(False)
+    return merged
 
 
 def export(run: Path, folder: Path) -> Path:
@@ -91,25 +186,62 @@ def export(run: Path, folder: Path) -> Path:
         SpecError: if the run has no checkpoint.
     """
     import torch
-    import transformers
 
-    model: Any = model_from_checkpoint(run)
+    model: Any = model_of_run(run)
     model.to(torch.bfloat16)
-    tokenizer = load_tokenizer(run)
-    make_generation: Any = transformers.GenerationConfig  # untyped
-    model.generation_config = make_generation(
-        do_sample=False,
-        eos_token_id=tokenizer.token_to_id(END),
-        pad_token_id=tokenizer.token_to_id(PAD),
-        max_new_tokens=512,
-    )
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    model.save_pretrained(partial)
-    wrap(tokenizer, model.config.max_position_embeddings).save_pretrained(partial)
+    with _quiet():
+        model.save_pretrained(partial)
+    tokenizer_of_run(run).save_pretrained(str(partial))
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted(partial.iterdir()):
         os.replace(file, folder / file.name)
     partial.rmdir()
     return folder
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the progress bars of transformers."""
+    from transformers.utils import logging as messages
+
+    shown: Any = messages
+    before = shown.is_progress_bar_enabled()
+    shown.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if before:
+            shown.enable_progress_bar()
+
+
+def _adapted(model: Any, config: ModelConfig) -> PreTrainedModel:
+    """The model with adapters in place: only they are trained."""
+    if config.lora is None:
+        found: PreTrainedModel = model
+        return found
+    import peft
+
+    if config.gradient_checkpointing:
+        model.enable_input_require_grads()
+    targets = config.lora.targets if isinstance(config.lora.targets, str) else list(config.lora.targets)
+    options = peft.LoraConfig(
+        r=config.lora.rank,
+        lora_alpha=config.lora.alpha,
+        lora_dropout=config.lora.dropout,
+        target_modules=targets,
+        task_type="CAUSAL_LM",
+    )
+    try:
+        adapted: Any = peft.get_peft_model(model, options)
+    except ValueError as error:
+        raise SpecError(str(config.path), "lora.targets", targets, "names of layers of this model") from error
+    return adapted  # type: ignore[no-any-return]
+
+
+def _missing(config: ModelConfig, what: str, error: BaseException) -> GeneratorError:
+    reason = str(error).split("\n", 1)[0]
+    hint = "" if config.download else "; a name on the hub is fetched only with `download: true`"
+    return GeneratorError(f"{config.path}: there is no {what} that transformers can read ({reason}){hint}")

@@ -17,7 +17,7 @@ from agentworld_gym.recipe.policies import AWARE, policy_shares, solver_cases, w
 from agentworld_gym.recipe.rows import FORMAT, OFFICIAL_NAMES, Provenance, Row
 from agentworld_gym.recipe.take import Take
 from agentworld_gym.screens.sight import Way
-from agentworld_gym.spec import DomainSpec
+from agentworld_gym.spec import DomainSpec, Form
 from agentworld_gym.task import Split, Task, split_seed, validated
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasksource import TaskSource
@@ -81,6 +81,7 @@ class Recorder:
             "split": self._split,
             "policy": part.policy,
             "profile": stage.prompts.profile,
+            "form": stage.prompts.form,
             "controls": task.controls,
             "control_seed": task.control_seed,
             "provenance": stage.provenance.model_copy(update={"recording": self.recording}),
@@ -114,7 +115,8 @@ class _Stage:
         if not self._policies:
             raise SpecError("collect", "policies", list(config.policies), f"some that can play {spec.id}, as expert")
         self._cases = solver_cases(spec.id, self._families, config.levels) if config.controls_share else []
-        self.prompts = Prompts(spec, profile=config.profile, form="full")
+        form: Form = config.form if spec.observation.restate else "full"
+        self.prompts = Prompts(spec, profile=config.profile, form=form)
         world = open_world("grounded", WorldOptions(spec))
         self._runner = EpisodeRunner(spec, world, TaskSource(spec), max_steps=config.max_turns)
         parts = world.fingerprint.parts

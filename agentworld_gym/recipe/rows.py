@@ -19,6 +19,7 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.engines import Kind, Scalar
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompt import Profile
+from agentworld_gym.spec import Form
 from agentworld_gym.task import Split, Strict, validated
 
 FORMAT = 1
@@ -99,6 +100,7 @@ class Row(Strict):
     split: Split | None = None
     policy: str = ""
     profile: Profile | None = None
+    form: Form | None = None
     controls: dict[str, float] = Field(default_factory=dict)
     control_seed: int | None = None
     actions: tuple[str, ...] = ()

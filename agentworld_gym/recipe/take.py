@@ -21,9 +21,10 @@ class Take:
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task) -> None:
         self._runner, self._prompts, self._task = runner, prompts, task
         ((self._episode, _, _),) = runner.start([task.seed or 0], {"task": task})
-        self._seen = self.first_observation = self._episode.session.observation
+        self._before = self._seen = self.first_observation = self._episode.session.observation
         self._state = self.initial_state = dict(self._machine.state())
         self.prompts: list[str] = []
+        self.responses: list[str] = []
         self.actions: list[str] = []
         self.observations: list[str] = []
         self.spans: list[tuple[ContentSpan, ...]] = []
@@ -84,7 +85,7 @@ class Take:
         return {
             "system_str": self._prompts.system(self._task, self._task.controls),
             "prompt": (*self.prompts[:-1], last + self._prompts.closing),
-            "response": tuple(map(self._prompts.observation, self.observations)),
+            "response": self.responses,
             "current_prompt": last,
             "turn_idx": len(self.actions),
             "total_turns": len(self.actions),
@@ -118,9 +119,12 @@ class Take:
             after = dict(self._machine.state())
             found = (span for span in self._machine.spans if span.kind != "deterministic")
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in found)
-        self.prompts.append(self._prompts.turn(self._task, len(self.prompts) + 1, action, self._seen))
+        turn = len(self.prompts) + 1
+        self.prompts.append(self._prompts.turn(self._task, turn, action, self._seen, self._before))
+        self.responses.append(self._prompts.past(self._seen, shown))
         self.actions.append(action.raw)
         self.observations.append(shown)
         self.spans.append(spans)
         self.changes.append(changes_between(self._state, after))
-        self._seen, self._state = current(self._task.domain, self._seen, shown), after
+        self._before, self._seen = self._seen, current(self._task.domain, self._seen, shown)
+        self._state = after

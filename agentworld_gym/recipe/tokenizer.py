@@ -1,8 +1,8 @@
 """A small tokenizer for worlds of few words: whole words where they are frequent, byte pairs for all else.
 
-Text is cut into words, single digits and punctuation; a space or a line break belongs to the word after it, so that
-most lines cost one token a word and copying a line means copying its tokens. A frequent piece is one token. Any other
-piece falls back to byte pairs, so that every text comes back as it was.
+A text is cut into pieces (see `pieces`): words with the space before them, single digits, punctuation, and the frames
+of screens and tables. A piece that many texts hold is one token. Any other one falls back to byte pairs, so that every
+text comes back as it was.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import SpecError
+from agentworld_gym.recipe.pieces import PIECES
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -31,21 +32,12 @@ CHAT_TEMPLATE = (
     "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 )
 
-_PIECES = (
-    r"\n?[a-z][a-z0-9_-]*@[a-z][a-z0-9_-]*:"  # a shell prompt up to its directory
-    r"|[ \n]?-[A-Za-z]+"  # an option
-    r"|\.[A-Za-z]+"  # an extension
-    r"|[ \n]?[A-Za-z]+"
-    r"|[ \n]?[0-9]"
-    r"|[ \n]?[^\sA-Za-z0-9]"
-    r"| +|\n+|\s"
-)
 _BYTE_PAIRS = 96
 """Merges for rare pieces."""
 
 
 def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
-    """A tokenizer whose vocabulary holds the bytes, some byte pairs, and the most frequent pieces of the texts.
+    """A tokenizer whose vocabulary holds the bytes, some byte pairs, and the pieces that most of the texts hold.
 
     >>> tokenizer = build_tokenizer(["ls\\nnotes.txt"] * 9, 400)
     >>> tokenizer.encode("\\nnotes.txt").tokens
@@ -63,16 +55,17 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
         raise SpecError("tokenizer", "vocab_size", vocab_size, f"at least {least}")
     cut = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(_PIECES), behavior="isolated"),
+            pre_tokenizers.Split(Regex(PIECES), behavior="isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(piece for piece, _span in cut.pre_tokenize_str(text))
+        counts.update({piece for piece, _span in cut.pre_tokenize_str(text)})
     pairs = Tokenizer(models.BPE())
     pairs.train_from_iterator(
-        counts,  # every piece once: what is frequent becomes a token of its own anyway
+        # Every word once: what is frequent becomes a token of its own anyway. Digits stay apart, so that numbers copy.
+        (piece for piece in counts if piece.strip("Ġ").isalpha()),
         trainers.BpeTrainer(
             vocab_size=256 + _BYTE_PAIRS,
             initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agentworld_gym import changes
@@ -31,8 +31,8 @@ class LanguageSession:
     """The append-only history of one episode.
 
     `screen` is what the model is told to start from: the last observation, or in a graphical domain the last one that
-    showed a screen. `tokens` is what the last prompt took. `failures` counts the failed steps, so that a retry draws
-    another seed.
+    showed a screen; `screen_before` is what it was a turn ago. `tokens` is what the last prompt took. `failures` counts
+    the failed steps, so that a retry draws another seed.
     """
 
     task: Task
@@ -43,6 +43,7 @@ class LanguageSession:
     tokens: int = 0
     failures: int = 0
     screen: str = ""
+    screen_before: str = ""
 
     @property
     def system(self) -> str:
@@ -61,6 +62,10 @@ class LanguageSession:
         """Nothing is held: the history is plain data."""
 
 
+Demonstrations = Callable[[LanguageSession, Action], str]
+"""Text that goes into the request for one prediction, such as similar recorded steps; empty for none."""
+
+
 @dataclass
 class LanguageWorld:
     """Renders each action into the history, asks the generator, and reads the observation from its completion.
@@ -70,12 +75,17 @@ class LanguageWorld:
         prompts: its templates.
         generator: who answers.
         sampling: how; each request gets a seed of its own, made from the session's seed and the turn.
+        demonstrations: what each request shows beside its turn. Its text stands in the last user message, between the
+            turn and the closing request, exactly as it was given (data in it must be escaped by whoever made it), and
+            never enters the history. Its tokens count like all of the prompt's. An attribute `digest` says in the
+            fingerprint what it draws from; without one its name does, only declared.
     """
 
     spec: DomainSpec
     prompts: Prompts
     generator: Generator
     sampling: Sampling
+    demonstrations: Demonstrations | None = None
     fingerprint: Fingerprint = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +96,10 @@ class LanguageWorld:
             "prompts": Part(self.prompts.digest, True),
             "sampling": Part(digest_of(self.sampling.as_dict()), True),
         }
+        if self.demonstrations is not None:
+            digest = getattr(self.demonstrations, "digest", None)
+            name = getattr(self.demonstrations, "__qualname__", type(self.demonstrations).__qualname__)
+            parts["demonstrations"] = Part(str(digest or name), digest is not None)
         parts |= {name: Part(value, verified) for name, (value, verified) in self.generator.describe().items()}
         self.fingerprint = Fingerprint(parts)
 
@@ -118,7 +132,7 @@ class LanguageWorld:
                     limit = self.spec.limits.context_tokens
                     results[index] = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
                 else:
-                    requests.append(self._request(session, turns[index]))
+                    requests.append(self._request(session, actions[index], turns[index]))
                     asked.append(index)
             for position, answer in self.generator.submit(requests) if requests else ():
                 index, seed = asked[position], requests[position].sampling.seed
@@ -136,24 +150,39 @@ class LanguageWorld:
         """Append an answer that is known already (from a recording) as if the generator had given it."""
         self._append(session, self._turn(session, action), observed)
 
+    def correct(self, session: LanguageSession, text: str) -> None:
+        """Put the true observation in the place of the last one, so that the next turn builds on it (teacher forcing).
+
+        Forks made before keep what they had. After a failed step there is nothing to correct: `accept` the action with
+        its true observation instead.
+
+        Raises:
+            ValueError: the session has no turn yet.
+        """
+        if not session.turn:
+            raise ValueError("a session without a turn has no observation of the world to correct")
+        session.history[-1] = Message(role="assistant", content=self.prompts.past(session.screen_before, text))
+        session.observation = text
+        session.screen = current(self.spec.id, session.screen_before, text)
+
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
         """The chat messages that this action would be sent as."""
-        return list(self._request(session, self._turn(session, action)).messages)
+        return list(self._request(session, action, self._turn(session, action)).messages)
 
     def _turn(self, session: LanguageSession, action: Action) -> str:
-        restate = session.turn == 0 or self.prompts.restates
-        state = session.screen if restate and session.screen else None
-        return self.prompts.turn(session.task, session.turn + 1, action, state)
+        return self.prompts.turn(session.task, session.turn + 1, action, session.screen, session.screen_before)
 
-    def _request(self, session: LanguageSession, turn: str) -> ChatRequest:
+    def _request(self, session: LanguageSession, action: Action, turn: str) -> ChatRequest:
         seed = step_seed(session.seed, session.turn, session.failures) if self.generator.supports_seed else None
-        last = Message(role="user", content=turn + self.prompts.closing)
+        shown = "" if self.demonstrations is None else self.demonstrations(session, action)
+        last = Message(role="user", content=turn + shown + self.prompts.closing)
         return ChatRequest([*session.history, last], self.sampling.seeded(seed))
 
     def _append(self, session: LanguageSession, turn: str, observed: Observation) -> None:
         session.history.append(Message(role="user", content=turn))
-        session.history.append(Message(role="assistant", content=self.prompts.observation(observed.text)))
+        session.history.append(Message(role="assistant", content=self.prompts.past(session.screen, observed.text)))
         session.observation = observed.text
+        session.screen_before = session.screen
         session.screen = current(self.spec.id, session.screen, observed.text)
         session.turn += 1
         session.tokens = observed.usage.prompt_tokens or session.tokens
@@ -165,17 +194,16 @@ class LanguageWorld:
             spent = answer.usage.completion_tokens or self.sampling.max_tokens
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
         text = parse_completion(answer.text)
-        if text and self.prompts.form == "change":
-            try:
-                text = changes.apply(before, text)
-            except changes.ChangeError as error:
-                return Failure(FailureKind.MALFORMED, str(error), retryable=True)
+        try:
+            text = text and self.prompts.read(before, text)
+        except changes.ChangeError as error:
+            return Failure(FailureKind.MALFORMED, str(error), retryable=True)
         if not text:
             return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
         if len(text) > self.spec.limits.max_observation_chars:
             limit = self.spec.limits.max_observation_chars
             return Failure(FailureKind.LENGTH, f"the observation has {len(text)} characters, the limit is {limit}")
-        return Observation(text, answer.usage, turn, answer.text, answer.reasoning, seed)
+        return Observation(text, answer.usage, turn, answer.text, answer.reasoning, seed, answer.logprob)
 
     def close(self) -> None:
         """Release the generator."""

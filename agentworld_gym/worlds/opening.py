@@ -19,7 +19,7 @@ from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.spec import DomainSpec, Form, SamplingSpec, data_folder
 from agentworld_gym.task import validated
 from agentworld_gym.worlds.grounded import GroundedWorld
-from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
 from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
@@ -33,7 +33,8 @@ class WorldOptions:
 
     `sampling` replaces fields of the spec's sampling; `profile` None takes the world's own (compact for `tiny`);
     `generator` goes to the generator's class (a server's `deadline_s`, vLLM's `max_model_len`); `form` None takes the
-    spec's form of an observation.
+    spec's form of an observation; `retrieval` is the path of an index of recorded steps, or a mapping with `path`, `k`
+    and `max_chars`.
     """
 
     spec: DomainSpec
@@ -43,6 +44,7 @@ class WorldOptions:
     sampling: Mapping[str, Any] | None = None
     generator: Mapping[str, Any] | None = None
     form: Form | None = None
+    retrieval: str | Mapping[str, Any] | None = None
 
     def open_generator(self, handle: str) -> Generator:
         """The generator that a handle names, with the user's options.
@@ -60,9 +62,18 @@ class WorldOptions:
         """A language world over a generator.
 
         Raises:
-            SpecError: a sampling field that does not exist.
+            SpecError: a sampling field that does not exist, or no such index of recorded steps.
         """
-        return LanguageWorld(self.spec, self.templates(profile), generator, self.chosen_sampling(**sampling))
+        prompts = self.templates(profile)
+        sampled = self.chosen_sampling(**sampling)
+        return LanguageWorld(self.spec, prompts, generator, sampled, self._demonstrations(prompts))
+
+    def _demonstrations(self, prompts: Prompts) -> Demonstrations | None:
+        if self.retrieval is None:
+            return None
+        from agentworld_gym.retrieval.demonstrations import open_demonstrations
+
+        return open_demonstrations(self.retrieval, prompts, self.prompts)
 
     def chosen_sampling(self, **defaults: Any) -> Sampling:
         """The spec's sampling with what the world prefers, and over both what the user asked for.

@@ -261,6 +261,7 @@ def _inner(session: RecordedSession) -> Session:
 
 
 def _packed(observed: Observation) -> dict[str, Any]:
+    sure = {} if observed.confidence is None else {"confidence": observed.confidence}
     return {
         "text": escape(observed.text),
         "usage": [observed.usage.prompt_tokens, observed.usage.completion_tokens, observed.usage.cached_tokens],
@@ -268,9 +269,17 @@ def _packed(observed: Observation) -> dict[str, Any]:
         "completion": observed.completion,
         "reasoning": observed.reasoning,
         "seed": observed.seed,
+        **sure,
     }
 
 
 def _unpacked(row: dict[str, Any]) -> Observation:
-    usage = Usage(*row["usage"])
-    return Observation(unescape(row["text"]), usage, row["prompt"], row["completion"], row["reasoning"], row["seed"])
+    return Observation(
+        unescape(row["text"]),
+        Usage(*row["usage"]),
+        row["prompt"],
+        row["completion"],
+        row["reasoning"],
+        row["seed"],
+        row.get("confidence"),
+    )

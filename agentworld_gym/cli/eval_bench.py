@@ -1,0 +1,217 @@
+"""`agentworld eval bench`: predictions of recorded turns, with a judge and without."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from agentworld_gym.cli.common import SamplingOption, SeedOption, examples, pair, progress, stdout
+from agentworld_gym.errors import SpecError
+
+if TYPE_CHECKING:
+    from agentworld_gym.contracts import Sampling
+    from agentworld_gym.evaluation.aggregate import Prices
+    from agentworld_gym.evaluation.bench import Bench, Progress
+    from agentworld_gym.evaluation.results import Averages, BenchResult
+    from agentworld_gym.generators.handles import Lease
+
+MEASURES = ("valid", "exact", "deterministic", "similarity", "tree")
+
+
+def bench(
+    rows: Annotated[
+        list[Path], typer.Argument(metavar="ROWS...", help="Files of rows (.jsonl), or folders that hold some.")
+    ],
+    model: Annotated[
+        str, typer.Option("--model", help="Who predicts: a server's URL, vllm:MODEL, transformers:DIR or tiny.")
+    ],
+    out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the run; an old one goes on.")],
+    judge: Annotated[
+        str, typer.Option("--judge", help="Who scores: none, same (the model itself), or as --model.")
+    ] = "none",
+    turns: Annotated[
+        Literal["last", "all", "drawn"], typer.Option("--turns", help="Which turns of a row; drawn takes one of them.")
+    ] = "last",
+    domains: Annotated[
+        list[str] | None, typer.Option("--domain", help="Only rows of this domain; may be given several times.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many turns of each domain.")] = None,
+    seed: SeedOption = 0,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Requests open at once, a party.")] = 256,
+    deadline: Annotated[
+        float, typer.Option("--deadline", min=1, help="Seconds after which a server's answer is a failure.")
+    ] = 3600.0,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again for the rows that failed in this folder.")
+    ] = False,
+    sampling: SamplingOption = None,
+    judge_sampling: Annotated[
+        list[str] | None, typer.Option("--judge-sampling", metavar="KEY=VALUE", help="How the judge samples.")
+    ] = None,
+    generator: Annotated[
+        list[str] | None,
+        typer.Option("--generator", metavar="KEY=VALUE", help="An option of the model's engine: max_model_len=8192."),
+    ] = None,
+    judge_generator: Annotated[
+        list[str] | None,
+        typer.Option("--judge-generator", metavar="KEY=VALUE", help="An option of the judge's: api_key_env=JUDGE_KEY."),
+    ] = None,
+    price: Annotated[
+        str | None, typer.Option("--price", metavar="IN,OUT", help="Dollars for a million tokens of the model.")
+    ] = None,
+    judge_price: Annotated[
+        str | None, typer.Option("--judge-price", metavar="IN,OUT", help="Dollars for a million tokens of the judge.")
+    ] = None,
+) -> None:
+    """Let a model predict recorded turns: AgentWorldBench's files, or what `collect` wrote.
+
+    The same command goes on after a stop, a kill included. Every run has the track without a judge; another judge can
+    score the same predictions later.
+    """
+    from agentworld_gym.evaluation.bench import RESULT, Bench, Model
+    from agentworld_gym.evaluation.judging import Judge
+    from agentworld_gym.evaluation.report import write_page
+    from agentworld_gym.evaluation.rows import BenchRows, files_of
+
+    chosen = BenchRows(files_of(rows), turns, frozenset(domains) if domains else None, limit, seed)
+    total = sum(chosen.counts.values())
+    prices = {who: _prices(text, who) for who, text in (("model", price), ("judge", judge_price)) if text}
+    if judge == "same" and price and not judge_price:
+        prices["judge"] = prices["model"]
+    with ExitStack() as stack:
+        engine = stack.enter_context(closing(_open(model, concurrency, deadline, "--generator", generator)))
+        predictor = Model(engine, _sampling(sampling, "--sampling"), model, _overlaps(model))
+        scorer = None
+        if judge != "none":
+            named = model if judge == "same" else judge
+            # A judge that is the model shares its engine: equal handles and options are one.
+            own = generator if judge == "same" else judge_generator
+            judging = stack.enter_context(closing(_open(named, concurrency, deadline, "--judge-generator", own)))
+            scorer = Judge(judging, _sampling(judge_sampling, "--judge-sampling"), handle=named)
+        run = Bench(
+            chosen,
+            predictor,
+            scorer,
+            out,
+            concurrency=concurrency,
+            retry_failed=retry_failed,
+            judge_overlap=scorer is None or _overlaps(scorer.handle),
+            prices=prices,  # type: ignore[arg-type]
+        )
+        stack.enter_context(closing(run))
+        result = _run(run, total, prices)
+    _tables(result)
+    found, page = out / RESULT, (out / RESULT).with_suffix(".html")
+    write_page(page, [result])
+    stdout().print(f"{found}, {page}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _run(run: Bench, total: int, prices: dict[str, Prices]) -> BenchResult:
+    """The run behind a bar that tells what it costs; rows that were over before say nothing of the time left."""
+    with progress("predicting", total) as bar:
+        task = bar.tasks[0]
+
+        def show(state: Progress) -> None:
+            used = {"model": state.model, "judge": state.judge}
+            tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in used.values())
+            cost = sum(prices[who].of(usage) for who, usage in used.items() if who in prices)
+            said = f"{tokens / 1e6:.2f}M tokens" + (f", ${cost:.2f}" if prices else "")
+            said += f", {state.failed} failed" if state.failed else ""
+            (bar.update if task.completed else bar.reset)(task.id, completed=state.done, description=said)
+
+        return run.run(show)
+
+
+def _open(handle: str, concurrency: int, deadline: float, option: str, given: list[str] | None) -> Lease:
+    from agentworld_gym.generators import open_generator
+
+    chosen: dict[str, Any] = {"concurrency": concurrency, "deadline_s": deadline} if _overlaps(handle) else {}
+    chosen |= dict(pair(text, option) for text in given or ())
+    return open_generator(_address(handle), **chosen)
+
+
+def _address(handle: str) -> str:
+    """The handle of a generator; the bundled model has a name."""
+    if handle != "tiny":
+        return handle
+    from agentworld_gym.worlds.opening import tiny_model
+
+    folder = tiny_model("terminal")
+    if folder is None:
+        raise SpecError("command line", "--model", handle, "a model; none is bundled here")
+    return f"transformers:{folder}"
+
+
+def _overlaps(handle: str) -> bool:
+    """Whether requests may be sent while others are open: to servers; engines in this process want a whole wave."""
+    return handle.startswith(("http://", "https://"))
+
+
+def _sampling(given: list[str] | None, option: str) -> Sampling:
+    from agentworld_gym.evaluation.judging import BENCH_SAMPLING
+    from agentworld_gym.spec import SamplingSpec
+    from agentworld_gym.task import validated
+
+    fields = {key: value for key, value in BENCH_SAMPLING.as_dict().items() if key in SamplingSpec.model_fields}
+    fields |= dict(pair(text, option) for text in given or ())
+    return validated(SamplingSpec, fields, f"command line {option}").sampling()
+
+
+def _prices(text: str, who: str) -> Prices:
+    from agentworld_gym.evaluation.aggregate import Prices
+
+    try:
+        prompt, completion = map(float, text.split(","))
+    except ValueError as error:
+        option = "--price" if who == "model" else "--judge-price"
+        raise SpecError("command line", option, text, "two numbers, such as 0.3,1.2") from error
+    return Prices(prompt, completion)
+
+
+def _tables(result: BenchResult) -> None:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("domain")
+    judged = result.judged
+    names = [name for name in MEASURES if name in result.matched.micro.measures]
+    for name in ("turns", *(["score"] if judged else []), *names):
+        table.add_column(name, justify="right")
+    counts = {**result.rows.domains, "micro": result.rows.count, "macro": result.rows.count}
+    for domain, count in counts.items():
+        part = getattr(result.matched, domain) if domain in ("micro", "macro") else result.matched.domains[domain]
+        cells = [domain, str(count)]
+        if judged:
+            scores = getattr(judged, domain) if domain in ("micro", "macro") else judged.domains[domain]
+            cells.append(_cell(scores, 1))
+        cells += [_cell(part.measures[name], 3) if name in part.measures else "-" for name in names]
+        table.add_row(*cells, end_section=domain == list(result.rows.domains)[-1])
+    stdout().print(table)
+    failures = judged.failures if judged else {f"prediction/{kind}": n for kind, n in result.rows.failures.items()}
+    if failures:
+        said = ", ".join(f"{count} {kind}" for kind, count in failures.items())
+        stdout().print(f"Failed: {said}. In brackets: with these as zero. --retry-failed asks again.", markup=False)
+
+
+def _cell(averages: Averages, digits: int) -> str:
+    """A mean without failed rows, and in brackets with these as zero where that differs."""
+    zero = f"{averages.as_zero.share:.{digits}f}"
+    if averages.excluded is None:
+        return f"- ({zero})"
+    shown = f"{averages.excluded.share:.{digits}f}"
+    return shown if averages.excluded.count == averages.as_zero.count else f"{shown} ({zero})"
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to `agentworld eval`."""
+    group.command(
+        epilog=examples(
+            "agentworld eval bench data/test.jsonl --model tiny --turns all --sampling temperature=0 --out runs/bench",
+            "agentworld eval bench AgentWorldBench --model http://localhost:8000/v1 --judge http://localhost:8001/v1 "
+            "--price 0.3,1.2 --out runs/official",
+        )
+    )(bench)

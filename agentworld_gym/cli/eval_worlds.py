@@ -1,0 +1,279 @@
+"""`agentworld eval fidelity`, `transfer` and `report`: a world beside the grounded one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentworld_gym.cli.common import (
+    EnvironmentName,
+    FamilyOption,
+    FormOption,
+    LevelOption,
+    ProfileOption,
+    RetrievalOption,
+    SamplingOption,
+    SeedOption,
+    WorldOption,
+    env_options,
+    examples,
+    progress,
+    spec_source,
+    stdout,
+)
+from agentworld_gym.errors import SpecError
+
+if TYPE_CHECKING:
+    from agentworld_gym.evaluation.fidelity import Progress
+    from agentworld_gym.evaluation.statistics import Share
+    from agentworld_gym.evaluation.world_results import DomainFidelity
+
+TestSplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, validation or test.")]
+WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")]
+OutOption = Annotated[
+    Path, typer.Option("--out", dir_okay=False, help="The JSON result; its page goes beside it, as .html.")
+]
+
+
+def fidelity(
+    envs: Annotated[
+        list[str] | None, typer.Argument(metavar="[ENV]...", help="Domains to measure; all with a grounded world.")
+    ] = None,
+    world: WorldOption = "tiny",
+    out: OutOption = Path("fidelity.json"),
+    tasks: Annotated[int, typer.Option("--tasks", min=1, help="Recorded sessions to ask about, a domain.")] = 100,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", dir_okay=False, help="What `collect` recorded; else it is recorded from unseen tasks."),
+    ] = None,
+    nearest: Annotated[
+        int, typer.Option("--nearest", min=0, help="Sessions of the training split for the nearest recorded step.")
+    ] = 300,
+    plans: Annotated[
+        int, typer.Option("--plans", min=0, help="Tasks for the consistency ratio; 0 leaves it out.")
+    ] = 30,
+    free: Annotated[bool, typer.Option("--free/--no-free", help="Also let the world read its own predictions.")] = True,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only exactness, from a forward pass; for a model in this process.")
+    ] = False,
+    seed: SeedOption = 0,
+    family: FamilyOption = None,
+    level: LevelOption = None,
+    split: TestSplitOption = "test",
+    profile: ProfileOption = None,
+    form: FormOption = None,
+    sampling: SamplingOption = None,
+    retrieval: RetrievalOption = None,
+    width: WidthOption = 64,
+) -> None:
+    """Compare a world with the grounded one, step by step, to the same actions.
+
+    The result is written after each domain. Ctrl-C keeps what was measured.
+    """
+    from agentworld_gym.config import EnvOptions
+    from agentworld_gym.engines.catalog import ENGINES
+    from agentworld_gym.evaluation.fidelity import Plan, measure, record, rows_of
+    from agentworld_gym.evaluation.world_results import FidelityResult
+    from agentworld_gym.fingerprint import installed
+
+    domains = [spec_source(name) for name in envs or ()]
+    recorded = {} if data is None else rows_of(_existing(data), domains, tasks)
+    domains = domains or ([name for name, rows in recorded.items() if rows] if data else list(ENGINES))
+    source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
+    levels, families = level or [1, 2, 3], family or []
+    found: list[DomainFidelity] = []
+    interrupted = False
+    with progress("fidelity", 1) as bar:
+        show = _shower(bar)
+        for domain in domains:
+            options = EnvOptions(
+                **env_options(domain, world, family, levels, split, profile, sampling, None, form=form)
+            )
+            rows = recorded.get(domain, [])
+            try:
+                rows = rows or record(domain, tasks, seed, options.split, levels, families, show)
+                train = record(domain, nearest, seed, "train", levels, families, show)
+                plan = Plan(rows, train, free, range(seed, seed + plans), width, quick)
+                one, interrupted = measure(options, plan, on_progress=show)
+            except KeyboardInterrupt:
+                interrupted = True
+            else:
+                found.append(one)
+            result = FidelityResult(
+                package=installed("agentworld-gym"),
+                world=world,
+                split=rows[0].split if rows else options.split,
+                source=source,
+                domains=tuple(found),
+                interrupted=interrupted,
+            )
+            _written(out, result)
+            if interrupted:
+                break
+    _table_of_domains(found)
+    _end(out, interrupted)
+
+
+def transfer(
+    env: EnvironmentName,
+    policy: Annotated[
+        str, typer.Option("--policy", help="expert, mixed, random, nothing, or the path of a MaskablePPO (.zip).")
+    ],
+    world: WorldOption = "tiny",
+    out: OutOption = Path("transfer.json"),
+    tasks: Annotated[int, typer.Option("--tasks", min=1, help="How many tasks, each played in both worlds.")] = 100,
+    traces: Annotated[
+        Path | None,
+        typer.Option(
+            "--traces", file_okay=False, help="Where the traces go; else beside the result.", show_default=False
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    family: FamilyOption = None,
+    level: LevelOption = None,
+    split: TestSplitOption = "test",
+    profile: ProfileOption = None,
+    form: FormOption = None,
+    sampling: SamplingOption = None,
+    retrieval: RetrievalOption = None,
+    width: WidthOption = 64,
+) -> None:
+    """Let a policy play the same tasks in the dream and in the grounded world.
+
+    Says where the two part, and whether the agent learned the simulator. Ctrl-C keeps the tasks that both finished.
+    """
+    from agentworld_gym.config import EnvOptions
+    from agentworld_gym.evaluation.transfer import transfer as compare
+
+    levels = level or [1]
+    options = EnvOptions(
+        **env_options(env, world, family, levels, split, profile, sampling, None, None, form, retrieval)
+    )
+    folder = traces or out.with_name(f"{out.stem}-traces")
+    with progress("transfer", 1) as bar:
+        show = _shower(bar)
+        result = compare(
+            policy,
+            options,
+            range(seed, seed + tasks),
+            wave=width,
+            traces=folder,
+            on_progress=lambda side, done: show(side, done, tasks),
+        )
+    _written(out, result)
+    rows = [(side.world, side.success, _total(side.failures)) for side in (result.dream, result.grounded)]
+    _print_table(("world", "success", "failures"), [(name, _shown(one), failed) for name, one, failed in rows])
+    stdout().print(f"gap {_shown(result.gap)}. {result.verdict}", markup=False, highlight=False, soft_wrap=True)
+    for parting in result.partings[:5]:
+        where = "only in the dream" if parting.dream else "only in the grounded world"
+        said = (
+            f"{parting.task_id}, seed {parting.seed}: succeeds {where}; parts at turn {parting.turn} ({parting.part})"
+        )
+        stdout().print(said, markup=False, highlight=False, soft_wrap=True)
+    _end(out, result.interrupted)
+
+
+def report(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results of `agentworld eval`, as JSON.")],
+    out: Annotated[Path, typer.Option("--out", dir_okay=False, help="Where the page goes.")] = Path("evaluation.html"),
+) -> None:
+    """Put results on one HTML page of tables and plots, which needs no other file."""
+    from agentworld_gym.evaluation.report import read_result, write_page
+
+    write_page(out, [read_result(_existing(path)) for path in results])
+    stdout().print(str(out), markup=False, highlight=False, soft_wrap=True)
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise SpecError("command line", "file", str(path), "a file that is there")
+    return path
+
+
+def _shower(bar: Any) -> Progress:
+    """Shows what is being done on a progress bar."""
+    task = bar.task_ids[0]
+
+    def show(what: str, done: int, total: int) -> None:
+        if bar.tasks[0].description != what:
+            bar.reset(task, description=what, total=total)
+        bar.update(task, completed=done)
+
+    return show
+
+
+def _written(out: Path, result: Any) -> None:
+    from agentworld_gym.evaluation.report import write_page
+
+    result.write(out)
+    write_page(out.with_suffix(".html"), [result])
+
+
+def _end(out: Path, interrupted: bool) -> None:
+    stdout().print(f"{out}, {out.with_suffix('.html')}", markup=False, highlight=False, soft_wrap=True)
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
+    rows = []
+    for one in found:
+        taught = one.taught.measures if one.taught else None
+        free = one.free.measures if one.free else None
+        probes = one.free.probes if one.free else None
+        ratio = one.consistency.ratio if one.consistency else None
+        others = [one.baselines[name].deterministic for name in one.baselines]
+        rows.append(
+            (
+                one.domain,
+                str(one.steps),
+                _shown(taught.deterministic if taught else None),
+                _shown(free.deterministic if free else None),
+                *(f"{share.share:.3f}" for share in (*others, *[None] * (2 - len(others))) if share),
+                *["-"] * (2 - len(others)),
+                f"{probes.agreement.share:.3f}" if probes else "-",
+                "-" if ratio is None else f"{ratio:.2f}",
+            )
+        )
+    _print_table(
+        ("domain", "steps", "true history", "own history", "copy", "nearest", "probes agree", "consistency"), rows
+    )
+
+
+def _print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.table import Table
+
+    table = Table()
+    for number, name in enumerate(names):
+        table.add_column(name, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*row)
+    stdout().print(table)
+
+
+def _shown(share: Share | None) -> str:
+    return "-" if share is None else str(share)
+
+
+def _total(failures: dict[str, int]) -> str:
+    return str(sum(failures.values()))
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands to `agentworld eval`."""
+    group.command(
+        epilog=examples(
+            "agentworld eval fidelity terminal --world tiny",
+            "agentworld eval fidelity --world transformers:runs/mine/model --profile compact --out mine.json",
+        )
+    )(fidelity)
+    group.command(
+        epilog=examples(
+            "agentworld eval transfer terminal --policy agent.zip --world tiny",
+            "agentworld eval transfer android --policy expert --world http://localhost:8000/v1 --tasks 20",
+        )
+    )(transfer)
+    group.command(epilog=examples("agentworld eval report fidelity.json transfer.json --out page.html"))(report)

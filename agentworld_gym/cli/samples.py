@@ -1,0 +1,186 @@
+"""`agentworld samples`: from recorded sessions to what a model is trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from agentworld_gym.cli.common import counter, examples, pair, progress, stdout
+from agentworld_gym.errors import SpecError
+
+if TYPE_CHECKING:
+    from agentworld_gym.recipe.preparing import Account
+    from agentworld_gym.recipe.rows import Row
+    from agentworld_gym.recipe.samples import Sample
+
+
+def samples(
+    rows: Annotated[
+        list[Path],
+        typer.Argument(metavar="ROWS...", help="Files of rows that `collect` or `import` wrote, or folders."),
+    ],
+    out: Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of samples, ends with .jsonl.")],
+    stage: Annotated[
+        Literal["cpt", "post", "all"],
+        typer.Option("--stage", help="The pool: for pre-training, for what comes after it, or both."),
+    ] = "cpt",
+    split: Annotated[
+        Literal["train", "validation", "test"], typer.Option("--split", help="Which tasks to take.")
+    ] = "train",
+    post_share: Annotated[
+        float, typer.Option("--post-share", min=0, max=1, help="Share of the tasks that pre-training leaves.")
+    ] = 0.3,
+    each: Annotated[
+        Literal["session", "turn"], typer.Option("--each", help="A sample for each session, or for each turn.")
+    ] = "session",
+    profile: Annotated[
+        Literal["full", "compact"] | None, typer.Option("--profile", help="Render the prompts anew, full or compact.")
+    ] = None,
+    form: Annotated[
+        Literal["full", "change"] | None,
+        typer.Option("--form", help="How screens are written: full, or as the change against the last one."),
+    ] = None,
+    weights: Annotated[
+        Literal["share", "draw", "equal"] | None,
+        typer.Option("--weights", help="How turns count: their class's share, drawn by it, or all alike."),
+    ] = None,
+    context_weight: Annotated[
+        float, typer.Option("--context-weight", min=0, max=1, help="Weight of what is not an observation.")
+    ] = 0.0,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", metavar="RULE=SCOPE", help="A rule for all, imported or none; repeatable."),
+    ] = None,
+    min_turns: Annotated[int, typer.Option("--min-turns", min=1, help="Shorter sessions are left out.")] = 2,
+    knowledge: Annotated[
+        list[Path] | None, typer.Option("--knowledge", help="A file or folder of texts to mix in; repeatable.")
+    ] = None,
+    knowledge_share: Annotated[
+        float, typer.Option("--knowledge-share", min=0, max=0.99, help="Their share of all characters.")
+    ] = 0.1,
+    tokenizer: Annotated[
+        Path | None, typer.Option("--tokenizer", help="A model's folder: also count tokens, as it cuts them.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --weights draw.")] = 0,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that render prompts.")] = 1,
+) -> None:
+    """Make training samples of recorded sessions, and show what was kept, what was dropped, and why.
+
+    Sessions of one task never part: pools and splits are drawn by task.
+    """
+    from agentworld_gym.recipe.preparing import Preparation, prepare
+    from agentworld_gym.recipe.rows import read_rows
+    from agentworld_gym.recipe.samples import read_samples, write_samples
+    from agentworld_gym.task import validated
+
+    if out.suffix != ".jsonl":
+        raise SpecError("command line", "--out", str(out), "a file that ends with .jsonl")
+    files = [file for path in rows for file in _files(path)]
+    settings = {
+        "pool": None if stage == "all" else {"split": split, "stage": stage, "post_share": post_share},
+        "filters": {"min_turns": min_turns, **dict(pair(text, "--filter") for text in filters or ())},
+        "each": each,
+        "profile": profile,
+        "form": form,
+        "weighting": None if weights is None else {"rule": weights, "seed": seed},
+        "context_weight": context_weight,
+        "knowledge": {"files": [str(path) for path in knowledge or ()], "share": knowledge_share},
+    }
+    preparation = validated(Preparation, settings, "command line")
+    with progress("reading", sum(map(_lines, files))) as bar:
+        show = counter(bar)
+
+        def read() -> Iterator[Row]:
+            for number, row in enumerate(chain.from_iterable(map(read_rows, files)), 1):
+                yield row
+                show(number)
+
+        made, account = prepare(read(), preparation, workers)
+        count = write_samples(out, made)
+    _report(account)
+    if tokenizer is not None:
+        _count_tokens(read_samples(out), tokenizer)
+    stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
+
+
+def _files(path: Path) -> list[Path]:
+    """The files of rows that a path names; in a folder those of all splits, of which a pool takes its own."""
+    found = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if not found or not found[0].is_file():
+        raise SpecError("command line", "ROWS", str(path), "a file that `agentworld collect` wrote, or its folder")
+    return found
+
+
+def _lines(file: Path) -> int:
+    with file.open("rb") as data:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: data.read(1 << 20), b""))
+
+
+def _report(account: Account) -> None:
+    from agentworld_gym.recipe.weights import CLASSES
+
+    sessions = {
+        domain: {"read": read, "in other pools": account.other_pools[domain], **account.sieve.rows.get(domain, {})}
+        for domain, read in sorted(account.read.items())
+    }
+    _table("Sessions", sessions, ["read", "in other pools"], ["kept"])
+    _table("Turns", dict(sorted(account.sieve.turns.items())), [], ["kept"])
+    classes: dict[str, dict[str, str]] = {
+        domain: {name: f"{counts[name] / counts.total():.1%}" for name in CLASSES if counts[name]}
+        for domain, counts in sorted(account.classes.items())
+    }
+    _table("Turns by class", classes, list(CLASSES), [])
+
+
+def _table(title: str, cells: Mapping[str, Mapping[str, Any]], first: Sequence[str], last: Sequence[str]) -> None:
+    """A table of counts by domain; a column that is empty everywhere is left out."""
+    names = {name for counts in cells.values() for name in counts}
+    columns = [*first, *sorted(names - {*first, *last}), *last]
+    columns = [name for name in columns if any(counts.get(name) for counts in cells.values())]
+    body = [(domain, *(_cell(counts.get(name, 0)) for name in columns)) for domain, counts in cells.items()]
+    if columns:
+        _print(title, ("domain", *(name.replace("_", " ") for name in columns)), body)
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:,}" if value else "–"
+
+
+def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) -> None:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="right" if number else "left")
+    for cells in body:
+        table.add_row(*cells)
+    stdout().print(table)
+
+
+def _count_tokens(made: Iterator[Sample], folder: Path) -> None:
+    from transformers import AutoTokenizer
+
+    from agentworld_gym.recipe.encoding import Encoder
+    from agentworld_gym.recipe.tokens import TokenTable
+
+    if not folder.is_dir():
+        raise SpecError("command line", "--tokenizer", str(folder), "the folder of a model or a tokenizer")
+    table = TokenTable()
+    for item in Encoder(AutoTokenizer.from_pretrained(str(folder), local_files_only=True)).encode(made):
+        table(item)
+    _print("Tokens", table.COLUMNS, table.rows())
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples(
+            "agentworld samples data/train.jsonl --out data/cpt.jsonl",
+            "agentworld samples data --out data/small.jsonl --profile compact --form change --context-weight 0.1",
+            "agentworld samples data --out data/turns.jsonl --stage post --each turn --tokenizer models/qwen",
+        )
+    )(samples)

@@ -1,0 +1,172 @@
+"""`agentworld think`: samples with thinking, for supervised fine-tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from agentworld_gym.cli.common import Commands, counter, examples, pair, progress, stdout
+
+if TYPE_CHECKING:
+    from agentworld_gym.recipe.rows import Row
+    from agentworld_gym.recipe.thinking import Queries, Report
+
+RowsArgument = Annotated[
+    list[Path], typer.Argument(metavar="ROWS...", help="Files of recorded sessions (.jsonl), or folders of them.")
+]
+OutOption = Annotated[Path, typer.Option("--out", help="The file of samples (.jsonl).")]
+StageOption = Annotated[
+    Literal["post", "cpt", "all"],
+    typer.Option("--stage", help="Which pool of sessions: that for fine-tuning, that for pre-training, or both."),
+]
+SplitOption = Annotated[
+    Literal["train", "validation", "test"], typer.Option("--split", help="Only sessions whose task is of this split.")
+]
+ProfileOption = Annotated[
+    Literal["full", "compact"] | None, typer.Option("--profile", help="Prompts; those of each row, if not given.")
+]
+FormOption = Annotated[
+    Literal["full", "change"] | None,
+    typer.Option("--form", help="How a next state is written; the domain's, if not given."),
+]
+TurnsOption = Annotated[int, typer.Option("--turns", min=1, help="How many turns of each session.")]
+RewordedOption = Annotated[
+    bool, typer.Option("--reworded/--as-written", help="Draw each system prompt from its ten wordings, or keep it.")
+]
+LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="At most so many sessions are read.")]
+
+think = typer.Typer(cls=Commands, no_args_is_help=True, help="Samples with thinking, for supervised fine-tuning.")
+
+
+@dataclass(frozen=True)
+class _Sessions:
+    """The rows of some files, up to a number; iterated anew they are read again."""
+
+    files: tuple[Path, ...]
+    limit: int | None
+
+    def __iter__(self) -> Iterator[Row]:
+        from itertools import chain, islice
+
+        from agentworld_gym.recipe.rows import read_rows
+
+        return islice(chain.from_iterable(map(read_rows, self.files)), self.limit)
+
+
+def _queries(
+    rows: list[Path], stage: str, split: Any, profile: Any, form: Any, turns: int, reworded: bool, limit: int | None
+) -> Queries:
+    from agentworld_gym.evaluation.rows import files_of
+    from agentworld_gym.recipe.pools import Pool, Stage
+    from agentworld_gym.recipe.thinking import Queries
+
+    stages: tuple[Stage, ...] = ("cpt", "post")
+    sessions = _Sessions(files_of(rows), limit)
+    pools = tuple(Pool(split=split, stage=each) for each in stages if stage in (each, "all"))
+    return Queries(sessions, pools, profile, form, reworded, turns)
+
+
+@think.command(
+    epilog=examples(
+        "agentworld think engine data/train.jsonl --out data/sft.jsonl",
+        "agentworld think engine data --out data/sft.jsonl --form change --turns 2 --stage all",
+    )
+)
+def engine(
+    rows: RowsArgument,
+    out: OutOption,
+    stage: StageOption = "post",
+    split: SplitOption = "train",
+    profile: ProfileOption = None,
+    form: FormOption = None,
+    turns: TurnsOption = 1,
+    reworded: RewordedOption = True,
+    limit: LimitOption = None,
+) -> None:
+    """Samples whose thinking is written by the engines, which know why the state changed."""
+    from agentworld_gym.recipe.samples import write_samples
+    from agentworld_gym.recipe.thinking import engine_samples
+
+    queries = _queries(rows, stage, split, profile, form, turns, reworded, limit)
+    count = write_samples(out, engine_samples(queries))
+    stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
+
+
+@think.command(
+    epilog=examples(
+        "agentworld think reject data/train.jsonl --out data/picked.jsonl --generator http://localhost:8000/v1 "
+        "--judge http://localhost:8001/v1",
+        "agentworld think reject data --out picked.jsonl --generator vllm:Qwen/Qwen3-4B --judge "
+        "http://localhost:8001/v1#judge --rollouts 5 --minimum 4.5 --sampling max_tokens=8192",
+    )
+)
+def reject(
+    rows: RowsArgument,
+    out: OutOption,
+    generator: Annotated[str, typer.Option("--generator", help="Who rolls out: vllm:MODEL, a server's URL, ...")],
+    judge: Annotated[str, typer.Option("--judge", help="Who scores the rollouts; best another model.")],
+    rollouts: Annotated[int, typer.Option("--rollouts", min=1, help="Rollouts of each query.")] = 3,
+    minimum: Annotated[float, typer.Option("--minimum", min=1, max=5, help="The least mean score of the best.")] = 4.0,
+    wave: Annotated[int, typer.Option("--wave", min=1, help="Queries at a time.")] = 64,
+    sampling: Annotated[
+        list[str] | None, typer.Option("--sampling", metavar="KEY=VALUE", help="How the generator samples.")
+    ] = None,
+    stage: StageOption = "post",
+    split: SplitOption = "train",
+    profile: ProfileOption = None,
+    form: FormOption = None,
+    turns: TurnsOption = 1,
+    reworded: RewordedOption = True,
+    limit: LimitOption = None,
+) -> None:
+    """Samples picked by a judge among several rollouts of a generator.
+
+    A run that was stopped, even by a kill, goes on where it was when it is started again.
+    """
+    from agentworld_gym.evaluation.judging import BENCH_SAMPLING, Judge
+    from agentworld_gym.generators import open_generator
+    from agentworld_gym.recipe.samples import write_samples
+    from agentworld_gym.recipe.thinking import Rejection, RejectionConfig
+    from agentworld_gym.spec import SamplingSpec
+    from agentworld_gym.task import validated
+
+    queries = _queries(rows, stage, split, profile, form, turns, reworded, limit)
+    chosen = dict(pair(text, "--sampling") for text in sampling or ())
+    how = validated(SamplingSpec, chosen, "--sampling").sampling()
+    config = RejectionConfig(rollouts=rollouts, minimum=minimum, wave=wave)
+    world, critic = open_generator(generator), open_generator(judge)
+    try:
+        picking = Rejection(
+            world, how, Judge(critic, BENCH_SAMPLING, handle=judge), out.with_suffix(".log.jsonl"), config
+        )
+        with progress("rollouts", queries.at_most()) as bar:
+            report = picking.run(queries, counter(bar))
+        count = write_samples(out, picking.samples())
+    finally:
+        critic.close()
+        world.close()
+    stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
+    for line in _told(report):
+        stdout().print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _told(report: Report) -> Iterable[str]:
+    share = report.outcomes["kept"] / report.queries if report.queries else 0.0
+    yield f"{report.queries} queries, {share:.0%} kept: " + _counts(report.outcomes)
+    if report.failures:
+        yield "failures: " + _counts(report.failures)
+    for name, tokens in (("generator", report.generator), ("judge", report.judge)):
+        yield f"tokens of the {name}: " + _counts(tokens)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in counts.items())
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(think, name="think")

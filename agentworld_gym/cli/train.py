@@ -1,0 +1,172 @@
+"""`agentworld train`: the stages of a world model's training."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from agentworld_gym.cli.common import INTERRUPTED, Commands, counter, examples, pair, progress, stdout
+from agentworld_gym.errors import GeneratorError
+from agentworld_gym.task import Strict
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from agentworld_gym.recipe.metrics import Metrics
+    from agentworld_gym.recipe.stages import Outcome
+
+train = typer.Typer(cls=Commands, no_args_is_help=True, help="Train a world model: cpt, then sft, then rl.")
+
+ConfigArgument = Annotated[
+    str, typer.Argument(metavar="CONFIG", help="A configuration: the name of a shipped one, or a YAML file.")
+]
+RunOption = Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the run.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A value for the configuration, such as train.max_steps=100."),
+]
+
+C = TypeVar("C", bound=Strict)
+FINE = 1000
+"""Steps of a progress bar."""
+
+
+@train.command(
+    epilog=examples(
+        "agentworld train cpt tiny --out runs/tiny",
+        "agentworld train cpt my.yaml --out runs/mine --set train.max_seconds=600",
+        "accelerate launch --multi_gpu --num_processes 2 -m agentworld_gym train cpt my.yaml --out runs/mine",
+    )
+)
+def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> None:
+    """Pre-train on whole sessions: next-token loss, without thinking.
+
+    Sessions that the configuration does not name are recorded first. Ctrl-C keeps a checkpoint, and the same command
+    goes on from it. The model ends up in the folder `model` of the run.
+    """
+    from agentworld_gym.recipe.config import CptConfig
+
+    settings = _configured(config, CptConfig, changes)
+    from agentworld_gym.recipe.cpt import train as run
+
+    with _recording(settings.data.episodes) as recording, _training() as show:
+        outcome = run(settings, out, show, recording)
+    _tell(out, outcome)
+
+
+@train.command(
+    epilog=examples(
+        "agentworld train sft sft-0.6b --out runs/sft",
+        "agentworld train sft my.yaml --out runs/sft --set model.path=runs/cpt/model",
+    )
+)
+def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> None:
+    """Fine-tune on samples with thinking: loss on answers only.
+
+    Ctrl-C keeps a checkpoint, and the same command goes on from it. The model ends up in the folder `model` of the run.
+    """
+    from agentworld_gym.recipe.config import SftConfig
+
+    settings = _configured(config, SftConfig, changes)
+    from agentworld_gym.recipe.sft import train as run
+
+    with _training() as show:
+        outcome = run(settings, out, show)
+    _tell(out, outcome)
+
+
+@train.command(
+    epilog=examples("agentworld train rl my.yaml --out runs/rl --set model.path=runs/sft/model"),
+)
+def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> None:
+    """Sharpen by reinforcement learning: predictions that a rubric and rule verifiers reward.
+
+    Ctrl-C keeps a checkpoint, and the same command goes on from it. The model ends up in the folder `model` of the run.
+    """
+    from agentworld_gym.recipe.rl_config import RlConfig
+
+    settings = _configured(config, RlConfig, changes)
+    from agentworld_gym.recipe.rl import train as run
+
+    with _training() as show:
+        metrics = run(settings, out, show)
+    _tell_of(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
+
+
+def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
+    """The configuration, once there is what training needs."""
+    from agentworld_gym.recipe.config import load_config
+
+    settings = load_config(source, kind, dict(pair(text, "--set") for text in changes or ()))
+    missing = [name for name in ("torch", "transformers", "accelerate") if find_spec(name) is None]
+    if missing:
+        raise GeneratorError(f"training needs {' and '.join(missing)}: pip install 'agentworld-gym[train]'")
+    if not _main():
+        logging.getLogger("agentworld_gym").setLevel(logging.ERROR)
+    return settings
+
+
+@contextmanager
+def _training() -> Iterator[Callable[[Metrics], None] | None]:
+    """A progress bar, from the first line of metrics on, with what the last one says."""
+    with ExitStack() as stack:
+        shown: dict[str, Any] = {}
+        bars: list[Progress] = []
+
+        def show(metrics: Metrics) -> None:
+            if not bars:
+                bars.append(stack.enter_context(progress("training", FINE)))
+            shown.update({key: metrics[key] for key in ("loss", "reward", "validation_exact") if key in metrics})
+            parts = [f"{key.replace('_', ' ')} {value:.3f}" for key, value in shown.items() if value is not None]
+            bars[0].update(bars[0].task_ids[0], description=", ".join([f"step {metrics['step']}", *parts]))
+            counter(bars[0])(round(FINE * metrics["progress"]))
+
+        yield show if _main() else None
+
+
+@contextmanager
+def _recording(episodes: int) -> Iterator[Callable[[int], None] | None]:
+    """A progress bar from the first count to the last."""
+    with ExitStack() as stack:
+        bars: list[Progress] = []
+
+        def show(done: int) -> None:
+            if not bars:
+                bars.append(stack.enter_context(progress("recording", episodes)))
+            counter(bars[0])(done)
+            if done >= episodes:
+                stack.close()
+
+        yield show if _main() else None
+
+
+def _main() -> bool:
+    """Whether this is the first of several processes; accelerate and torchrun number them in the environment."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _tell(out: Path, outcome: Outcome) -> None:
+    _tell_of(out, outcome.steps, outcome.model)
+
+
+def _tell_of(out: Path, steps: int, model: Path | None) -> None:
+    """Where the run stands, and how to go on."""
+    if model is None:
+        if _main():
+            stdout().print(f"{out}: stopped at step {steps}; the same command goes on from there", markup=False)
+        raise typer.Exit(INTERRUPTED)
+    if _main():
+        text = f'{out}: {steps} steps; gym.make(ID, world="transformers:{model}"), or: agentworld serve {model}'
+        stdout().print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(train, name="train")

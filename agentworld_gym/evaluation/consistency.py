@@ -1,0 +1,103 @@
+"""The consistency ratio: whether plans found in the dream work for real (Word2World, arXiv 2512.18832)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.evaluation.playing import WAVE, FunctionPolicy, Played, open_policy, play
+from agentworld_gym.evaluation.statistics import interval
+from agentworld_gym.evaluation.world_results import Consistency
+
+PLANS = 4
+"""Plans drawn for each task."""
+
+DRAWS = 1000
+
+
+def consistency(
+    dream: EpisodeRunner,
+    grounded: EpisodeRunner,
+    seeds: Sequence[int],
+    *,
+    policy: str = "mixed",
+    plans: int = PLANS,
+    wave: int = WAVE,
+    on_progress: Callable[[int], None] | None = None,
+) -> Consistency:
+    """Search plans in the dream, replay what it calls successful for real, and compare with searching for real.
+
+    The expert alone would always succeed, whatever the dream says; a policy that errs leaves a choice to make. A dream
+    that calls bad plans good, or good ones bad, loses tasks.
+
+    Args:
+        dream: the world to judge.
+        grounded: the world to be true to, with the same tasks.
+        seeds: one task each.
+        policy: who draws the plans, a handle of `playing.open_policy` that takes draws, such as `mixed`.
+        plans: how many are drawn for each task.
+        wave: how many episodes run at a time.
+        on_progress: called with how many plans were played in the dream.
+    """
+    dreamed, direct, replayed = [], [], []
+    for number in range(plans):
+        report = _after(number * len(seeds), on_progress)
+        drawn = open_policy(policy, dream.spec, draw=number)
+        dreamed.append(_by_seed(play(dream, drawn, seeds, wave=wave, on_progress=report)))
+        direct.append(_by_seed(play(grounded, drawn, seeds, wave=wave)))
+        replayed.append(_by_seed(play(grounded, _replay(dreamed[-1]), seeds, wave=wave)))
+    chosen = {seed: next((n for n in range(plans) if dreamed[n][seed].success), None) for seed in seeds}
+    works = np.array([n is not None and bool(replayed[n][seed].success) for seed, n in chosen.items()], float)
+    found = np.array([any(direct[n][seed].success for n in range(plans)) for seed in seeds], float)
+    pairs = [(bool(dreamed[n][seed].success), bool(replayed[n][seed].success)) for n in range(plans) for seed in seeds]
+    right = sum(one and other for one, other in pairs)
+    ratio, low, high = _ratio(works, found)
+    return Consistency(
+        policy=policy,
+        plans=plans,
+        tasks=len(seeds),
+        ratio=ratio,
+        low=low,
+        high=high,
+        replayed=interval(works.tolist()),
+        direct=interval(found.tolist()),
+        precision=_divided(right, sum(one for one, _ in pairs)),
+        recall=_divided(right, sum(other for _, other in pairs)),
+        failures=dict(Counter(one.failure for played in dreamed for one in played.values() if one.failure)),
+    )
+
+
+def _after(before: int, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
+    return None if on_progress is None else (lambda done: on_progress(before + done))
+
+
+def _by_seed(episodes: Iterable[Played]) -> dict[int, Played]:
+    return {episode.seed: episode for episode in episodes}
+
+
+def _replay(played: Mapping[int, Played]) -> FunctionPolicy:
+    """The actions of some episodes again, as they were; `finish` after the last."""
+
+    def again(episode: Episode) -> str:
+        actions = played[episode.seed].actions
+        return actions[episode.steps] if episode.steps < len(actions) else "finish"
+
+    return FunctionPolicy("replay", again)
+
+
+def _ratio(works: NDArray[np.float64], found: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:
+    """The ratio of two means over tasks, with its 95% bootstrap interval."""
+    if not found.any():
+        return None, None, None
+    draws = np.random.default_rng(0).integers(len(found), size=(DRAWS, len(found)))
+    above, below = works[draws].mean(1), found[draws].mean(1)
+    low, high = np.quantile((above / np.maximum(below, 1 / len(found)))[below > 0], [0.025, 0.975])
+    return float(works.mean() / found.mean()), float(low), float(high)
+
+
+def _divided(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

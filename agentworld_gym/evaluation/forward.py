@@ -1,0 +1,77 @@
+"""Exactness without decoding: one forward pass over a session tells which of its observations greedy decoding writes.
+
+Far faster than asking for each step, for a model in this process that was trained on whole sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import FailureKind, World
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.stepping import Case, Step
+from agentworld_gym.worlds.language import LanguageWorld
+
+AT_ONCE = 32
+"""Sessions that are encoded together."""
+
+
+def exact_steps(
+    world: World[Any], cases: Sequence[Case], on_progress: Callable[[int], None] | None = None
+) -> Iterator[Step]:
+    """Every step that a world is asked for, with whether its greedy answer to the true history is exact.
+
+    A step beyond the model's context is a failure, as it is when it is asked.
+
+    Args:
+        world: a language world over a model in this process.
+        cases: the sessions.
+        on_progress: called with how many sessions are done.
+
+    Raises:
+        SpecError: the world is no such world, or it is asked in another way than the sessions are written.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, utils
+
+    from agentworld_gym.recipe.exactness import exact_answers
+    from agentworld_gym.recipe.samples import cpt_sample
+    from agentworld_gym.recipe.weights import Weighting
+
+    folder = _folder(world)
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    logs: Any = utils.logging
+    shown = logs.is_progress_bar_enabled()
+    logs.disable_progress_bar()
+    try:
+        model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
+    finally:
+        if shown:
+            logs.enable_progress_bar()
+    model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+    prompts, equal = world.prompts, Weighting(rule="equal")  # type: ignore[attr-defined]
+    places = {case.row.id: place for place, case in enumerate(cases)}
+    for start in range(0, len(cases), AT_ONCE):
+        samples = [cpt_sample(case.row, prompts, equal) for case in cases[start : start + AT_ONCE]]
+        for sample, flags in exact_answers(model, tokenizer, samples, model.config.max_position_embeddings):
+            place = places[sample.id]
+            for turn, (flag, asked) in enumerate(zip(flags, cases[place].asked, strict=True)):
+                if asked:
+                    yield Step(place, turn, exact=flag, failure=FailureKind.OVERFLOW.value if flag is None else None)
+        if on_progress:
+            on_progress(min(start + AT_ONCE, len(cases)))
+
+
+def _folder(world: World[Any]) -> Path:
+    """Where the model of a world lies."""
+    from agentworld_gym.generators.transformers import TransformersGenerator
+
+    if isinstance(world, LanguageWorld):
+        generator = getattr(world.generator, "generator", world.generator)
+        as_trained = not (world.prompts.closing or world.sampling.thinking or world.demonstrations)
+        if isinstance(generator, TransformersGenerator) and as_trained:
+            return generator.path
+    expected = "a model in this process, compact prompts, no thinking, no recorded steps beside them"
+    raise SpecError("options", "quick", world.fingerprint.digest, expected)

@@ -1,0 +1,85 @@
+"""Requests in flight: as many of a generator's as it may have, with the answers of several generators in one queue."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
+
+T = TypeVar("T")
+Answer = Completion | Failure
+Answers = SimpleQueue[tuple["Stream[T]", T, Answer] | BaseException]
+
+
+@dataclass(eq=False)
+class Stream(Generic[T]):
+    """Keeps up to `limit` requests of one generator in flight; what is offered beyond waits.
+
+    Args:
+        generator: who answers.
+        limit: how many requests may be open.
+        answers: where the answers go, with their tickets; an exception of the generator goes there too.
+        overlap: whether requests are sent while others are open. A generator that runs in this process answers a wave
+            as one batch and wants it whole; without overlap the next wave waits for the last one's end.
+    """
+
+    generator: Generator
+    limit: int
+    answers: Answers[T]
+    overlap: bool = True
+    open: int = 0
+    _waiting: deque[tuple[T, ChatRequest]] = field(default_factory=deque)
+
+    @property
+    def room(self) -> int:
+        """How many more requests could be in flight at once."""
+        return self.limit - self.open - len(self._waiting)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is open and nothing waits."""
+        return not self.open and not self._waiting
+
+    def offer(self, ticket: T, request: ChatRequest) -> None:
+        """Add a request; `send` starts it."""
+        self._waiting.append((ticket, request))
+
+    def send(self) -> None:
+        """Start what waits, as far as there is room, as one wave in a thread of its own."""
+        size = min(len(self._waiting), self.limit - self.open)
+        if size <= 0 or (self.open and not self.overlap):
+            return
+        wave = [self._waiting.popleft() for _ in range(size)]
+        self.open += size
+        threading.Thread(target=self._run, args=(wave,), daemon=True).start()
+
+    def _run(self, wave: list[tuple[T, ChatRequest]]) -> None:
+        try:
+            for place, answer in self.generator.submit([request for _, request in wave]):
+                self.answers.put((self, wave[place][0], answer))
+        except BaseException as error:
+            self.answers.put(error)
+
+
+def arrived(answers: Answers[T]) -> Iterator[tuple[T, Answer]]:
+    """What is there, after waiting for the first answer.
+
+    Raises:
+        BaseException: whatever a generator raised.
+    """
+    item = answers.get()
+    while True:
+        if isinstance(item, BaseException):
+            raise item
+        stream, ticket, answer = item
+        stream.open -= 1
+        yield ticket, answer
+        try:
+            item = answers.get_nowait()
+        except Empty:
+            return

@@ -1,0 +1,100 @@
+"""Small plots as inline SVG: a page that holds them needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from agentworld_gym.evaluation.world_results import Bin
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 230, 34, 12, 12, 38
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+COLOURS = ("var(--one)", "var(--two)", "var(--three)", "var(--four)")
+SMALLEST, LARGEST = 2.0, 9.0
+"""Radii of the points of a calibration, by their share of the predictions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value from 0 to 1 with its interval, over a label of the axis."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+
+
+def lines(series: Mapping[str, Sequence[Point]], title: str, axis: str) -> Markup:
+    """A line with its interval as a band for each series, over labels in the order of the longest one.
+
+    >>> "polyline" in lines({"a": [Point("1", 0.5, 0.4, 0.6), Point("2", 0.4, 0.2, 0.6)]}, "drift", "turn")
+    True
+    """
+    labels = [point.label for point in max(series.values(), key=len, default=())]
+    place = {label: _x(number / max(len(labels) - 1, 1)) for number, label in enumerate(labels)}
+    parts = [_grid()]
+    for number, (colour, points) in enumerate(zip(COLOURS, series.values(), strict=False)):
+        known = [point for point in points if point.label in place]
+        band = [(place[point.label], _y(point.high)) for point in known]
+        band += [(place[point.label], _y(point.low)) for point in reversed(known)]
+        parts.append(f'<polygon points="{_joined(band)}" fill="{colour}" opacity="0.15"/>')
+        line = [(place[point.label], _y(point.value)) for point in known]
+        dash = ' stroke-dasharray="6 4"' if number else ""
+        parts.append(f'<polyline points="{_joined(line)}" fill="none" stroke="{colour}" stroke-width="2.5"{dash}/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in line]
+    parts += [_label(x, label) for label, x in place.items()]
+    return _framed(parts, title, axis)
+
+
+def reliability(bins: Sequence[Bin], title: str, axis: str) -> Markup:
+    """Exactness over confidence, a point a bin, larger where more predictions lie; the honest model is the diagonal.
+
+    >>> "circle" in reliability([Bin(low=0.9, high=1, count=5, confidence=0.95, exact=0.8)], "title", "confidence")
+    True
+    """
+    most = max((one.count for one in bins), default=1)
+    diagonal = (
+        f'<line x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(1)}" stroke="var(--line)" stroke-dasharray="4 4"/>'
+    )
+    parts = [_grid(), diagonal]
+    line = [(_x(one.confidence), _y(one.exact)) for one in bins]
+    parts.append(f'<polyline points="{_joined(line)}" fill="none" stroke="{COLOURS[0]}" stroke-width="1.5"/>')
+    for one, (x, y) in zip(bins, line, strict=True):
+        radius = SMALLEST + (LARGEST - SMALLEST) * (one.count / most) ** 0.5
+        about = f"{one.count} predictions: confidence {one.confidence:.2f}, exact {one.exact:.2f}"
+        circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{COLOURS[0]}" opacity="0.7">'
+        parts.append(f"{circle}<title>{about}</title></circle>")
+    parts += [_label(_x(tick), f"{tick:g}") for tick in TICKS]
+    return _framed(parts, title, axis)
+
+
+def _x(share: float) -> float:
+    return round(LEFT + (WIDTH - LEFT - RIGHT) * share, 1)
+
+
+def _y(share: float) -> float:
+    return round(HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(max(share, 0.0), 1.0), 1)
+
+
+def _joined(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _grid() -> str:
+    return "".join(
+        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_y(tick)}" y2="{_y(tick)}" stroke="var(--line)"/>'
+        f'<text x="{LEFT - 6}" y="{_y(tick) + 4}" text-anchor="end">{tick:g}</text>'
+        for tick in TICKS
+    )
+
+
+def _label(x: float, text: str) -> str:
+    return f'<text x="{x}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{escape(text)}</text>'
+
+
+def _framed(parts: Sequence[str], title: str, axis: str) -> Markup:
+    under = f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(axis)}</text>'
+    frame = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
+    return Markup(f"{frame}{''.join(parts)}{under}</svg>")

@@ -1,0 +1,131 @@
+"""What `agentworld eval bench` finds, as a typed result that is written and read as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.statistics import Share
+from agentworld_gym.task import Strict, validated
+
+FORMAT = 1
+"""Version of the result's form; it rises when a key changes its meaning."""
+
+
+class Party(Strict):
+    """A model that took part: the one that predicted, or the judge.
+
+    `handle` is what the user named it by; `digest` and `parts` are its fingerprint (part → value, and whether it was
+    verified or only declared); `sampling` is how it was asked.
+    """
+
+    handle: str
+    digest: str
+    parts: dict[str, dict[str, str | bool]]
+    sampling: dict[str, Any]
+
+
+class Averages(Strict):
+    """One mean in two ways: without the rows that failed, and with these as zero.
+
+    Without is None where every row failed. A row fails where the model or the judge gave nothing that can be used.
+    """
+
+    excluded: Share | None
+    as_zero: Share
+
+
+class Judged(Strict):
+    """The judge's scores, 0 to 100: (raw - 1) / 4 * 100 of the mean over a row's dimensions.
+
+    `micro` is the mean over all rows, `macro` the mean of the domains' means; `dimensions` holds the mean of each
+    dimension over the rows where it was scored, by domain. `failures` counts the failed rows by stage and kind
+    (`prediction/timeout`, `judge/malformed`).
+    """
+
+    micro: Averages
+    macro: Averages
+    domains: dict[str, Averages]
+    dimensions: dict[str, dict[str, Share]]
+    failures: dict[str, int]
+
+
+class Measured(Strict):
+    """What the comparison with the truth finds without a judge, 0 to 1.
+
+    `measures` are `valid`, `exact`, `normalised`, `deterministic`, `similarity` and, where screens are due, `tree`
+    (see `agentworld_gym.matching.Match`); `kinds` the share of rows that are right where they hold content of a kind.
+    """
+
+    measures: dict[str, Averages]
+    kinds: dict[str, Averages]
+
+
+class Matched(Strict):
+    """The judge-free track: over all rows (`micro`), as the mean of the domains (`macro`), and by domain."""
+
+    micro: Measured
+    macro: Measured
+    domains: dict[str, Measured]
+
+
+class Tokens(Strict):
+    """Tokens that one party took, and their price in dollars where prices were given."""
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    price: float | None = None
+
+
+class Rows(Strict):
+    """What was evaluated: the files, which turns of each row, and how many there were.
+
+    `empty` counts completions without an observation, which stand as "No output"; `cut` those that reached the limit of
+    tokens; both were judged like any other. `failures` counts predictions that never came, by kind.
+    """
+
+    files: list[str]
+    turns: str
+    count: int
+    domains: dict[str, int]
+    digest: str
+    empty: int = 0
+    cut: int = 0
+    failures: dict[str, int]
+
+
+class BenchResult(Strict):
+    """The result of one run, `result.json` in its folder. Without a judge, `judge` and `judged` are None."""
+
+    kind: Literal["bench"] = "bench"
+    format: int = FORMAT
+    package: str
+    model: Party
+    judge: Party | None
+    rows: Rows
+    judged: Judged | None
+    matched: Matched
+    tokens: dict[Literal["model", "judge"], Tokens]
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON, whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + ".part")
+        part.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        part.replace(path)
+
+    @classmethod
+    def read(cls, path: Path) -> BenchResult:
+        """The result that `write` wrote.
+
+        Raises:
+            SpecError: the file is no such result.
+        """
+        try:
+            return validated(cls, orjson.loads(path.read_bytes()), path)
+        except orjson.JSONDecodeError as error:
+            raise SpecError(path, "file", path.name, f"JSON ({error})") from error

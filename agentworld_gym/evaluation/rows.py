@@ -1,0 +1,231 @@
+"""The rows of a benchmark: AgentWorldBench's official files, or recorded sessions, turn by turn."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from agentworld_gym.changes import CHANGE, FULL, SAME, ChangeError, apply
+from agentworld_gym.contracts import Message
+from agentworld_gym.errors import SpecError
+from agentworld_gym.escaping import unescape
+from agentworld_gym.parsing import MARKER
+from agentworld_gym.prompt import Profile
+from agentworld_gym.recipe.rows import ContentSpan, Row, row_of
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.shorthand import restore, shorten
+from agentworld_gym.screens.sight import shows
+
+Turns = Literal["last", "all", "drawn"]
+"""Which turns of a row: the one it stands at, all up to it, or one of these, drawn by seed and id."""
+
+Key = tuple[str, str, int, int]
+"""Domain, id, turn, and line of the file: official rows repeat the first three."""
+
+_CHANGES = (CHANGE, FULL, SAME)
+_KEYS = frozenset(Row.model_fields)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRow:
+    """One turn to predict.
+
+    `request` is what the model is sent; `current` the prompt of the turn without its closing request, which the judge
+    sees after the same history. `truth` is the observation as plain text, `spans` its pieces that are not
+    deterministic, `shown` what was seen before.
+    """
+
+    key: Key
+    request: tuple[Message, ...]
+    current: str
+    truth: str
+    spans: tuple[ContentSpan, ...] = ()
+    shown: tuple[str, ...] = ()
+    profile: Profile | None = None
+
+    @property
+    def domain(self) -> str:
+        """The id of the domain in this package."""
+        return self.key[0]
+
+    @property
+    def session(self) -> tuple[str, str]:
+        """The trajectory that the turn belongs to, as intervals are drawn over."""
+        return self.key[:2]
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """All messages before the turn's own."""
+        return self.request[:-1]
+
+    @property
+    def before(self) -> str:
+        """What was on the screen before the action."""
+        if self.domain in GRAPHICAL:
+            screens = (text for text in reversed(self.shown) if shows(self.domain, text))
+            return next(screens, self.shown[-1] if self.shown else "")
+        return self.shown[-1] if self.shown else ""
+
+    def observation(self, answer: str) -> str:
+        """The observation that a model's answer means: as it stands, or what a change makes of the screen.
+
+        A change that does not fit the screen stays as it was written. Only small models, which have compact prompts,
+        may forget to call it one.
+        """
+        if self.domain not in GRAPHICAL:
+            return answer
+        compact = self.profile == "compact"
+        if compact or answer.startswith(_CHANGES):
+            try:
+                answer = apply(shorten(self.domain, self.before) if compact else self.before, answer)
+            except ChangeError:
+                return answer
+        return restore(self.domain, answer) if compact else answer
+
+
+@dataclass(frozen=True)
+class BenchRows:
+    """The turns of some files, read from disk whenever they are iterated over.
+
+    Lines end at line feeds alone, so that rows may hold any other separator. Keys that no row has are passed over.
+
+    Args:
+        files: see `files_of`.
+        turns: which turns of each row.
+        domains: only these, by their ids in this package; None takes all.
+        limit: at most so many turns of each domain, the first ones.
+        seed: of the turns that are drawn.
+    """
+
+    files: tuple[Path, ...]
+    turns: Turns = "last"
+    domains: frozenset[str] | None = None
+    limit: int | None = None
+    seed: int = 0
+
+    def __iter__(self) -> Iterator[BenchRow]:
+        """All turns, in the order of the files.
+
+        Raises:
+            SpecError: a line is no row; names the file, the line, the key, its value and what was expected.
+        """
+        taken: Counter[str] = Counter()
+        for file in self.files:
+            for line, row in _rows(file):
+                if self.domains is not None and row.domain not in self.domains:
+                    continue
+                for turn in self._turns(row):
+                    if self.limit is not None and taken[row.domain] >= self.limit:
+                        break
+                    taken[row.domain] += 1
+                    yield bench_row(row.at(turn), line)
+
+    def _turns(self, row: Row) -> Sequence[int]:
+        if self.turns == "all":
+            return range(1, row.turn_idx + 1)
+        if self.turns == "drawn":
+            return (random.Random(f"{self.seed}/{row.task}/{row.id}").randint(1, row.turn_idx),)
+        return (row.turn_idx,)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many turns there are in each domain.
+
+        Raises:
+            SpecError: there are none, or two with the same key.
+        """
+        seen: set[Key] = set()
+        for row in self:
+            if row.key in seen:
+                raise SpecError(", ".join(map(str, self.files)), "row", list(row.key), "each row once")
+            seen.add(row.key)
+        if not seen:
+            wanted = f"rows of {', '.join(sorted(self.domains))}" if self.domains else "at least one row"
+            raise SpecError(", ".join(map(str, self.files)), "rows", 0, wanted)
+        return dict(sorted(Counter(key[0] for key in seen).items()))
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits over the files' content and the choice of turns; not over `domains` and `limit`."""
+        digest = hashlib.sha256(f"{self.turns} {self.seed if self.turns == 'drawn' else ''}".encode())
+        for file in self.files:
+            with file.open("rb") as data:
+                digest.update(hashlib.file_digest(data, "sha256").digest())
+        return digest.hexdigest()[:16]
+
+
+def files_of(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The files that paths name: a file itself, and of a folder its `*_test.jsonl`, or else its `*.jsonl`.
+
+    Raises:
+        SpecError: a path names none.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = [path] if path.is_file() else sorted(path.glob("*_test.jsonl")) or sorted(path.glob("*.jsonl"))
+        if not inside:
+            raise SpecError("command line", "ROWS", str(path), "a .jsonl file, or a folder that holds some")
+        found += inside
+    return tuple(dict.fromkeys(found))
+
+
+def bench_row(row: Row, line: int) -> BenchRow:
+    """The turn that a row stands at.
+
+    >>> row = Row(task="os", id="a", system_str="", prompt=["noop, please"], current_prompt="noop", turn_idx=1,
+    ...           response=["**Environment Observation:**\\nx"], total_turns=1)
+    >>> found = bench_row(row, 7)
+    >>> found.key, found.request, found.current, found.truth
+    (('desktop', 'a', 1, 7), ({'role': 'user', 'content': 'noop, please'},), 'noop', 'x')
+    """
+    request = row.request()
+    return BenchRow(
+        key=(row.domain, row.id, row.turn_idx, line),
+        request=tuple(request if row.system_str else request[1:]),
+        current=row.current_prompt,
+        truth=row.observations[-1] if row.observations else _plain(row.response[-1]),
+        spans=row.spans[-1] if row.spans else (),
+        shown=(row.first_observation, *row.observations[:-1]),
+        profile=row.profile,
+    )
+
+
+def _plain(response: str) -> str:
+    """The observation in an assistant message."""
+    head = response.lstrip()
+    return unescape(head.removeprefix(MARKER).removeprefix("\n") if head.startswith(MARKER) else response)
+
+
+def _rows(file: Path) -> Iterator[tuple[int, Row]]:
+    with file.open("rb") as lines:
+        for number, line in zip(count(1), lines, strict=False):
+            if not line.strip() or not line.endswith(b"\n"):
+                continue
+            try:
+                data = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise SpecError(file, f"line {number}", line[:80].decode("utf-8", "replace"), "JSON") from error
+            yield number, row_of(_completed(data) if isinstance(data, dict) else data, file, f"line {number}")
+
+
+def _completed(data: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a row; one turn may stand there as a text, and the current prompt may be left to the prompts."""
+    found = {key: value for key, value in data.items() if key in _KEYS}
+    for key in ("prompt", "response"):
+        if isinstance(found.get(key), str):
+            found[key] = [found[key]]
+    if isinstance(found.get("id"), int):
+        found["id"] = str(found["id"])
+    prompts = found.get("prompt")
+    if not found.get("current_prompt") and isinstance(prompts, list) and prompts:
+        found["current_prompt"] = prompts[-1]
+    return found

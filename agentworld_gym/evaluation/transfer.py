@@ -1,0 +1,160 @@
+"""Whether what succeeds in the dream succeeds for real: one policy, the same tasks, two worlds.
+
+An agent that is trained in a world model may learn the model's errors instead of the task; its success in the dream
+says nothing of that. So both figures stand side by side, with the interval of their paired difference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agentworld_gym.config import EnvOptions
+from agentworld_gym.evaluation.playing import WAVE, Played, Policy, open_policy, plain, play
+from agentworld_gym.evaluation.statistics import Share, interval
+from agentworld_gym.evaluation.world_results import Parting, Side, TransferResult, excerpt
+from agentworld_gym.fingerprint import installed
+from agentworld_gym.spec import load_spec
+from agentworld_gym.traces.diff import Turn, compare
+
+PARTINGS = 50
+"""How many parting episodes a result lists at most; the traces hold all of them."""
+
+Progress = Callable[[str, int], None]
+
+
+def transfer(
+    policy: str | Policy,
+    options: EnvOptions,
+    seeds: Sequence[int],
+    *,
+    grounded: str = "grounded",
+    wave: int = WAVE,
+    traces: Path | None = None,
+    on_progress: Progress | None = None,
+) -> TransferResult:
+    """Let a policy play the same tasks in the dream and in the grounded world.
+
+    Ctrl-C ends the playing; the result holds the tasks that both worlds finished and says that it was interrupted.
+
+    Args:
+        policy: a handle (see `playing.open_policy`), or any `Policy`.
+        options: the domain, its tasks, and the dream as `options.world`.
+        seeds: one task each.
+        grounded: the world to be true to.
+        wave: how many episodes run at a time.
+        traces: a folder for the logs of both worlds, in `dream` and `grounded`; None writes none.
+        on_progress: called with the name of a world and how many of its episodes are over.
+
+    Raises:
+        SpecError: a handle or an option is wrong.
+        WorldNotConfigured: there is no such world.
+
+    >>> found = transfer("expert", EnvOptions(spec="terminal", world="grounded", split="test"), range(4))
+    >>> found.grounded.success.share, found.gap.share, found.verdict.split(".")[0]
+    (1.0, 0.0, 'No gap beyond its interval')
+    """
+    spec = load_spec(options.spec)
+    player = open_policy(policy, spec) if isinstance(policy, str) else policy
+    played: dict[str, dict[int, Played]] = {"dream": {}, "grounded": {}}
+    prints: dict[str, str] = {}
+    logs: dict[str, str | None] = {}
+    interrupted = False
+    for side, chosen in (("dream", options), ("grounded", plain(options, grounded))):
+        runner = replace(chosen, traces=None if traces is None else str(traces / side)).runner()
+        prints[side] = runner.fingerprint
+        logs[side] = None if runner.traces is None else str(runner.traces.agent.path)
+        report = None if on_progress is None else (lambda done, side=side: on_progress(side, done))
+        wanted = [seed for seed in seeds if side == "dream" or seed in played["dream"]]
+        try:
+            for episode in play(runner, player, wanted, wave=wave, on_progress=report):
+                played[side][episode.seed] = episode
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            runner.close()
+    both = sorted(played["dream"].keys() & played["grounded"].keys())
+    dream, real = ([played[side][seed] for seed in both] for side in ("dream", "grounded"))
+    return TransferResult(
+        domain=spec.id,
+        policy=player.name,
+        split=options.split,
+        tasks=len(both),
+        dream=_side(options.world, prints["dream"], logs["dream"], dream),
+        grounded=_side(grounded, prints["grounded"], logs["grounded"], real),
+        package=installed("agentworld-gym"),
+        interrupted=interrupted,
+        **_compared(dream, real),
+    )
+
+
+def _side(world: str, fingerprint: str, log: str | None, episodes: Sequence[Played]) -> Side:
+    judged = [episode for episode in episodes if episode.success is not None]
+    return Side(
+        world=world,
+        fingerprint=fingerprint,
+        success=interval([bool(episode.success) for episode in judged]) if judged else None,
+        reward=_mean([episode.reward for episode in judged]),
+        steps=_mean([len(episode.actions) for episode in judged]),
+        failures=dict(Counter(episode.failure for episode in episodes if episode.failure)),
+        traces=log,
+    )
+
+
+def _compared(dream: Sequence[Played], real: Sequence[Played]) -> dict[str, Any]:
+    """The fields of a result that need both sides; what one world failed on cannot be compared."""
+    pairs = [pair for pair in zip(dream, real, strict=True) if None not in (pair[0].success, pair[1].success)]
+    apart = [pair for pair in pairs if pair[0].success != pair[1].success]
+    gaps = [float(bool(one.success)) - float(bool(other.success)) for one, other in pairs]
+    families: dict[str, tuple[Share, Share]] = {}
+    for family in sorted({one.task.family for one, _ in pairs}):
+        members = [pair for pair in pairs if pair[0].task.family == family]
+        shares = [interval([bool(pair[side].success) for pair in members]) for side in (0, 1)]
+        families[family] = (shares[0], shares[1])
+    return {
+        "gap": interval(gaps) if gaps else None,
+        "agree": len(pairs) - len(apart),
+        "only_dream": sum(bool(one.success) for one, _ in apart),
+        "only_grounded": sum(bool(other.success) for _, other in apart),
+        "families": families,
+        "partings": tuple(_parting(one, other) for one, other in apart[:PARTINGS]),
+    }
+
+
+def _parting(dream: Played, real: Played) -> Parting:
+    left, right = ([_turn(one, number) for number in range(1, len(one.observations))] for one in (dream, real))
+    departures = compare(left, right)
+    first = departures[0] if departures else None
+    one, other = (first.left, first.right) if first else (None, None)
+    return Parting(
+        task_id=dream.task.id,
+        seed=dream.seed,
+        family=dream.task.family,
+        level=dream.task.level,
+        dream=bool(dream.success),
+        grounded=bool(real.success),
+        turn=first.number if first else len(dream.actions),
+        # Equal in all that was shown: only what the probes found differs.
+        part=first.part if first else "probe",
+        dream_action=excerpt(one.action if one else ""),
+        grounded_action=excerpt(other.action if other else ""),
+        dream_observation=excerpt((one.observation or "") if one else ""),
+        grounded_observation=excerpt((other.observation or "") if other else ""),
+        dream_episode=dream.id,
+        grounded_episode=real.id,
+    )
+
+
+def _turn(episode: Played, number: int) -> Turn:
+    """A turn, counted from 1; `finish` asks no world, so there is nothing to compare."""
+    action = episode.actions[number - 1]
+    return Turn(number, action, None if action.startswith("finish") else episode.observations[number])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else 0.0

@@ -1,0 +1,71 @@
+"""Guesses of what comes next, copied from what was read and written before.
+
+A world model copies a lot: prompts, names, listings. Where the last few tokens stood once before, what followed them is
+a good guess of what follows now; the model reads the whole guess in one pass and keeps as much of it as it would have
+written itself (prompt-lookup decoding). A wrong guess costs time and changes nothing.
+
+Tokens are held as characters of a string, one each, because strings are searched fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_SUFFIXES = (8, 4, 3, 2)
+_ELSEWHERE = 3
+"""The shortest suffix that is looked for in other rows' texts."""
+
+
+def as_text(tokens: Iterable[int]) -> str:
+    """Tokens as a string of one character each.
+
+    >>> as_text([72, 105])
+    'Hi'
+    """
+    return "".join(map(chr, tokens))
+
+
+class Drafts:
+    """Guesses from a row's own text, else from what other rows wrote lately.
+
+    >>> drafts = Drafts()
+    >>> drafts.guess(as_text([5, 6, 7, 8, 9, 5, 6]), 2)
+    [7, 8]
+    >>> drafts.remember(as_text([1, 2, 3, 4]))
+    >>> drafts.guess(as_text([1, 2, 3]), 2)
+    [4]
+
+    Args:
+        limit: how many tokens of other rows are remembered.
+    """
+
+    def __init__(self, limit: int = 16_384) -> None:
+        self._limit = limit
+        self._seen = ""
+
+    def guess(self, text: str, count: int) -> list[int]:
+        """At most `count` tokens that may follow the text."""
+        if count < 1:
+            return []
+        for length in _SUFFIXES:
+            if length >= len(text):
+                continue
+            suffix = text[-length:]
+            at = text.rfind(suffix, 0, len(text) - 1)
+            if at >= 0:
+                return _tokens(text[at + length : at + length + count])
+        for length in _SUFFIXES:
+            if length < _ELSEWHERE or length > len(text):
+                continue
+            at = self._seen.rfind(text[-length:])
+            if at >= 0:
+                return _tokens(self._seen[at + length : at + length + count])
+        return []
+
+    def remember(self, text: str) -> None:
+        """Learn from a text that is complete."""
+        self._seen = (self._seen + text)[-self._limit :]
+
+
+def _tokens(text: Sequence[str]) -> list[int]:
+    return [ord(character) for character in text]

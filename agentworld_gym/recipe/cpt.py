@@ -1,0 +1,109 @@
+"""Continual pre-training of a world model, or training from scratch, on recorded sessions.
+
+Next-token loss over whole sessions with the weights of `agentworld_gym.recipe.weights` (Qwen-AgentWorld, arXiv
+2606.24597): a user message is an action, an assistant message what it showed, and nothing is thought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+
+from agentworld_gym.errors import SpecError
+from agentworld_gym.recipe.collect import collect
+from agentworld_gym.recipe.config import CptConfig
+from agentworld_gym.recipe.knowledge import DOMAIN as KNOWLEDGE
+from agentworld_gym.recipe.knowledge import Knowledge
+from agentworld_gym.recipe.metrics import Progress
+from agentworld_gym.recipe.pools import Pool
+from agentworld_gym.recipe.preparing import Preparation, prepare
+from agentworld_gym.recipe.recorder import Recorder
+from agentworld_gym.recipe.rows import Row, read_rows
+from agentworld_gym.recipe.samples import Sample, read_samples
+from agentworld_gym.recipe.stages import Outcome, fit
+from agentworld_gym.recipe.trainer import Evaluate
+from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Split
+
+SESSIONS = "sessions.jsonl"
+ATTEMPTS = 10
+"""So many sessions are played for each validation session that is wanted, at most: some have no turn."""
+
+
+def train(
+    config: CptConfig,
+    out: Path,
+    progress: Progress | None = None,
+    recording: Callable[[int], None] | None = None,
+    evaluate: Evaluate | None = None,
+) -> Outcome:
+    """Train as a configuration says, recording the sessions first where it names none.
+
+    Args:
+        config: the run.
+        out: its folder; what an earlier, stopped run left there is gone on with.
+        progress: called with each line of metrics.
+        recording: called with the number of recorded sessions.
+        evaluate: further metrics of a model, at every checkpoint.
+
+    Raises:
+        SpecError: a file of the configuration is missing or wrong, or the folder is of another configuration.
+        TrainingError: the run cannot go on; the last checkpoint is whole.
+    """
+
+    def samples() -> Iterator[Sample]:
+        sources = files(config.data.rows, "train")
+        if not sources and not config.data.samples:
+            path = out / SESSIONS
+            specs = [load_spec(domain) for domain in config.data.domains]
+            settings, seed = config.collect, config.train.seed
+            collect(specs, path, config.data.episodes, seed, settings, "train", config.data.workers, recording)
+            sources = [path]
+        yield from of_files([*sources, *files(config.data.samples, "train")], config.data.domains, config.preparation)
+
+    def held_out() -> Iterator[Sample]:
+        pool = Pool(split="validation", post_share=0.0)
+        preparation = config.preparation.model_copy(update={"pool": pool, "knowledge": Knowledge()})
+        if config.data.held_out:
+            yield from of_files(files(config.data.held_out, "validation"), config.data.domains, preparation)
+        elif config.data.domains:
+            yield from prepare(_unseen(config), preparation)[0]
+
+    return fit(config, out, samples, held_out, progress, evaluate)
+
+
+def files(sources: Sequence[str], split: Split) -> list[Path]:
+    """The files that a configuration names; of a folder, the file of a split.
+
+    Raises:
+        SpecError: there is no such file.
+    """
+    found = [Path(source) / f"{split}.jsonl" if Path(source).is_dir() else Path(source) for source in sources]
+    for path in found:
+        if not path.is_file():
+            raise SpecError(path, "data", None, "a file that `agentworld collect` or `agentworld samples` wrote")
+    return found
+
+
+def of_files(paths: Iterable[Path], domains: Sequence[str], preparation: Preparation | None = None) -> Iterator[Sample]:
+    """The samples of some domains (all, if none is named) in files of samples, or of rows that are to be prepared."""
+    for path in paths:
+        if preparation is None or _holds_samples(path):
+            wanted = {*domains, KNOWLEDGE}
+            yield from (sample for sample in read_samples(path) if not domains or sample.domain in wanted)
+        else:
+            rows = (row for row in read_rows(path) if not domains or row.domain in domains)
+            yield from prepare(rows, preparation)[0]
+
+
+def _unseen(config: CptConfig) -> Iterator[Row]:
+    specs = [load_spec(domain) for domain in config.data.domains]
+    recorder = Recorder(specs, config.collect, config.train.seed, "validation")
+    numbers = zip(count(), range(ATTEMPTS * config.data.validation), strict=False)
+    return (row for number, _ in numbers if (row := recorder.row(number)) is not None)
+
+
+def _holds_samples(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b'"messages"' in file.readline()

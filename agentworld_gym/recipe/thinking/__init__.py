@@ -1,0 +1,11 @@
+"""Thinking: traces that the grounded engines write, and rollouts of a generator that a judge picks from.
+
+Both become `Sample`s for supervised fine-tuning: the messages up to a turn, and as the last one what a model should
+have thought and answered.
+"""
+
+from agentworld_gym.recipe.thinking.rejection import Rejection, RejectionConfig, Report
+from agentworld_gym.recipe.thinking.sft import Queries, Query, engine_samples
+from agentworld_gym.recipe.thinking.traces import Situation, trace
+
+__all__ = ["Queries", "Query", "Rejection", "RejectionConfig", "Report", "Situation", "engine_samples", "trace"]

@@ -1,0 +1,210 @@
+"""One recorded turn as the writer of its thinking sees it: what is known, what comes of it, and how to quote both."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from agentworld_gym.engines import Scalar
+from agentworld_gym.escaping import unescape
+from agentworld_gym.recipe.rows import Change, ContentSpan, Row
+from agentworld_gym.screens.sight import current
+
+LONGEST = 60
+"""Characters of a quotation; what is longer is cut at the end of a word."""
+
+MOST_WORDS = 12
+"""Words of a quotation."""
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_WORD = re.compile(r"\S+")
+_CALL = re.compile(r"\s*(\w+)\s*\(")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A turn: what is known before it, what the agent does, and what comes of it.
+
+    `prompt` is all that a model is told, `before` the screen or the last observation, `state` the flat state before the
+    action. `disturbed` says that controls are in force.
+    """
+
+    domain: str
+    action: str
+    observation: str
+    before: str = ""
+    prompt: str = ""
+    state: Mapping[str, Scalar] = ()  # type: ignore[assignment]
+    changes: Sequence[Change] = ()
+    spans: Sequence[ContentSpan] = ()
+    disturbed: bool = False
+
+    @classmethod
+    def of(cls, row: Row, prompt: str | None = None) -> Situation:
+        """The last turn of a row; `prompt` is what a model is told, by default the messages of the row."""
+        before = row.first_observation
+        for shown in row.observations[:-1]:
+            before = current(row.domain, before, shown)
+        told = "\n".join(message["content"] for message in row.request()) if prompt is None else prompt
+        return cls(
+            row.domain,
+            row.actions[-1],
+            row.observations[-1],
+            before,
+            unescape(told),
+            row.state_after(row.turn_idx - 1),
+            row.changes[-1] if row.changes else (),
+            row.spans[-1] if row.spans else (),
+            bool(row.controls),
+        )
+
+    def cite(self, value: Scalar, longest: int = LONGEST) -> str:
+        """A value in quotes if the prompt or the action holds it, else an empty text."""
+        text = self._part(cut(plain(value), longest))
+        return quoted(text) if text and (stands(text, self.prompt) or stands(text, self.action)) else ""
+
+    def show(self, text: str, longest: int = LONGEST) -> str:
+        """A piece of the observation in quotes, but never the whole of it: of a whole one its first words."""
+        piece = self._part(cut(text, longest))
+        return quoted(piece) if piece and stands(piece, self.observation) else ""
+
+    def either(self, value: Scalar) -> str:
+        """A value in quotes, from what is known or from what comes of it; else an empty text."""
+        return self.cite(value) or self.show(plain(value))
+
+    def count(self, number: int, thing: str, things: str | None = None) -> str:
+        """How many there are: in words, or in digits where what is known or comes of it has that number."""
+        text = str(number)
+        if number < len(_WORDS) or not (stands(text, self.prompt) or stands(text, self.observation)):
+            return amount(number, thing, things)
+        return f"{text} {things or thing + 's'}"
+
+    def _part(self, text: str) -> str:
+        """The text itself, or its first words if it is the whole observation."""
+        if text and text == self.observation.strip():
+            words = text.split(" ")
+            return " ".join(words[: len(words) // 2])
+        return text
+
+    def numbers(self) -> list[float]:
+        """The numbers in the action."""
+        return [float(found) for found in _NUMBER.findall(self.action) if found.count(".") < 2 and len(found) < 16]
+
+
+def plain(value: Scalar) -> str:
+    """A value as the observations write it.
+
+    >>> plain(True), plain(None), plain("a"), plain(3)
+    ('true', 'null', 'a', '3')
+    """
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def cut(text: str, longest: int = LONGEST) -> str:
+    r"""The first line that says something, not longer than a limit, ending with a whole word.
+
+    >>> cut("\n one two three", 8), cut("12345678 1", 4)
+    ('one two', '')
+    """
+    line = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    ends = [found.end() for found in islice(_WORD.finditer(line), MOST_WORDS)]
+    line = line[: ends[-1]] if ends else line
+    if len(line) <= longest:
+        return line
+    end = longest
+    while end and line[end - 1].isalnum() and line[end].isalnum():
+        end -= 1
+    return line[:end].strip()
+
+
+def stands(text: str, source: str) -> bool:
+    """Whether a text stands in another one as a whole: not as a part of a longer word or number.
+
+    >>> stands("12", "a 12 b"), stands("12", "a 123 b"), stands("12", "3.12")
+    (True, False, False)
+    """
+    start = source.find(text)
+    while start >= 0:
+        end = start + len(text)
+        before, after = source[start - 1 : start], source[end : end + 1]
+        inside = (text[0].isalnum() and before.isalnum()) or (text[-1].isalnum() and after.isalnum())
+        decimal = text[0].isdigit() and before == "." and source[start - 2 : start - 1].isdigit()
+        decimal |= text[-1].isdigit() and after == "." and source[end + 1 : end + 2].isdigit()
+        if not inside and not decimal:
+            return True
+        start = source.find(text, start + 1)
+    return False
+
+
+def quoted(text: str) -> str:
+    """A text in backticks, more of them than it holds in a row.
+
+    >>> quoted("ls"), quoted("echo `date` now")
+    ('`ls`', '``echo `date` now``')
+    """
+    mark = "`" * max([1, *(len(run) + 1 for run in re.findall("`+", text))])
+    blank = " " if text[0] == "`" or text[-1] == "`" else ""
+    return f"{mark}{blank}{text}{blank}{mark}"
+
+
+def several(items: Sequence[str], most: int = 3) -> str:
+    """Quotations in a row; what is too much is left out, and said to be.
+
+    >>> several(["`a`", "`b`"]), several(["`a`", "", "`b`", "`c`", "`d`"], 2)
+    ('`a` and `b`', '`a`, `b` and others')
+    """
+    found = list(dict.fromkeys(item for item in items if item))
+    if len(found) > most:
+        return ", ".join(found[:most]) + " and others"
+    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+
+
+def amount(number: int, thing: str, things: str | None = None) -> str:
+    """A number of things in words, without digits.
+
+    >>> amount(1, "line"), amount(3, "line"), amount(40, "line"), amount(0, "entry", "entries")
+    ('one line', 'three lines', 'many lines', 'no entries')
+    """
+    word = _WORDS[number] if number < len(_WORDS) else "many"
+    return f"{word} {thing if number == 1 else things or thing + 's'}"
+
+
+def read_call(action: str) -> tuple[str, dict[str, Any]]:
+    """The name and the arguments of a tool call, in JSON or as `name(...)`; empty where it is none.
+
+    >>> read_call('{"name": "edit", "arguments": "{\\\\"path\\\\": 1}"}'), read_call("click('12')")
+    (('edit', {'path': 1}), ('click', {'0': '12'}))
+    """
+    try:
+        data = json.loads(action)
+    except ValueError:
+        return _written(action)
+    if not isinstance(data, dict):
+        return "", {}
+    arguments = data.get("arguments", {})
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except ValueError:
+            arguments = {}
+    return str(data.get("name", "")), arguments if isinstance(arguments, dict) else {}
+
+
+def _written(action: str) -> tuple[str, dict[str, Any]]:
+    found = _CALL.match(action)
+    if found is None:
+        return "", {}
+    try:
+        call = ast.parse(action.strip(), mode="eval").body
+        assert isinstance(call, ast.Call)
+        values: dict[str, Any] = {str(place): ast.literal_eval(value) for place, value in enumerate(call.args)}
+        values |= {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
+        return found[1], {}
+    return found[1], values

@@ -1,0 +1,47 @@
+"""Which turn of a session becomes a sample: those that change nothing, little and much shall all be there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agentworld_gym.recipe.pools import draw
+from agentworld_gym.recipe.rows import Row
+
+CLASSES = ("0", "1", "2-4", "5+")
+"""Classes of turns by the number of state fields that they change."""
+
+
+def change_class(fields: int) -> str:
+    """The class of a turn that changes so many fields of the state.
+
+    >>> [change_class(fields) for fields in (0, 1, 2, 4, 5, 70)]
+    ['0', '1', '2-4', '2-4', '5+', '5+']
+    """
+    return CLASSES[0 if not fields else 1 if fields == 1 else 2 if fields < 5 else 3]
+
+
+@dataclass
+class TurnPicker:
+    """Picks turns of sessions in order, always of the class that its domain has the fewest of so far.
+
+    Within a class the turn is drawn by the session's id, so that equal sessions in equal order give equal turns.
+    """
+
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def pick(self, row: Row, turns: Sequence[int], number: int) -> list[int]:
+        """So many of the turns (counted from 1), in order; fewer where there are not so many."""
+        by_class: dict[str, list[int]] = {}
+        for turn in sorted(turns, key=lambda turn: draw(f"turn/{row.id}/{turn}")):
+            fields = row.fields_changed or tuple(map(len, row.changes))
+            by_class.setdefault(change_class(fields[turn - 1] if fields else 0), []).append(turn)
+        picked: list[int] = []
+        while by_class and len(picked) < number:
+            name = min(by_class, key=lambda name: (self.counts[row.domain, name], CLASSES.index(name)))
+            self.counts[row.domain, name] += 1
+            picked.append(by_class[name].pop())
+            if not by_class[name]:
+                del by_class[name]
+        return sorted(picked)

@@ -1,0 +1,193 @@
+"""Recorded steps as a part of the request for one prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.sandbox import SandboxedEnvironment
+from pydantic import Field
+
+from agentworld_gym.changes import diff
+from agentworld_gym.contracts import Action, Message
+from agentworld_gym.errors import SpecError
+from agentworld_gym.escaping import escape
+from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.prompt import Prompts, ticks
+from agentworld_gym.retrieval.index import StepIndex
+from agentworld_gym.retrieval.steps import DISTURBED, RecordedStep, origin_of_row, origin_of_task, steps_of
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.spec import data_folder
+from agentworld_gym.task import Strict, validated
+
+if TYPE_CHECKING:
+    from agentworld_gym.recipe.rows import Row
+    from agentworld_gym.recipe.samples import Sample
+    from agentworld_gym.worlds.language import LanguageSession
+
+TEMPLATES = {"full": "shared/demonstrations.j2", "compact": "shared/bare_demonstrations.j2"}
+
+
+class RetrievalOptions(Strict):
+    """What `gym.make(..., retrieval=…)` takes: where the index is, how many steps are shown, in how many characters.
+
+    >>> RetrievalOptions.of("runs/index").k
+    3
+    """
+
+    path: str = Field(min_length=1)
+    k: Annotated[int, Field(ge=1, le=50)] = 3
+    max_chars: Annotated[int, Field(ge=100)] = 3000
+
+    @classmethod
+    def of(cls, value: object) -> RetrievalOptions:
+        """The options from the path of an index, or from a mapping.
+
+        Raises:
+            SpecError: a key or a value that does not fit.
+        """
+        data = {"path": value} if isinstance(value, str | Path) else value
+        if isinstance(data, dict) and isinstance(data.get("path"), Path):
+            data = {**data, "path": str(data["path"])}
+        return validated(RetrievalOptions, data, "options.retrieval")
+
+
+@dataclass(frozen=True)
+class Demonstrations:
+    """The recorded steps most like the next one, as text for the end of a request.
+
+    Called by a `LanguageWorld` with a session and an action; the text never enters the history. Steps that share the
+    task or its group (family and seed) are never shown, and those of sessions with controls in force only where the
+    episode has some too.
+
+    Args:
+        index: of recorded steps.
+        prompts: whose profile and form the steps are written in. In the change form a step shows the change that a
+            model would write; elsewhere a graphical domain shows what changed, because a whole screen says little.
+        k: how many steps at most.
+        max_chars: how many characters of actions and observations at most, shared by the steps alike; what is longer is
+            cut at its end.
+        folder: of templates that stand in for the shipped ones.
+    """
+
+    index: StepIndex
+    prompts: Prompts
+    k: int = 3
+    max_chars: int = 3000
+    folder: Path | None = None
+
+    def __call__(self, session: LanguageSession, action: Action) -> str:
+        """What a request shows beside its turn; empty where nothing is alike."""
+        task = session.task
+        return self.text(action.raw, session.screen, _barred(origin_of_task(task), task.controls))
+
+    def text(self, action: str, state: str, exclude: Iterable[str]) -> str:
+        """The block for an action in a state, every recorded text escaped; empty where nothing is alike.
+
+        Args:
+            action: as the agent wrote it.
+            state: what is on the screen.
+            exclude: where the steps must not come from; see `StepIndex.search`.
+        """
+        steps = self.index.search(self.prompts.spec.id, action, state, self.k, exclude)
+        return self._template.render(steps=[self._shown(step) for step in steps]) if steps else ""
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that decides what is shown: the index, the template, and how much."""
+        environment, name = self._environment, TEMPLATES[self.prompts.profile]
+        assert environment.loader is not None
+        source = environment.loader.get_source(environment, name)[0]
+        return digest_of({"index": self.index.digest, "template": source, "k": self.k, "max_chars": self.max_chars})
+
+    @cached_property
+    def _environment(self) -> Environment:
+        folders = [path for path in (self.folder, data_folder("prompts")) if path is not None]
+        return SandboxedEnvironment(
+            loader=FileSystemLoader(folders),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+            autoescape=False,
+        )
+
+    @cached_property
+    def _template(self) -> Any:
+        return self._environment.get_template(TEMPLATES[self.prompts.profile])
+
+    def _shown(self, step: RecordedStep) -> dict[str, Any]:
+        room = max(1, self.max_chars // self.k)
+        changed = step.domain in GRAPHICAL and self.prompts.profile == "full"
+        told = diff(step.before, step.observation) if changed else self.prompts.answer(step.before, step.observation)
+        target, action = step.target[: room // 4], step.action[: room // 2]
+        observation = told[: max(0, room - len(action) - len(target))]
+        return {
+            "target": escape(target),
+            "action": escape(action),
+            "observation": escape(observation),
+            "change": changed,
+            "cut": len(observation) < len(told),
+            "ticks": ticks(f"{action}\n{observation}"),
+        }
+
+
+def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = None) -> Demonstrations:
+    """The demonstrations that the option `retrieval` asks for.
+
+    Args:
+        value: the path of an index, or a mapping with `path`, `k` and `max_chars`.
+        prompts: of the world.
+        folder: of the user's templates.
+
+    Raises:
+        SpecError: an option that does not fit, no index in that folder, or one without steps of the domain.
+    """
+    options = RetrievalOptions.of(value)
+    index = StepIndex(options.path)
+    if prompts.spec.id not in index.domains:
+        raise SpecError(options.path, "domains", list(index.domains), f"an index with steps of {prompts.spec.id}")
+    return Demonstrations(index, prompts, options.k, options.max_chars, folder)
+
+
+def with_demonstrations(sample: Sample, demonstrations: Demonstrations, row: Row, turn: int) -> Sample:
+    """A training sample of one turn, with demonstrations where a language world would show them.
+
+    They are those of other sessions: none shares the row, its task, its group or its content.
+
+    Args:
+        sample: of `turn_samples`: the last messages are the request for that turn and its completion.
+        demonstrations: what is shown; its prompts are those of the sample.
+        row: the session of the sample.
+        turn: counted from 1.
+
+    Raises:
+        ValueError: the last two messages are not a request and a completion.
+    """
+    *past, request, completion = sample.messages
+    if request["role"] != "user" or completion["role"] != "assistant":
+        raise ValueError(f"sample {sample.id} does not end with a request and a completion")
+    action, state, _ = list(steps_of(row))[turn - 1]
+    shown = demonstrations.text(action, state, _barred(origin_of_row(row), row.controls))
+    content = before_closing(request["content"], demonstrations.prompts.closing, shown)
+    messages: Sequence[Message] = (*past, Message(role="user", content=content), completion)
+    return sample.model_copy(update={"messages": tuple(messages)})
+
+
+def _barred(origin: tuple[str, ...], controls: Mapping[str, float]) -> tuple[str, ...]:
+    """Where shown steps must not come from."""
+    return origin if any(controls.values()) else (*origin, DISTURBED)
+
+
+def before_closing(content: str, closing: str, text: str) -> str:
+    """A message with a text before its closing request.
+
+    >>> before_closing("ls. Answer!", " Answer!", " As in: pwd.")
+    'ls. As in: pwd. Answer!'
+    """
+    still = content.removesuffix(closing) if closing else content
+    return still + text + content[len(still) :]

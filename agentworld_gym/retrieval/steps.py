@@ -1,0 +1,102 @@
+"""A recorded step: what it is found by, and where it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agentworld_gym.actions import ActionParser
+from agentworld_gym.recipe.pools import group_of
+from agentworld_gym.recipe.rows import Row
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.pointing import pointed_lines
+from agentworld_gym.screens.sight import current
+from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Task
+
+STATE_CHARS = 400
+"""How much of what was shown before a step counts: the end of a text, the beginning of a screen."""
+
+DISTURBED = "disturbed"
+"""The mark of sessions with controls in force; excluded like an origin where none are."""
+
+_WORD = re.compile(r"\w+|[|<>*]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """One turn of a recorded session: the action, what was on the screen `before` it, and what it showed.
+
+    `row` is the id of the session, `turn` counts from 1. `target` is the line of the screen that the action points at,
+    empty where there is none.
+    """
+
+    domain: str
+    row: str
+    turn: int
+    action: str
+    before: str
+    observation: str
+    target: str = ""
+
+
+class Features:
+    """The words by which the steps of one domain are found: those of the action, and those of the state.
+
+    An action on a screen means what it points at, so that the words of that line count as its own.
+
+    >>> Features("terminal").words("wc -l < a.txt", "dev@box:~/notes$")
+    (['wc', 'l', '<', 'a', 'txt'], ['dev', 'box', 'notes'])
+    """
+
+    def __init__(self, domain: str) -> None:
+        self.domain = domain
+        self._parser = ActionParser(load_spec(domain)) if domain in GRAPHICAL else None
+
+    def target(self, action: str, before: str) -> str:
+        """The line of the screen that an action points at first; empty where there is none."""
+        if self._parser is None:
+            return ""
+        lines = pointed_lines(self.domain, self._parser.parse(action).parsed, before)
+        return before.split("\n")[lines[0]].strip() if lines else ""
+
+    def words(self, action: str, before: str) -> tuple[list[str], list[str]]:
+        """The words of an action, and those of the state it is done in."""
+        target = self.target(action, before)
+        state = before[:STATE_CHARS] if self._parser is not None else before[-STATE_CHARS:]
+        asked = f"{action} {target}" if target else action
+        return _WORD.findall(asked.lower()), _WORD.findall(state.lower())
+
+
+def steps_of(row: Row) -> Iterator[tuple[str, str, str]]:
+    """The action, what was on the screen before it, and what it showed, for each turn of a session."""
+    before = row.first_observation
+    for action, shown in zip(row.actions, row.observations, strict=True):
+        yield action, before, shown
+        before = current(row.domain, before, shown)
+
+
+def origin_of_row(row: Row) -> tuple[str, ...]:
+    """What tells where a session comes from: its id, its task, its group and its content.
+
+    A step is never shown to a session that shares one of them. Levels of one family and seed are one group.
+
+    >>> row = Row(task="mcp", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1,
+    ...           total_turns=1, family="refund_order", task_id="refund_order-2-39", level=2, seed=39)
+    >>> origin_of_row(row)[:3]
+    ('row a', 'task mcp/refund_order-2-39', 'group mcp/refund_order/39')
+    """
+    task = (f"task {row.domain}/{row.task_id}",) if row.task_id else ()
+    return (f"row {row.id}", *task, f"group {group_of(row)}", f"content {row.digest()}")
+
+
+def origin_of_task(task: Task) -> tuple[str, ...]:
+    """The same for an episode that is being played, of which there is only the task.
+
+    >>> from agentworld_gym.tasks import generate
+    >>> origin_of_task(generate("terminal", "copy_move", 1, 39))
+    ('task terminal/copy_move-1-39', 'group terminal/copy_move/39')
+    """
+    group = () if task.seed is None else (f"group {task.domain}/{task.family}/{task.seed}",)
+    return (f"task {task.domain}/{task.id}", *group)

@@ -1,0 +1,80 @@
+"""What a verifier is given and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agentworld_gym.recipe.rows import ContentSpan, Row
+from agentworld_gym.screens.sight import current
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the rules say of one prediction.
+
+    `checks` are by name; a prediction passes if all of them hold. `skipped` says why the turn cannot be verified; then
+    there is no check, and `passed` means nothing.
+
+    >>> Verdict.of({"content": True, "errors": False}).passed, Verdict(False, {}, "no truth").skipped
+    (False, 'no truth')
+    """
+
+    passed: bool
+    checks: Mapping[str, bool] = field(default_factory=dict)
+    skipped: str = ""
+
+    @classmethod
+    def of(cls, checks: Mapping[str, bool]) -> Verdict:
+        """The verdict of some checks."""
+        return cls(all(checks.values()), dict(checks))
+
+    @property
+    def share(self) -> float:
+        """The share of the checks that hold, from 0 to 1."""
+        return sum(self.checks.values()) / len(self.checks) if self.checks else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The grounded truth of one turn, the last of a row.
+
+    `before` is what was on the screen, `shown` is everything the agent saw earlier in the session, latest first.
+    """
+
+    row: Row
+    text: str
+    spans: Sequence[ContentSpan]
+    action: str
+    before: str
+    shown: Sequence[str]
+
+    @classmethod
+    def of(cls, row: Row) -> Truth | None:
+        """The truth of a row's last turn; None where the row has no plain observations or no kinds of content."""
+        if not row.observations or not row.spans or not row.actions:
+            return None
+        before = row.first_observation
+        for observation in row.observations[:-1]:
+            before = current(row.domain, before, observation)
+        shown = (*reversed(row.observations[:-1]), row.first_observation)
+        return cls(row, row.observations[-1], row.spans[-1], row.actions[-1], before, shown)
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The lines of text that earlier turns wrote into the state.
+
+        Short ones are left out: a digit is found everywhere.
+        """
+        values = (str(change.after) for changes in self.row.changes[:-1] for change in changes)
+        lines = (line.strip() for value in values for line in value.split("\n"))
+        return frozenset(line for line in lines if len(line) >= SHORTEST)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the turn left the state as it was."""
+        return bool(self.row.changes) and not self.row.changes[-1]
+
+
+SHORTEST = 4
+"""Written lines below this length say nothing where they are found again."""

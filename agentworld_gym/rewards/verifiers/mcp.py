@@ -1,0 +1,32 @@
+"""MCP: JSON as the tool returns it, by value."""
+
+from __future__ import annotations
+
+import re
+
+import orjson
+
+from agentworld_gym.matching.forms import normalised
+from agentworld_gym.rewards.verifiers.common import Truth
+
+ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
+
+
+def checks(truth: Truth, prediction: str) -> dict[str, bool]:
+    """An answer that is JSON is predicted as JSON with the same keys at the top; values count, layout does not."""
+    true, given = _keys(truth.text), _keys(prediction)
+    if true is None:
+        return {}
+    found = {"json": given is not None, "keys": true == given}
+    if all(span.kind == "deterministic" for span in truth.spans):
+        found["content"] = normalised("mcp", prediction) == normalised("mcp", truth.text)
+    return found
+
+
+def _keys(text: str) -> list[str] | None:
+    """The keys at the top of a JSON object, none of another value, None for what is no JSON."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return sorted(value) if isinstance(value, dict) else []

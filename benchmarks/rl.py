@@ -1,0 +1,115 @@
+"""Whether rewards of the verifiers alone improve a small world model of the terminal.
+
+    python benchmarks/rl.py MODEL --out runs/rl-demo [--steps 60] [--after FOLDER]
+
+Records sessions of families whose contents have to be computed, trains on them by GSPO, and compares the model before
+and after on turns of unseen tasks that print something: greedy and sampled, the share that the verifiers pass, with
+95 % intervals over sessions. `--after` compares with a model that is there already and trains nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from agentworld_gym.contracts import ChatRequest, Completion, Sampling
+from agentworld_gym.generators import open_generator
+from agentworld_gym.parsing import parse_completion
+from agentworld_gym.recipe.collect import collect
+from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.rl import train
+from agentworld_gym.recipe.rl_config import RlConfig
+from agentworld_gym.recipe.rows import Row, read_rows
+from agentworld_gym.rewards.verifiers import verify
+from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Split
+
+HARD = ("edit_in_place", "filter_lines", "sort_unique", "pipeline", "aggregate_csv")
+LONGEST = 1500
+"""Characters of a prompt."""
+
+DRAWS = 1000
+
+
+def recorded(path: Path, sessions: int, split: Split) -> Path:
+    """Sessions in compact prompts, recorded once."""
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        config = CollectConfig(profile="compact", families=HARD)
+        collect([load_spec("terminal")], path, episodes=sessions, seed=6, config=config, split=split)
+    return path
+
+
+def unseen(path: Path, count: int) -> list[Row]:
+    """Turns that print something."""
+    turns = (turn for row in read_rows(path) for turn in row.turns() if turn.observations[-1].count("\n") > 1)
+    fit = (turn for turn in turns if sum(len(message["content"]) for message in turn.request()) < LONGEST)
+    return [turn for turn in fit if not verify(turn, turn.observations[-1]).skipped][:count]
+
+
+def passed(model: str, turns: list[Row], temperature: float) -> np.ndarray:
+    """Which of the predictions for some turns the verifiers pass."""
+    lease = open_generator(f"transformers:{model}")
+    sampling = Sampling(temperature=temperature, max_tokens=192, thinking=False, seed=0)
+    found = np.zeros(len(turns))
+    try:
+        for place, answer in lease.submit([ChatRequest(turn.request(), sampling) for turn in turns]):
+            if isinstance(answer, Completion):
+                found[place] = verify(turns[place], parse_completion(answer.text)).passed
+    finally:
+        lease.close()
+    return found
+
+
+def interval(values: np.ndarray, sessions: list[str]) -> str:
+    """A mean with its 95 % interval, bootstrapped over sessions."""
+    rng = np.random.default_rng(0)
+    names = sorted(set(sessions))
+    places = [np.flatnonzero(np.array(sessions) == name) for name in names]
+    means = [
+        values[np.concatenate([places[index] for index in rng.integers(len(names), size=len(names))])].mean()
+        for _ in range(DRAWS)
+    ]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return f"{values.mean():.3f} [{low:.3f}, {high:.3f}]"
+
+
+def main() -> None:
+    """Train and compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--turns", type=int, default=400)
+    parser.add_argument("--after", type=Path)
+    options = parser.parse_args()
+    after = options.after or options.out / "model"
+    if options.after is None:
+        rows = recorded(options.out / "train.jsonl", 900, "train")
+        config = RlConfig.model_validate(
+            {
+                "name": "rl-demo",
+                "model": {"path": options.model},
+                "data": {"rows": [str(rows)], "max_prompt_tokens": 512, "min_answer_tokens": 26},
+                "reward": {"rubric": 0, "highest": 1},
+                "sampling": {"temperature": 1.2, "max_tokens": 128},
+                "steps": options.steps,
+                "batch": 64,
+                "learning_rate": 1e-4,
+                "warmup_steps": 5,
+                "checkpoint_steps": 10,
+            }
+        )
+        train(config, options.out, lambda line: print(line["step"], round(line["reward"], 3), flush=True))
+    turns = unseen(recorded(options.out / "validation.jsonl", 160, "validation"), options.turns)
+    sessions = [turn.id for turn in turns]
+    for name, temperature in (("greedy", 0.0), ("sampled", 1.0)):
+        before, now = (passed(str(model), turns, temperature) for model in (options.model, after))
+        parts = {"before": before, "after": now, "difference": now - before}
+        print(f"{name}, {len(turns)} turns:", ", ".join(f"{k} {interval(v, sessions)}" for k, v in parts.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""The page of results: one file, readable, and safe whatever a world model wrote."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.report import read_result, write_page
+from agentworld_gym.evaluation.report.charts import Point, lines, reliability
+from agentworld_gym.evaluation.report.page import page
+from agentworld_gym.evaluation.results import Averages, BenchResult, Judged, Matched, Measured, Party, Rows, Tokens
+from agentworld_gym.evaluation.statistics import Share
+from agentworld_gym.evaluation.world_results import (
+    Bin,
+    Calibration,
+    Cell,
+    Consistency,
+    DomainFidelity,
+    Example,
+    FidelityResult,
+    Measures,
+    Parting,
+    Probes,
+    Run,
+    Side,
+    TransferResult,
+    excerpt,
+)
+
+HOSTILE = "</pre><script>alert(1)</script><!-- {{ 7 * 7 }} \U0001f600 \x1b[2J"
+
+
+def share(mean: float) -> Share:
+    return Share(share=mean, low=max(mean - 0.1, -1), high=min(mean + 0.1, 1), count=40)
+
+
+def measures(mean: float) -> Measures:
+    one = share(mean)
+    return Measures(exact=one, deterministic=one, normalised=one, similarity=one, valid=one)
+
+
+def run(mean: float, **more: object) -> Run:
+    turns = {str(turn): Cell(exact=share(mean), deterministic=share(mean / turn)) for turn in (1, 2, 3)}
+    changed = {name: Cell(exact=share(mean), deterministic=share(mean)) for name in ("0", "1", "2–4", "5+")}
+    families = {name: Cell(exact=share(mean), deterministic=share(mean)) for name in ("copy_move", HOSTILE)}
+    groups = {"turn": turns, "fields changed": changed, "family": families}
+    values = {"measures": measures(mean), "failures": {}, "groups": groups, "kinds": {"metadata": share(0.5)}, **more}
+    return Run.model_validate(values)
+
+
+PROBES = Probes(agreement=share(0.8), both=3, neither=4, only_dream=1, only_grounded=2, failed=0)
+PLANS = Consistency(
+    policy="mixed", plans=4, tasks=30, ratio=0.87, low=0.7, high=1.0, replayed=share(0.7), direct=share(0.8),
+    precision=0.9, recall=None, failures={},
+)  # fmt: skip
+FIDELITY = FidelityResult(
+    world=HOSTILE,
+    split="test",
+    source="40 sessions",
+    domains=(
+        DomainFidelity(
+            domain="terminal", sessions=5, steps=40, stale=2, fingerprint="f", taught=run(0.9),
+            free=run(0.6, failures={"timeout": 3}, lost=4, probes=PROBES),
+            baselines={"copy the last observation": measures(0.1), "nearest recorded step": measures(0.3)},
+            calibration=(Calibration(measure="sequence", count=9, error=0.125,
+                                     bins=(Bin(low=0.8, high=0.9, count=9, confidence=0.85, exact=0.7),)),),
+            consistency=PLANS,
+            examples=(Example(session="s", turn=1, action=HOSTILE, truth=HOSTILE, predicted=HOSTILE),),
+        ),
+        DomainFidelity(domain="mcp", sessions=0, steps=0, stale=0, fingerprint="f", taught=None, free=None),
+        DomainFidelity(domain="web", sessions=1, steps=2, stale=0, fingerprint="f", taught=None,
+                       free=Run(measures=None, failures={"server": 2})),
+    ),
+)  # fmt: skip
+SIDE = Side(world="tiny", fingerprint="f", success=share(0.9), reward=0.5, steps=4.2, failures={}, traces="dream.jsonl")
+PARTING = Parting(
+    task_id="copy-1", seed=4, family="copy", level=1, dream=True, grounded=False, turn=2, part="observation",
+    dream_action=HOSTILE, grounded_action="ls", dream_observation=HOSTILE, grounded_observation="a",
+    dream_episode="e1", grounded_episode="e2",
+)  # fmt: skip
+TRANSFER = TransferResult(
+    domain="terminal", policy="agent", split="test", tasks=40, dream=SIDE, grounded=SIDE, gap=share(0.4), agree=30,
+    only_dream=10, only_grounded=0, families={"copy": (share(0.9), share(0.5)), "move": (share(1), share(1))},
+    partings=(PARTING,),
+)  # fmt: skip
+NOTHING = TRANSFER.model_copy(
+    update={"gap": None, "dream": SIDE.model_copy(update={"success": None, "failures": {"timeout": 40}})}
+)
+AVERAGES = Averages(excluded=share(0.5), as_zero=share(0.4))
+MEASURED = Measured(measures={"exact": AVERAGES, "valid": AVERAGES}, kinds={"metadata": AVERAGES})
+BENCH = BenchResult(
+    package="0",
+    model=Party(handle=HOSTILE, digest="d", parts={}, sampling={}),
+    judge=None,
+    rows=Rows(files=["a"], turns="last", count=40, domains={"terminal": 40}, digest="d", failures={"timeout": 1}),
+    judged=Judged(micro=AVERAGES, macro=AVERAGES, domains={"terminal": AVERAGES}, dimensions={}, failures={}),
+    matched=Matched(micro=MEASURED, macro=MEASURED, domains={"terminal": MEASURED}),
+    tokens={"model": Tokens()},
+)
+RESULTS = {"fidelity": FIDELITY, "transfer": TRANSFER, "failed transfer": NOTHING, "bench": BENCH}
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_every_result_has_a_page_that_needs_nothing_else(result: FidelityResult):
+    html = page([result])
+    assert not re.search(r"<(script|link|img|iframe)|\b(src|href)=|https?://", html)
+    assert "<h2>" in html and "{{" not in html.replace("{{ 7 * 7 }}", "")
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_a_result_comes_back_from_its_file(result: FidelityResult, tmp_path: Path):
+    result.write(tmp_path / "result.json")
+    assert read_result(tmp_path / "result.json") == result
+
+
+def test_what_worlds_wrote_stays_text():
+    html = page(list(RESULTS.values()))
+    assert "alert(1)" in html and "<script" not in html and "&lt;script&gt;" in html
+    assert "{{ 7 * 7 }}" in html
+
+
+def test_the_page_says_what_a_reader_wants_to_know():
+    html = page([FIDELITY])
+    assert "true history" in html and "nearest recorded step" in html
+    assert "2–4" in html and "metadata" in html
+    assert "timeout 3" in html and "4 steps were left unplayed" in html
+    assert "2 recorded sessions were left out" in html
+    assert "0.125" in html and "0.87" in html
+    assert html.count("<svg") >= 2
+
+
+def test_the_verdict_stands_on_the_page():
+    assert "The agent learned the simulator" in page([TRANSFER])
+    assert "nothing can be compared" in page([NOTHING])
+
+
+def test_several_results_share_a_page(tmp_path: Path):
+    write_page(tmp_path / "deep" / "page.html", list(RESULTS.values()))
+    assert (tmp_path / "deep" / "page.html").read_text(encoding="utf-8").count("<section>") == len(RESULTS)
+
+
+BROKEN = {"{": "JSON", "[]": "bench, fidelity, transfer", '{"kind": "x"}': "'x'", '{"kind": "fidelity"}': "world"}
+
+
+@pytest.mark.parametrize(("text", "said"), BROKEN.items())
+def test_a_file_that_is_no_result_is_refused(text: str, said: str, tmp_path: Path):
+    (tmp_path / "bad.json").write_text(text)
+    with pytest.raises(SpecError, match=said):
+        read_result(tmp_path / "bad.json")
+
+
+UNIT = st.floats(0, 1)
+
+
+@given(st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=8),
+                          UNIT, UNIT, UNIT), max_size=6))  # fmt: skip
+def test_plots_are_well_formed_whatever_they_show(rows: list[tuple[str, float, float, float]]):
+    points = [Point(*row) for row in rows]
+    bins = [Bin(low=0, high=1, count=3, confidence=mean, exact=low) for _, mean, low, _ in rows]
+    for svg in (lines({"a": points, "b": points[1:]}, "<title>", "&"), reliability(bins, "t", "a")):
+        ElementTree.fromstring(svg)
+        for x, y in re.findall(r'cx="([\d.-]+)" cy="([\d.-]+)"', svg):
+            assert 0 <= float(x) <= 420 and 0 <= float(y) <= 230
+
+
+@given(st.text(st.characters(codec=None), max_size=50))
+def test_whatever_a_world_wrote_can_be_quoted(text: str):
+    assert excerpt(text).encode("utf-8").decode() == excerpt(text)
+    assert excerpt(text * 100).startswith(excerpt(text[:10]))

@@ -1,0 +1,292 @@
+"""A world beside the grounded one: step by step, by its probes, by the plans found in it, by its confidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentworld_gym.config import EnvOptions
+from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.baselines import Moment, Nearest, moments
+from agentworld_gym.evaluation.calibration import calibration, probability
+from agentworld_gym.evaluation.fidelity import Plan, measure, record
+from agentworld_gym.evaluation.stepping import task_of, verb
+from agentworld_gym.recipe.rows import Row
+from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Task
+from agentworld_gym.tasksource import TaskSource
+from agentworld_gym.worlds import register_world
+from agentworld_gym.worlds.grounded import GroundedWorld
+from agentworld_gym.worlds.opening import WorldOptions, open_world, tiny_model
+from agentworld_gym.worlds.scripted import ScriptedWorld, echo
+from tests.worlds import dream, predicted
+
+SPEC = load_spec("terminal")
+ROWS = record("terminal", 5, seed=3)
+STEPS = sum(len(row.actions) for row in ROWS)
+
+
+def options(world: str, **more: object) -> EnvOptions:
+    return EnvOptions(spec="terminal", world=world, split="test", **more)  # type: ignore[arg-type]
+
+
+def oracle(wrong: Callable[[int], bool]) -> Callable[[ChatRequest], str]:
+    """A model that knows the recorded sessions, but errs in the turns (from 0) that `wrong` says."""
+    known = {(row.system_str, turn): text for row in ROWS for turn, text in enumerate(row.observations)}
+
+    def answer(request: ChatRequest) -> str:
+        turn = len(request.messages) // 2 - 1
+        text = known.get((request.messages[0]["content"], turn), "")
+        return predicted("?" if wrong(turn) or not text else text)
+
+    return answer
+
+
+class Altered(GroundedWorld):
+    """A grounded world that says something else to some actions; what they did stays as it is."""
+
+    def __init__(self, world: GroundedWorld, say: Callable[[Action], str | Failure | None]) -> None:
+        super().__init__(world.engine, world.fingerprint)
+        self._say = say
+
+    def _step(self, session: object, action: Action) -> Observation | Failure:
+        answer = super()._step(session, action)  # type: ignore[arg-type]
+        said = self._say(action)
+        return answer if said is None else said if isinstance(said, Failure) else Observation(said)
+
+
+def altered(name: str, say: Callable[[Action], str | Failure | None]) -> str:
+    register_world(name, lambda given: Altered(open_world("grounded", WorldOptions(given.spec)), say))  # type: ignore[arg-type]
+    return name
+
+
+# Step by step
+
+
+def test_the_grounded_world_is_faithful_to_itself():
+    found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)))
+    assert not interrupted and found.steps == STEPS and found.stale == 0
+    assert found.taught is None  # nobody tells it the truth
+    assert found.free and found.free.measures and found.free.measures.exact.share == 1.0
+    assert found.free.probes and found.free.probes.agreement.share == 1.0
+    assert found.consistency and found.consistency.ratio == 1.0 and found.consistency.precision == 1.0
+
+
+def test_an_error_costs_one_step_where_the_truth_is_put_right_and_shows_in_its_turn():
+    found, _ = measure(options(dream("errs_once", oracle(lambda turn: turn == 1))), Plan(ROWS))
+    assert found.taught and found.taught.measures
+    longer = sum(len(row.actions) > 1 for row in ROWS)
+    assert found.taught.measures.exact.share == pytest.approx(1 - longer / STEPS)
+    turns = found.taught.groups["turn"]
+    assert (turns["1"].exact.share, turns["2"].exact.share, turns["3"].exact.share) == (1.0, 0.0, 1.0)
+    assert list(turns)[:3] == ["1", "2", "3"]
+    assert {one.turn for one in found.examples} == {2} and all(one.predicted == "?" for one in found.examples)
+
+
+def test_with_its_own_history_a_world_is_asked_with_what_it_said():
+    seen: list[list[str]] = []
+
+    def answer(request: ChatRequest) -> str:
+        seen.append([message["content"] for message in request.messages if message["role"] == "assistant"])
+        return predicted("mine")
+
+    measure(options(dream("says_mine", answer)), Plan(ROWS[:1]))
+    taught, own = seen[: len(ROWS[0].actions)], seen[-1]
+    assert not any("mine" in text for history in taught for text in history)
+    assert own and all("mine" in text for text in own)
+
+
+def test_steps_are_grouped_by_what_they_changed():
+    found, _ = measure(options("grounded"), Plan(ROWS))
+    assert found.free
+    groups = found.free.groups
+    counted = [number for row in ROWS for number in row.fields_changed]
+    assert groups["fields changed"]["0"].exact.count == counted.count(0)
+    assert set(groups["fields changed"]) <= {"0", "1", "2–4", "5+"}
+    for name in ("policy", "family", "level", "action", "control"):
+        assert sum(cell.exact.count for cell in groups[name].values()) == STEPS
+
+
+def test_failures_are_counted_apart_and_end_a_free_session():
+    broken = Failure(FailureKind.TIMEOUT, "late")
+    found, _ = measure(options(dream("fails", lambda request: broken)), Plan(ROWS))
+    assert found.taught and found.taught.measures is None
+    assert found.taught.failures == {"timeout": STEPS} and found.taught.lost == 0
+    assert found.free and found.free.failures == {"timeout": len(ROWS)}
+    assert found.free.lost == STEPS - len(ROWS)
+
+
+def test_what_failed_can_be_counted_as_wrong():
+    def answer(request: ChatRequest) -> str | Failure:
+        right = oracle(lambda turn: False)(request)
+        return Failure(FailureKind.SERVER, "500") if len(request.messages) == 4 else right
+
+    found, _ = measure(options(dream("fails_at_two", answer)), Plan(ROWS, free=False))
+    assert found.free is None and found.taught and found.taught.measures
+    longer = sum(len(row.actions) > 1 for row in ROWS)
+    assert found.taught.measures.exact.share == 1.0 and found.taught.failures == {"server": longer}
+    assert found.taught.with_failures == pytest.approx(1 - longer / STEPS)
+
+
+def test_a_recording_that_the_grounded_world_no_longer_repeats_is_left_out():
+    old = ROWS[0].model_copy(update={"observations": ("other", *ROWS[0].observations[1:])})
+    found, _ = measure(options("grounded"), Plan([old, *ROWS[1:]]))
+    assert (found.stale, found.sessions) == (1, len(ROWS) - 1)
+
+
+def test_an_imported_session_without_a_task_is_refused():
+    row = Row(task="terminal", id="x", system_str="", prompt=["ls"], response=["a"], current_prompt="ls", turn_idx=1,
+              total_turns=1)  # fmt: skip
+    with pytest.raises(SpecError, match="task_id"):
+        task_of(row, TaskSource(SPEC))
+
+
+def test_a_session_under_controls_gets_its_task_back():
+    row = ROWS[0].model_copy(update={"controls": {"intermittent-errors": 0.5}, "control_seed": 4})
+    task = task_of(row, TaskSource(SPEC))
+    assert (task.id, task.controls, task.control_seed) == (row.task_id, row.controls, 4)
+
+
+def test_ctrl_c_keeps_what_was_measured():
+    def stop(what: str, done: int, total: int) -> None:
+        if "own history" in what and done > 10:
+            raise KeyboardInterrupt
+
+    found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)), on_progress=stop)
+    assert interrupted and found.consistency is None
+    assert found.free and found.free.measures and 10 < found.free.measures.exact.count < STEPS
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}', "[1]", "\ud800", "   "])
+def test_any_action_has_a_verb(text: str):
+    assert verb(text)
+
+
+# In one forward pass
+
+
+def test_a_forward_pass_says_what_decoding_writes():
+    pytest.importorskip("transformers")
+    import torch
+
+    torch.set_num_threads(1)
+    if tiny_model("terminal") is None:
+        pytest.skip("no small model of the terminal is bundled")
+    quick, _ = measure(options("tiny"), Plan(ROWS[:2], quick=True))
+    asked, _ = measure(options("tiny"), Plan(ROWS[:2], free=False))
+    assert quick.free is None and quick.taught and asked.taught and quick.taught.measures
+    assert quick.taught.measures.similarity is None
+    exact = [{turn: cell.exact for turn, cell in one.taught.groups["turn"].items()} for one in (quick, asked)]
+    assert exact[0] == exact[1]
+
+
+def test_a_world_without_a_model_in_this_process_has_no_forward_pass():
+    with pytest.raises(SpecError, match="quick"):
+        measure(options(dream("no_model", lambda request: predicted("a"))), Plan(ROWS[:1], quick=True))
+
+
+# Probes and plans
+
+
+def test_a_world_that_hides_what_files_hold_disagrees_on_probes():
+    hides = altered("hides", lambda action: "$" if action.raw.startswith("cat") else None)
+    found, _ = measure(options(hides), Plan(ROWS))
+    probes = found.free.probes if found.free else None
+    assert probes and probes.only_grounded > 0 and probes.only_dream == 0
+    judged = probes.both + probes.neither + probes.only_grounded
+    assert probes.agreement.share == pytest.approx(1 - probes.only_grounded / judged)
+
+
+def flattering(task: Task, actions: Sequence[Action]) -> str:
+    """Answers every probe of a task as the task expects it."""
+    for check in task.success:
+        if actions and check.probes and actions[-1].raw == check.probes[-1] and check.expect is not None:
+            return f"{actions[-1].raw}\n{(check.expect.equals or check.expect.contains or '').strip()}\ndev@box:~$"
+    return echo(task, actions)
+
+
+def test_a_dream_that_calls_every_plan_good_loses_tasks_for_real():
+    register_world("flatters", lambda given: ScriptedWorld(flattering))
+    found, _ = measure(options("flatters", families=["copy_move"]), Plan([], plans=range(6)))
+    plans = found.consistency
+    assert plans and plans.ratio is not None and plans.low is not None and plans.high is not None
+    assert plans.recall == 1.0
+    assert plans.precision is not None and plans.precision < 1.0
+    assert plans.low <= plans.ratio < 1.0
+
+
+def test_a_dream_that_fails_finds_no_plan():
+    broken = dream("finds_none", lambda request: Failure(FailureKind.TIMEOUT, "late"))
+    found, _ = measure(options(broken), Plan([], plans=range(3)))
+    assert found.consistency and found.consistency.ratio == 0.0
+    assert found.consistency.failures == {"timeout": 12} and found.consistency.precision is None
+
+
+# Baselines
+
+
+def test_the_nearest_recorded_step_finds_a_step_it_has_seen():
+    near = Nearest(SPEC, ROWS)
+    asked = [moment for row in ROWS for moment in moments(row)]
+    truth = [text for row in ROWS for text in row.observations]
+    right = [answer == text for answer, text in zip(near.answer(asked), truth, strict=True)]
+    assert sum(right) / len(right) > 0.9
+
+
+def test_without_recordings_the_nearest_step_is_the_last_observation():
+    assert Nearest(SPEC, []).answer([Moment("ls", "before", "")]) == ["before"]
+
+
+def test_baselines_stand_beside_the_world():
+    found, _ = measure(options("grounded"), Plan(ROWS, record("terminal", 10, split="train")))
+    assert set(found.baselines) == {"copy the last observation", "nearest recorded step"}
+    assert found.baselines["copy the last observation"].exact.share < 0.3
+    assert all(one.exact.count == STEPS for one in found.baselines.values())
+
+
+# Confidence
+
+
+def test_confidence_reaches_the_calibration():
+    def sure(request: ChatRequest) -> Completion:
+        text = oracle(lambda turn: turn == 1)(request)
+        right = "?" not in text
+        return Completion(text, usage=Usage(completion_tokens=4), logprob=math.log(0.99 if right else 0.5))
+
+    found, _ = measure(options(dream("sure", sure)), Plan(ROWS, free=False))
+    sequence, token = found.calibration
+    assert (sequence.measure, token.measure) == ("sequence", "token")
+    assert [round(one.confidence, 2) for one in token.bins] == [0.5, 0.99]
+    assert [one.exact for one in token.bins] == [0.0, 1.0]
+    assert sequence.bins[0].confidence == pytest.approx(0.5**4)
+    assert sequence.error < token.error
+
+
+def test_a_world_that_tells_no_confidence_has_no_calibration():
+    assert probability(Observation("a"), "token") is None
+    found, _ = measure(options("grounded"), Plan(ROWS[:1]))
+    assert found.calibration == ()
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
+def test_the_calibration_error_is_a_share_and_bins_hold_every_prediction(pairs: list[tuple[float, bool]]):
+    found = calibration("token", [sure for sure, _ in pairs], [right for _, right in pairs])
+    assert 0 <= found.error <= 1 and sum(one.count for one in found.bins) == len(pairs)
+    assert all(one.low <= one.confidence <= one.high + 1e-9 for one in found.bins)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60))
+def test_one_who_is_always_sure_and_right_is_calibrated(rights: list[bool]):
+    assert calibration("token", [float(right) for right in rights], rights).error == 0.0
+
+
+def test_options_of_the_dream_do_not_reach_the_grounded_world():
+    compact = replace(options("grounded"), profile="compact", sampling={"temperature": 0})
+    found, _ = measure(compact, Plan(ROWS[:2]))
+    assert found.free and found.free.measures and found.free.measures.exact.share == 1.0

@@ -1,0 +1,193 @@
+"""Reinforcement learning of a world model, on a model of random weights: the machinery, not the learning."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from tiny_model import write_tiny_model
+
+from agentworld_gym import SpecError
+from agentworld_gym.contracts import Failure, FailureKind
+from agentworld_gym.recipe.collect import collect
+from agentworld_gym.recipe.config import CollectConfig, load_config
+from agentworld_gym.recipe.metrics import read_metrics
+from agentworld_gym.recipe.rl_config import RlConfig, TurnsConfig
+from agentworld_gym.recipe.turns import Turns, prompts_of
+from agentworld_gym.rewards.verifiers import verify
+from agentworld_gym.spec import load_spec
+
+SESSIONS = 24
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A model and recorded sessions of two domains."""
+    folder = tmp_path_factory.mktemp("rl")
+    write_tiny_model(folder / "model", context=4096)
+    specs = [load_spec("terminal"), load_spec("android")]
+    config = CollectConfig(profile="compact", controls_share=0.3)
+    collect(specs, folder / "rows.jsonl", episodes=SESSIONS, seed=0, config=config)
+    return folder
+
+
+def config(folder, **changes):
+    settings = {
+        "name": "test",
+        "model": {"path": str(folder / "model")},
+        "data": {"rows": [str(folder / "rows.jsonl")], "domains": ["terminal"], "max_prompt_tokens": 3000},
+        "reward": {"rubric": 0, "partial": True, "guards": False},
+        "steps": 3,
+        "prompts": 2,
+        "group": 3,
+        "batch": 6,
+        "learning_rate": 1e-3,
+        "sampling": {"max_tokens": 64},
+        "checkpoint_steps": 1,
+        "tensorboard": False,
+    }
+    return RlConfig(**(settings | changes))
+
+
+def turns(folder, *, count=SESSIONS, seed=0, verifiable=True, answer_tokens=600, **data):
+    from transformers import AutoTokenizer
+
+    chosen = {"rows": [str(folder / "rows.jsonl")], "domains": ["terminal"], "max_prompt_tokens": 3000} | data
+    tokenizer = AutoTokenizer.from_pretrained(folder / "model")
+    return Turns(
+        TurnsConfig(**chosen), tokenizer, seed=seed, count=count, answer_tokens=answer_tokens, verifiable=verifiable
+    )
+
+
+def weights(path):
+    from safetensors.torch import load_file
+
+    return load_file(path / "model.safetensors")
+
+
+def equal(one, other):
+    return one.keys() == other.keys() and all(one[name].equal(other[name]) for name in one)
+
+
+def test_an_epoch_has_one_turn_of_each_session(folder):
+    drawn, again, other = turns(folder, count=6), turns(folder, count=6), turns(folder, count=6, seed=1)
+    ids = [drawn[number].id for number in range(len(drawn))]
+    assert len(set(ids)) == len(ids) == 6
+    assert [again[number] for number in range(6)] == [drawn[number] for number in range(6)]
+    assert [other[number].id for number in range(6)] != ids
+
+
+def test_turns_that_cannot_serve_give_way_to_earlier_ones(folder):
+    drawn = turns(folder, count=40, max_prompt_tokens=700)
+    for number in range(len(drawn)):
+        row = drawn[number]
+        assert row.domain == "terminal" and not verify(row, row.observations[-1]).skipped
+        assert sum(len(drawn._tokenizer(m["content"])["input_ids"]) for m in drawn.prompt(row)) <= 700
+
+
+def test_no_turn_that_can_serve_is_an_error_that_says_why(folder):
+    with pytest.raises(SpecError, match="with too long a prompt"):
+        turns(folder, max_prompt_tokens=8)
+    with pytest.raises(SpecError, match=r"train\.jsonl"):
+        turns(folder, rows=[str(folder / "nowhere")])
+
+
+def test_prompts_are_those_of_the_rows_and_answers_are_read_back(folder):
+    drawn = turns(folder, count=3)
+    row = drawn[0]
+    assert drawn.prompt(row) == row.request()
+    assert drawn.read(row, row.observations[-1]) == row.observations[-1]
+
+
+def test_in_the_change_form_the_model_writes_changes(folder):
+    drawn = turns(folder, count=2, domains=["android"], form="change", max_prompt_tokens=9000, answer_tokens=9000)
+    row = drawn[0]
+    prompts, before = prompts_of(row, "change"), row.at(1).first_observation
+    assert any("0|" in message["content"] for message in drawn.prompt(row))
+    first = row.at(1)
+    answer = prompts.answer(before, first.observations[0])
+    assert drawn.read(first, answer) == first.observations[0]
+
+
+def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder, tmp_path):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from agentworld_gym.recipe.rl import TRAINER, train
+
+    straight = train(config(folder), tmp_path / "straight")
+    assert straight["step"] == 3 and straight["turns"] == 6 and not straight["stopped"]
+    assert not equal(weights(tmp_path / "straight" / TRAINER / "checkpoint-3"), weights(folder / "model"))
+
+    parted = tmp_path / "parted"
+
+    def interrupt(line):
+        if line["step"] == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    stopped = train(config(folder), parted, interrupt)
+    assert stopped["stopped"] and stopped["step"] < 3 and not (parted / "model").exists()
+    (parted / TRAINER / "checkpoint-9").mkdir()  # torn: a crash while it was written
+    train(config(folder), parted)
+    assert equal(weights(parted / "model"), weights(tmp_path / "straight" / "model"))
+    assert [line["step"] for line in read_metrics(parted)] == [1, 2, 3]
+
+    with pytest.raises(SpecError, match="another folder"):
+        train(config(folder, learning_rate=1.0), parted)
+
+    model = AutoModelForCausalLM.from_pretrained(parted / "model")
+    tokenizer = AutoTokenizer.from_pretrained(parted / "model")
+    assert model.config.vocab_size == len(tokenizer) and tokenizer.chat_template
+
+
+def test_metrics_say_what_rewards_are_made_of(folder, tmp_path):
+    from agentworld_gym.recipe.rl import train
+
+    lines = []
+    lora = {"path": str(folder / "model"), "lora": {"rank": 2}}
+    train(config(folder, steps=1, model=lora, reward={"rubric": 0}), tmp_path, lines.append)
+    (line,) = lines
+    assert {"reward", "flagged", "format_valid", "truncated", "groups_equal", "left"} <= set(line)
+    assert line["reward"] == 0 and line["groups_equal"] == 1  # random weights ramble on, and none is right
+    assert line["truncated"] == pytest.approx(line["flag/cut"]) and line["flag/cut"] > 0
+    assert weights(tmp_path / "model").keys() == weights(folder / "model").keys()  # adapters are merged
+
+
+def test_a_judge_that_never_answers_masks_its_samples(folder, tmp_path):
+    from agentworld_gym.recipe.rl import train
+
+    class Silent:
+        def judge(self, cases):
+            return [Failure(FailureKind.TIMEOUT, "no answer")] * len(cases)
+
+    judge = {"generator": "http://localhost:1/v1"}
+    reward = {"verifier": 0, "guards": False}
+    last = train(config(folder, steps=1, reward=reward, judge=judge), tmp_path, judge=Silent())
+    assert last["judge_failures"] == last["unscored"] == 1
+    before, after = weights(folder / "model"), weights(tmp_path / "trainer" / "checkpoint-1")
+    assert equal(before, after)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"reward": {}}, "judge"),
+        ({"model": {}}, "model.path"),
+        ({"batch": 4}, "a divisor"),
+        ({"sampling": {"engine": "server"}}, "server"),
+    ],
+)
+def test_a_wrong_configuration_says_what_is_wrong(folder, changes, said):
+    with pytest.raises(ValueError, match=said):
+        config(folder, **changes)
+
+
+def test_the_completions_of_a_step_are_shared_equally(folder):
+    assert config(folder, prompts=4, batch=3).accumulation(processes=2) == 2
+    with pytest.raises(SpecError, match="batch"):
+        config(folder).accumulation(processes=4)
+
+
+@pytest.mark.parametrize("name", ["rl-tiny", "rl-4b", "rl-35b"])
+def test_shipped_configurations_are_valid(name):
+    assert load_config(name, RlConfig).name == name

@@ -1,0 +1,405 @@
+"""From recorded rows to samples: which sessions and turns are taken, what they say, and how much each turn counts."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from agentworld_gym.changes import apply
+from agentworld_gym.cli import app
+from agentworld_gym.errors import SpecError
+from agentworld_gym.prompt import Prompts
+from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.filters import Filters, Sieve
+from agentworld_gym.recipe.knowledge import Knowledge, knowledge_samples, mixed, pieces, size
+from agentworld_gym.recipe.pools import Pool, group_of, split_of_row, stage_of
+from agentworld_gym.recipe.preparing import Preparation, prepare
+from agentworld_gym.recipe.recorder import Recorder
+from agentworld_gym.recipe.rows import Provenance, Row
+from agentworld_gym.recipe.samples import (
+    Sample,
+    cpt_sample,
+    read_samples,
+    remessage,
+    turn_samples,
+    write_samples,
+)
+from agentworld_gym.recipe.weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
+from agentworld_gym.spec import DOMAINS, load_spec
+
+MESSAGES = [{"role": "user", "content": "ls"}, {"role": "assistant", "content": "a.txt"}]
+SCREENS = ("web", "desktop", "android")
+
+
+@cache
+def recorded(domain: str) -> tuple[Row, ...]:
+    """A few sessions of a domain, some of them disturbed."""
+    recorder = Recorder([load_spec(domain)], CollectConfig(controls_share=0.5, max_turns=6), seed=3)
+    return tuple(row for number in range(3) if (row := recorder.row(number)) is not None)
+
+
+def session(*turns: tuple[str, str], domain: str = "mcp", **more: Any) -> Row:
+    """A session that was imported, of actions and what they showed."""
+    prompts = [f"### Turn {number}\n\n**Action:**\n{action}" for number, (action, _) in enumerate(turns, 1)]
+    prompts[0] = prompts[0].replace("**Action", "**Task Instruction:**\nGo.\n\n**Action")
+    data: dict[str, Any] = {
+        "task": {"desktop": "os"}.get(domain, domain),
+        "id": "s",
+        "system_str": "### 1. shop-buy\n### 2. shop-look",
+        "prompt": [*prompts[:-1], prompts[-1] + "\n\nNow."],
+        "response": [shown for _, shown in turns],
+        "current_prompt": prompts[-1],
+        "turn_idx": len(turns),
+        "total_turns": len(turns),
+        "actions": [action for action, _ in turns],
+        "observations": [shown for _, shown in turns],
+        "provenance": Provenance(source="chat"),
+        **more,
+    }
+    return Row.model_validate(data)
+
+
+# Samples
+
+
+def test_a_sample_has_one_weight_for_each_answer() -> None:
+    with pytest.raises(ValueError, match="1 weights"):
+        Sample(id="a", domain="d", messages=MESSAGES, weights=[1, 1])
+    with pytest.raises(ValueError, match="less than or equal to 1"):
+        Sample(id="a", domain="d", messages=MESSAGES, weights=[2])
+    with pytest.raises(ValueError, match="one message of the role text"):
+        Sample(id="a", domain="d", messages=[{"role": "text", "content": "a"}] * 2, weights=[])
+
+
+@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), min_size=1, max_size=4))
+def test_samples_come_back_as_they_were_written(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("samples") / "samples.jsonl"
+    written = [
+        Sample(id=str(n), domain="d", messages=[{"role": "assistant", "content": text}], weights=[0.05])
+        for n, text in enumerate(texts)
+    ]
+    assert write_samples(path, written) == len(texts)
+    assert list(read_samples(path)) == written
+
+
+def test_a_broken_line_is_named_and_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    good = Sample(id="a", domain="d", messages=MESSAGES, weights=[1])
+    write_samples(path, [good])
+
+    def failing() -> Any:
+        yield good
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        write_samples(path, failing())
+    assert list(read_samples(path)) == [good] and [file.name for file in tmp_path.iterdir()] == [path.name]
+    path.write_bytes(path.read_bytes() + b'{"id": "b"')
+    with pytest.raises(SpecError, match=r"line 2: .* expected a JSON object"):
+        list(read_samples(path))
+    path.write_bytes(b'{"id": "b", "domain": "d", "messages": [], "weights": []}\n')
+    with pytest.raises(SpecError, match="line 1: messages"):
+        list(read_samples(path))
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_messages_rendered_again_are_those_of_the_row(domain: str) -> None:
+    prompts = Prompts(load_spec(domain), form="full")
+    for row in recorded(domain):
+        assert remessage(row, prompts) == row.messages()
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("profile", ["full", "compact"])
+def test_the_samples_of_turns_are_what_a_language_world_asks(domain: str, profile: Any) -> None:
+    form = "change" if domain in SCREENS else "full"
+    prompts = Prompts(load_spec(domain), profile=profile, form=form)
+    row = recorded(domain)[0]
+    messages = [sample.messages for sample in turn_samples(row, prompts)]
+    assert len(messages) == row.turn_idx
+    for turn, found in enumerate(messages):
+        assert found[-2]["content"].endswith(prompts.closing)
+        assert len(found) == 2 * turn + 3
+    whole = remessage(row, prompts)
+    assert [message for message in whole if message["role"] == "user"] == [
+        {"role": "user", "content": found[-2]["content"].removesuffix(prompts.closing)} for found in messages
+    ]
+
+
+@pytest.mark.parametrize("domain", SCREENS)
+def test_in_the_change_form_an_answer_leads_to_the_next_screen(domain: str) -> None:
+    prompts = Prompts(load_spec(domain), form="change")
+    row = recorded(domain)[0]
+    answers = [message["content"] for message in remessage(row, prompts) if message["role"] == "assistant"]
+    before = row.first_observation
+    for answer, shown in zip(answers, row.observations, strict=True):
+        assert apply(before, answer.removeprefix("**Environment Observation:**\n")) == shown
+        before = shown if "Snapshot" in shown or domain != "web" else before
+        if before != shown:
+            break
+
+
+def test_a_task_that_cannot_be_made_again_keeps_its_messages_and_has_no_change_form() -> None:
+    row = session(("a", "b"), ("c", "d"), domain="android")
+    spec = load_spec("android")
+    assert remessage(row, Prompts(spec, form="full")) == row.messages()
+    with pytest.raises(SpecError, match="a task that can be generated again"):
+        remessage(row, Prompts(spec, form="change"))
+
+
+def test_a_turn_of_a_row_that_asks_for_tags_answers_in_tags() -> None:
+    row = session(("a", "b <\\think>"), ("c", "d"))
+    first, second = turn_samples(row)
+    assert first.messages[-2]["content"].endswith("Now.") and second.messages[-2]["content"].endswith("Now.")
+    assert first.messages[-1]["content"] == "<predicted_observation>\nb <\\think>\n</predicted_observation>"
+    assert (first.weights, second.weights, second.id) == ((1.0,), (0.0, 1.0), "s/2")
+
+
+# Weights
+
+
+@pytest.mark.parametrize(
+    ("action", "shown", "expected"),
+    [
+        ('{"text": "see you at nine"}', '{"text": "see you at nine"}', "echo"),
+        ("set colour red size 4", "colour red size ok now", "boilerplate"),
+        ("add the numbers 12 30 44 and 91 and say how many of them are odd", "numbers odd 3", "transform"),
+        ("rm a.txt", "", "action"),
+        ("rm a.txt", "done, removed", "action"),
+        ("open shop", "open shop " + " ".join(f"article{n}" for n in range(30)), "expansion"),
+        ("cat notes.txt", " ".join(f"word{n}" for n in range(30)), "retrieval"),
+        ("one two three four five", "one two six seven " * 4, "other"),
+    ],
+)
+def test_turns_have_classes(action: str, shown: str, expected: str) -> None:
+    assert classify(action, shown) == expected
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_every_turn_has_a_class_and_statistics_within_bounds(action: str, shown: str) -> None:
+    assert classify(action, shown) in CLASSES
+    found = overlap(action, shown)
+    assert all(0 <= value <= 1 for value in (found.overlap, found.novelty, found.jaccard))
+    assert found.ratio >= 0
+
+
+def test_draws_keep_the_share_of_a_class_and_repeat() -> None:
+    actions, shown = ["echo one two"] * 4000, ["one two"] * 4000
+    assert classify(actions[0], shown[0]) == "boilerplate"
+    drawn = turn_weights("s", actions, shown, Weighting(rule="draw", seed=1))
+    assert drawn == turn_weights("s", actions, shown, Weighting(rule="draw", seed=1))
+    assert drawn != turn_weights("s", actions, shown, Weighting(rule="draw", seed=2))
+    assert set(drawn) == {0.0, 1.0} and abs(sum(drawn) / 4000 - SHARES["boilerplate"]) < 0.02
+    assert set(turn_weights("s", actions, shown, Weighting(rule="equal"))) == {1.0}
+
+
+def test_a_session_weighs_its_turns_by_what_they_show() -> None:
+    row = session(("look at 5 6 7 8", "look at 5 6 7 8"), ("x", "y " * 30))
+    assert cpt_sample(row).weights == (0.05, 1.0)
+    assert cpt_sample(row, weighting=Weighting(rule="equal"), context_weight=0.3).context_weight == 0.3
+
+
+# Pools
+
+groups = st.tuples(st.sampled_from(DOMAINS), st.sampled_from(["a", "b"]), st.integers(0, 500), st.integers(1, 3))
+
+
+@given(st.lists(groups, min_size=1, max_size=60), st.floats(0, 1))
+def test_no_group_is_in_two_pools(found: list[tuple[str, str, int, int]], share: float) -> None:
+    pools = [Pool(split=s, stage=t, post_share=share) for s in ("train", "validation", "test") for t in ("cpt", "post")]  # type: ignore[arg-type]
+    place: dict[str, int] = {}
+    for domain, family, seed, level in found:
+        row = session(("a", "b"), domain=domain, family=family, seed=seed, level=level)
+        (number,) = [number for number, pool in enumerate(pools) if pool.holds(row)]
+        assert place.setdefault(group_of(row), number) == number
+
+
+def test_sessions_of_unknown_tasks_stay_together_where_they_were_told_the_same() -> None:
+    one, other = session(("a", "b")), session(("c", "d"), ("e", "f"), id="t")
+    assert group_of(one) == group_of(other) != group_of(session(("a", "b"), system_str="else"))
+    assert group_of(session(("a", "b"), task_id="t1")) == "mcp/unknown/t1"
+
+
+def test_a_benchmark_is_for_testing_alone() -> None:
+    assert split_of_row(session(("a", "b"), provenance=Provenance(source="agentworldbench"))) == "test"
+
+
+def test_the_pools_have_their_shares() -> None:
+    stages = [stage_of(f"mcp/a/{seed}", 0.3) for seed in range(3000)]
+    assert abs(stages.count("post") / 3000 - 0.3) < 0.03
+    splits = [split_of_row(session(("a", "b"), task_id=str(seed))) for seed in range(1000)]
+    assert 0.75 < splits.count("train") / 1000 < 0.85
+
+
+# Filters
+
+
+def kept(row: Row, **scopes: Any) -> tuple[list[str], dict[str, int]]:
+    sieve = Sieve(Filters(min_turns=1, **scopes))
+    found = sieve.filter(row)
+    gone = {name: count for name, count in sieve.turns[row.domain].items() if count and name != "kept"}
+    return list(found.actions) if found else [], gone
+
+
+BUY, LOOK = '{"name": "shop-buy", "arguments": {}}', '{"name": "shop-look", "arguments": {}}'
+PAGE = '### Page\n- Page URL: http://a\n### Snapshot\n```yaml\n- button "{}" [ref=e1]\n```'
+
+
+def test_turns_that_teach_nothing_go_and_the_rest_is_numbered_anew() -> None:
+    row = session(("", "x"), (LOOK, "1"), (BUY, "ok"), (BUY, "ok"), ('{"name": "shop-sell"}', "no such tool"))
+    actions, gone = kept(row)
+    assert actions == [LOOK, BUY]
+    assert gone == {"empty_action": 1, "retry": 1, "undeclared_tool": 1}
+    found = Sieve(Filters()).filter(row)
+    assert found is not None
+    assert found.prompt[0] == f"### Turn 1\n\n**Task Instruction:**\nGo.\n\n**Action:**\n{LOOK}"
+    assert found.prompt[1] == f"### Turn 2\n\n**Action:**\n{BUY}\n\nNow." and found.closing == "\n\nNow."
+    assert (found.turn_idx, found.observations) == (2, ("1", "ok"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "rule"),
+    [
+        ("", "screen_failure"),
+        ("HTTP 503", "screen_failure"),
+        (PAGE.format("Verify you are human"), "screen_failure"),
+        (PAGE.format("502 Bad Gateway"), "screen_failure"),
+        (PAGE.format("Buy"), "idle_turn"),
+    ],
+)
+def test_failures_of_screens_and_idle_turns_go(shown: str, rule: str) -> None:
+    row = session(("click('e1')", PAGE.format("Buy")), ("click('e2')", shown), ("x", PAGE.format("z")), domain="web")
+    actions, gone = kept(row)
+    assert actions == ["click('e1')", "x"] and gone == {rule: 1}
+    assert kept(row, **{rule: "none"})[0] == list(row.actions)
+
+
+def test_an_error_of_the_tool_is_no_failure_of_the_screen() -> None:
+    row = session(("a", PAGE.format("Buy")), ("b", "### Error\nError: Ref e9 not found"), domain="web")
+    assert kept(row) == (["a", "b"], {})
+
+
+def test_sessions_of_grounded_worlds_keep_what_their_worlds_answered() -> None:
+    grounded = Provenance(source="collect")
+    row = session((LOOK, "1"), ('{"name": "shop-sell"}', "no such tool"), provenance=grounded)
+    assert kept(row) == ([LOOK, '{"name": "shop-sell"}'], {})
+    assert kept(row, undeclared_tool="all")[1] == {"undeclared_tool": 1}
+
+
+def test_a_turn_that_changed_the_state_takes_the_rest_along() -> None:
+    change = {"field": "a", "kind": "added", "after": 1}
+    row = session((LOOK, "1"), ("", "2"), (BUY, "3"), changes=[[], [change], []], fields_changed=[0, 1, 0])
+    assert kept(row) == ([LOOK], {"empty_action": 2})
+
+
+def test_short_and_repeated_sessions_go() -> None:
+    sieve = Sieve(Filters())
+    row = session((LOOK, "1"), (BUY, "2"))
+    assert [sieve.filter(row), sieve.filter(row), sieve.filter(session((LOOK, "1")))] == [row, None, None]
+    assert sieve.rows["mcp"] == {"kept": 1, "repeated": 1, "few_turns": 1}
+    assert sieve.turns["mcp"] == {"kept": 2, "repeated": 2, "few_turns": 1}
+
+
+ACTIONS = st.sampled_from(["", "[]", LOOK, BUY, '{"name": "none"}', "ls", "{"])
+TURNS = st.lists(st.tuples(ACTIONS, st.sampled_from(["", "a", "b", PAGE.format("c")])), min_size=1, max_size=8)
+
+
+@given(TURNS, st.sampled_from(DOMAINS))
+def test_every_turn_is_kept_or_counted(turns: list[tuple[str, str]], domain: str) -> None:
+    row = session(*turns, domain=domain)
+    sieve = Sieve(Filters())
+    found = sieve.filter(row)
+    assert sieve.turns[domain].total() == len(turns) and sieve.rows[domain].total() == 1
+    if found is not None:
+        assert Row.model_validate(found.model_dump()) == found
+        assert [prompt.partition("\n")[0] for prompt in found.prompt] == [
+            f"### Turn {n}" for n in range(1, found.turn_idx + 1)
+        ]
+
+
+# Knowledge
+
+
+@given(st.text(max_size=300), st.integers(5, 40))
+def test_pieces_make_up_the_text(text: str, length: int) -> None:
+    found = list(pieces(text, length))
+    assert "".join(found) == text and all(0 < len(piece) <= length for piece in found)
+
+
+def test_texts_are_mixed_in_by_their_share(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("A paragraph of knowledge.\n\n" * 400)
+    (tmp_path / "b.jsonl").write_text('{"text": "A line <|im_end|>\\u2028of it."}\n')
+    texts = list(knowledge_samples(Knowledge(files=[str(tmp_path)], piece=500)))
+    assert texts[-1].messages[0]["content"] == "A line <\\|im_end|>\u2028of it." and texts[-1].context_weight == 1
+    own = [cpt_sample(session(("look", "at " * 40), ("go", "on " * 20))) for _ in range(60)]
+    found = list(mixed(own, texts, 0.25))
+    told = sum(size(sample) for sample in found if sample.domain == "knowledge")
+    assert 0.2 < told / sum(map(size, found)) < 0.3
+    assert [sample for sample in found if sample.domain != "knowledge"] == own
+
+
+def test_what_is_no_text_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="files that end with"):
+        list(knowledge_samples(Knowledge(files=[str(tmp_path)])))
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"words": "b"}\n')
+    with pytest.raises(SpecError, match=r"line 2: .* the key `text`"):
+        list(knowledge_samples(Knowledge(files=[str(tmp_path)])))
+
+
+# All together
+
+
+def test_what_became_of_every_row_is_told() -> None:
+    rows = [row for domain in ("terminal", "mcp") for row in recorded(domain)]
+    made, account = prepare(rows, Preparation(pool=Pool(split="train", stage="cpt", post_share=0.5)))
+    samples = list(made)
+    for domain in ("terminal", "mcp"):
+        counts = account.sieve.rows.get(domain, {})
+        assert account.read[domain] == account.other_pools[domain] + sum(counts.values()) == len(recorded(domain))
+        assert account.samples[domain] == counts.get("kept", 0)
+    assert sum(account.samples.values()) == len(samples)
+    both = [list(prepare(rows, Preparation(pool=Pool(stage=stage)))[0]) for stage in ("cpt", "post")]  # type: ignore[arg-type]
+    assert not {sample.group for sample in both[0]} & {sample.group for sample in both[1]}
+
+
+def test_any_number_of_workers_makes_the_same_samples() -> None:
+    rows = [row for domain in ("terminal", "android") for row in recorded(domain)] * 4
+    options = Preparation(pool=None, profile="compact", form="change", filters=Filters(repeated="none"))
+    alone, _ = prepare(rows, options)
+    shared, account = prepare(rows, options, workers=2)
+    assert list(alone) == list(shared) and sum(account.samples.values()) == len(rows)
+
+
+def test_the_command_makes_samples_and_says_what_went(tmp_path: Path) -> None:
+    rows, out = tmp_path / "train.jsonl", tmp_path / "out" / "samples.jsonl"
+    rows.write_text("".join(row.model_dump_json() + "\n" for row in [*recorded("terminal"), *recorded("android")]))
+    command = ["samples", str(tmp_path), "--out", str(out), "--stage", "all", "--profile", "compact"]
+    done = CliRunner().invoke(app, [*command, "--form", "change", "--each", "turn", "--min-turns", "1"])
+    assert done.exit_code == 0, done.output
+    assert "Sessions" in done.stdout and "Turns by class" in done.stdout and "terminal" in done.stdout
+    found = list(read_samples(out))
+    assert {sample.domain for sample in found} == {"terminal", "android"}
+    assert f"{len(found)} samples" in done.stdout.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--filter", "idle=all"], "filters.idle"),
+        (["--filter", "idle_turn=some"], "filters.idle_turn"),
+        (["--knowledge", "none"], "knowledge: files: got 'none'"),
+    ],
+)
+def test_a_wrong_option_is_named(tmp_path: Path, options: list[str], said: str) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(recorded("terminal")[0].model_dump_json() + "\n")
+    done = CliRunner().invoke(
+        app, ["samples", str(rows), "--out", str(tmp_path / "o.jsonl"), "--stage", "all", *options]
+    )
+    assert done.exit_code == 2 and said in done.output.replace("\n", " ")

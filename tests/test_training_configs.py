@@ -1,0 +1,95 @@
+"""Configurations of training: those that are shipped are right, and a wrong one says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from agentworld_gym.errors import SpecError
+from agentworld_gym.recipe.config import (
+    CptConfig,
+    DataConfig,
+    ModelConfig,
+    SftConfig,
+    TrainConfig,
+    config_path,
+    load_config,
+    shipped,
+)
+from agentworld_gym.recipe.optimizers import LOWEST, rate
+from agentworld_gym.recipe.rl_config import RlConfig
+from agentworld_gym.spec import DOMAINS
+from agentworld_gym.task import Strict
+
+KINDS: dict[str, type[Strict]] = {"sft": SftConfig, "rl": RlConfig}
+"""Configurations by how their names begin; all others are of pre-training."""
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_configurations_are_valid_and_say_what_they_are_for(name: str) -> None:
+    config = load_config(name, KINDS.get(name.partition("-")[0], CptConfig))
+    assert config.name == name
+    assert set(config.data.domains) <= set(DOMAINS)
+    assert config_path(name).read_text().startswith("# ")
+
+
+def test_a_wrong_configuration_says_where(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+
+    def wrong(text: str, expected: str, kind: type[Strict] = CptConfig) -> None:
+        path.write_text(text)
+        with pytest.raises(SpecError, match=expected):
+            load_config(path, kind)
+
+    start = "name: a\ndata: {domains: [terminal]}\n"
+    wrong(start + "train: {max_seconds: 1, clip: -1}\n", r"mine.yaml: train.clip: got -1")
+    wrong(start + "train: {}\n", "max_steps, max_tokens or max_seconds")
+    wrong("name: a\ndata: {}\ntrain: {max_steps: 1}\n", "rows, samples, or domains")
+    wrong(start + "train: {max_steps: 1}\nmodel: {path: a, shape: {}}\n", "not both")
+    wrong(start + "train: {max_steps: 1}\nmodel: {lora: {rank: 4}}\n", "a path where there is lora")
+    wrong(start + "train: {max_steps: 1}\nmodel: {shape: {num_attention_heads: 3}}\n", "a multiple")
+    wrong(
+        "name: a\nmodel: {}\ndata: {rows: [a]}\ntrain: {max_steps: 1}\n", "files that `agentworld samples`", SftConfig
+    )
+    with pytest.raises(SpecError, match=r"one of: .*tiny"):
+        load_config("no-such-recipe")
+
+
+def test_values_of_the_command_line_take_the_place_of_those_in_the_file() -> None:
+    config = load_config("tiny", changes={"train.max_steps": 7, "model.shape.hidden_size": 64, "name": "mine"})
+    assert config.train.max_steps == 7 and config.name == "mine"
+    assert config.model.shape is not None and config.model.shape.hidden_size == 64
+    with pytest.raises(SpecError, match=r"train.max_stepz.*no such key"):
+        load_config("tiny", changes={"train.max_stepz": 7})
+    with pytest.raises(SpecError, match=r"name\.first"):
+        load_config("tiny", changes={"name.first": 7})
+
+
+def test_a_model_has_one_origin() -> None:
+    assert ModelConfig().shape is not None and ModelConfig(path="a").shape is None
+    with pytest.raises(ValidationError):
+        ModelConfig.model_validate({"path": "a", "shape": {}})
+    again = ModelConfig.model_validate(ModelConfig(path="a").model_dump(mode="json"))
+    assert again == ModelConfig(path="a"), "a configuration that was written is read as it was"
+
+
+def test_a_run_learns_from_something() -> None:
+    with pytest.raises(ValidationError):
+        DataConfig()
+    assert DataConfig(domains=("terminal",)).rows == ()
+
+
+@given(
+    spent=st.floats(min_value=0, max_value=1),
+    warmup=st.floats(min_value=0, max_value=0.5),
+    decay=st.floats(min_value=0, max_value=1),
+)
+def test_a_rate_is_a_share_of_its_height_and_never_nothing(spent: float, warmup: float, decay: float) -> None:
+    options = TrainConfig(max_steps=1, warmup=warmup, decay=decay)
+    assert LOWEST <= rate(spent, options) <= 1
+    if warmup <= spent <= 1 - decay:
+        assert rate(spent, options) == 1

@@ -1,0 +1,227 @@
+"""A policy in the dream and in the grounded world: what the difference says, and where the two part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from agentworld_gym.cli import app
+from agentworld_gym.config import EnvOptions
+from agentworld_gym.contracts import Action, Failure, FailureKind
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.playing import FunctionPolicy, open_policy, play
+from agentworld_gym.evaluation.transfer import transfer
+from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
+from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Task
+from agentworld_gym.worlds import register_world
+from agentworld_gym.worlds.scripted import ScriptedWorld, echo
+
+SEEDS = range(6)
+
+
+def options(world: str, domain: str = "terminal", **more: object) -> EnvOptions:
+    return EnvOptions(spec=domain, world=world, split="test", **more)  # type: ignore[arg-type]
+
+
+def flattering(task: Task, actions: Sequence[Action]) -> str:
+    """Answers every probe of a task as the task expects it."""
+    for check in task.success:
+        if actions and check.probes and actions[-1].raw == check.probes[-1] and check.expect is not None:
+            return f"{actions[-1].raw}\n{(check.expect.equals or '').strip()}\ndev@box:~$"
+    return echo(task, actions)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def worlds() -> None:
+    register_world("flattering", lambda given: ScriptedWorld(flattering))
+    register_world("hostile", lambda given: ScriptedWorld(lambda task, actions: "dev@box:~$"))
+    broken = Failure(FailureKind.TIMEOUT, "late")
+    register_world("broken", lambda given: ScriptedWorld(lambda task, actions: broken if actions else "$"))
+
+
+# The verdict
+
+
+def test_equal_worlds_have_no_gap():
+    found = transfer("expert", options("grounded"), SEEDS)
+    assert found.tasks == found.agree == 6 and found.partings == ()
+    assert found.gap and (found.gap.low, found.gap.share, found.gap.high) == (0, 0, 0)
+    assert found.verdict.startswith("No gap")
+
+
+def test_an_agent_that_only_pleases_the_dream_learned_the_simulator():
+    found = transfer("nothing", options("flattering", families=["copy_move", "create_files"]), SEEDS)
+    assert found.dream.success and found.dream.success.share == 1.0
+    assert found.grounded.success and found.grounded.success.share == 0.0
+    assert found.only_dream == 6 and found.gap and found.gap.low > 0
+    assert found.verdict.startswith("The agent learned the simulator")
+
+
+def test_a_dream_that_is_harder_than_the_grounded_world_is_said_to_be():
+    found = transfer("expert", options("hostile", families=["copy_move"]), SEEDS)
+    assert found.only_grounded == 6 and found.verdict.startswith("The dream is harder")
+
+
+def test_a_world_that_fails_is_no_failure_of_the_agent():
+    found = transfer("expert", options("broken"), SEEDS)
+    assert found.dream.success is None and found.dream.failures == {"timeout": 6}
+    assert found.grounded.success and found.grounded.success.share == 1.0
+    assert found.gap is None and "nothing can be compared" in found.verdict
+
+
+# Where the two part
+
+
+def test_parting_episodes_are_listed_with_the_first_turn_that_differs(tmp_path: Path):
+    found = transfer("expert", options("hostile", families=["copy_move"]), SEEDS, traces=tmp_path)
+    first = found.partings[0]
+    assert (first.seed, first.turn, first.part) == (0, 1, "observation")
+    assert first.dream_action == first.grounded_action
+    assert first.dream_observation == "dev@box:~$" != first.grounded_observation
+
+
+def test_their_traces_can_be_viewed(tmp_path: Path):
+    found = transfer("expert", options("hostile", families=["copy_move"]), SEEDS, traces=tmp_path)
+    first = found.partings[0]
+    assert found.dream.traces and found.grounded.traces
+    shown = CliRunner().invoke(app, ["trace", "show", found.grounded.traces, "--episode", first.grounded_episode])
+    assert shown.exit_code == 0 and first.task_id in shown.output and "success" in shown.output
+    parted = CliRunner().invoke(app, ["trace", "diff", found.grounded.traces, found.dream.traces])
+    assert "0 of 6 episodes are the same" in " ".join(parted.output.split())
+
+
+def test_an_episode_that_differs_only_in_what_probes_find_says_so():
+    found = transfer("nothing", options("flattering", families=["copy_move"]), [0])
+    # `finish` asks no world: nothing was shown that could differ.
+    assert [one.part for one in found.partings] == ["probe"]
+
+
+# Policies
+
+
+def test_a_function_of_the_episode_is_a_policy():
+    policy = FunctionPolicy("first", lambda episode: episode.task.expert[episode.steps])
+    found = transfer(policy, options("grounded"), SEEDS)
+    assert found.policy == "first" and found.grounded.success and found.grounded.success.share == 1.0
+
+
+@pytest.mark.parametrize("domain", ["terminal", "android"])
+def test_the_expert_succeeds_in_waves_of_any_width(domain: str):
+    runner = options("grounded", domain).runner()
+    spec = load_spec(domain)
+    narrow = {one.seed: one.actions for one in play(runner, open_policy("expert", spec), range(4), wave=1)}
+    wide = {one.seed: one for one in play(runner, open_policy("expert", spec), range(4), wave=3)}
+    assert narrow == {seed: one.actions for seed, one in wide.items()}
+    assert all(one.success for one in wide.values())
+
+
+def test_another_draw_is_another_way():
+    runner = options("grounded").runner()
+    ways = [
+        [one.actions for one in sorted(play(runner, open_policy("mixed", runner.spec, draw), SEEDS), key=_seed)]
+        for draw in (0, 0, 1)
+    ]
+    assert ways[0] == ways[1] != ways[2]
+
+
+def _seed(one: object) -> int:
+    return one.seed  # type: ignore[attr-defined,no-any-return]
+
+
+def test_an_agent_of_stable_baselines_is_a_policy_by_its_file(tmp_path: Path):
+    pytest.importorskip("sb3_contrib")
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    from agentworld_gym.wrappers import evaluate_policy, make_sb3_env
+
+    torch.set_num_threads(1)
+    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=2, seed=0, world="grounded", families=["create_files"])
+    model = MaskablePPO("MlpPolicy", env, n_steps=2, batch_size=2, seed=0, device="cpu")
+    env.close()
+    model.save(tmp_path / "agent.zip")
+    found = transfer(
+        open_policy(str(tmp_path / "agent.zip"), load_spec("terminal")),
+        options("grounded", families=["create_files"]),
+        SEEDS,
+    )
+    known = evaluate_policy(model, "AgentWorld/Terminal-v0", SEEDS, world="grounded", families=["create_files"])
+    assert found.policy == "agent" and found.grounded.success
+    assert found.grounded.success.share == known.success and found.grounded.reward == pytest.approx(known.reward)
+
+
+def test_an_unknown_policy_is_refused_with_what_there_is():
+    with pytest.raises(SpecError, match="expert, mixed, random, nothing"):
+        open_policy("clever", load_spec("terminal"))
+
+
+# Stopping
+
+
+def test_ctrl_c_keeps_the_tasks_that_both_worlds_finished():
+    def stop(side: str, done: int) -> None:
+        if side == "dream" and done >= 2:
+            raise KeyboardInterrupt
+
+    found = transfer("expert", options("grounded"), SEEDS, wave=1, on_progress=stop)
+    assert found.interrupted and found.tasks == found.agree == 2
+
+
+# The command line
+
+
+def test_commands_write_a_result_and_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(
+        app, ["eval", "transfer", "terminal", "--policy", "nothing", "--world", "flattering", "--tasks", "3",
+              "--family", "copy_move"]
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "learned the simulator" in " ".join(done.output.split())
+    assert TransferResult.read(Path("transfer.json")).only_dream == 3
+    assert "learned the simulator" in Path("transfer.html").read_text(encoding="utf-8")
+    assert len(list(Path("transfer-traces").rglob("*.agent.jsonl"))) == 2
+
+    done = CliRunner().invoke(
+        app, ["eval", "fidelity", "terminal", "mcp", "--world", "grounded", "--tasks", "1", "--nearest", "1",
+              "--plans", "1", "--out", "faith.json"]
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = FidelityResult.read(Path("faith.json"))
+    assert [one.domain for one in found.domains] == ["terminal", "mcp"] and found.split == "test"
+
+    done = CliRunner().invoke(app, ["eval", "report", "faith.json", "transfer.json", "--out", "all.html"])
+    assert done.exit_code == 0 and os.path.getsize("all.html") > os.path.getsize("transfer.html")
+
+
+def test_recorded_sessions_of_a_file_are_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner()
+    recorded = ["collect", "terminal", "--out", "rows.jsonl", "--episodes", "3", "--split", "test"]
+    assert run.invoke(app, recorded).exit_code == 0
+    arguments = ["--world", "grounded", "--data", "rows.jsonl", "--nearest", "0", "--plans", "0"]
+    done = run.invoke(app, ["eval", "fidelity", *arguments])
+    assert done.exit_code == 0, done.output
+    assert FidelityResult.read(Path("fidelity.json")).source.endswith("rows.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["transfer", "terminal", "--policy", "clever"], "clever"),
+        (["transfer", "nowhere", "--policy", "expert"], "nowhere"),
+        (["fidelity", "terminal", "--data", "missing.jsonl"], "missing.jsonl"),
+        (["fidelity", "terminal", "--world", "nobody", "--tasks", "1", "--nearest", "0"], "nobody"),
+        (["report", "missing.json"], "missing.json"),
+    ],
+)
+def test_a_wrong_argument_is_one_line_and_exit_code_2(arguments: list[str], said: str, tmp_path: Path,
+                                                      monkeypatch: pytest.MonkeyPatch):  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["eval", *arguments])
+    assert done.exit_code == 2 and said in done.output

