@@ -50,7 +50,9 @@ class Sessions(torch.utils.data.Dataset):  # type: ignore[misc]
         self.items = []
         for index in range(len(store)):
             ids, weights, _ = store[index]
-            self.items.append({"input_ids": ids.tolist(), "labels": np.where(weights > 0, ids.astype(np.int64), -100).tolist()})
+            self.items.append(
+                {"input_ids": ids.tolist(), "labels": np.where(weights > 0, ids.astype(np.int64), -100).tolist()}
+            )
 
     def __len__(self) -> int:
         return len(self.items)

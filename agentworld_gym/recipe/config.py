@@ -24,11 +24,11 @@ Stage = Literal["cpt", "sft", "rl"]
 class CollectConfig(Strict):
     """Which sessions to record.
 
-    `profile` is that of the prompts, and `form` how a next state is written in the domains whose spec restates it. `policies` are shares; they need not add up to one, and those that cannot play a
-    domain are left out there. `levels` are shares by level; empty `families` are all of the domain. With probability
-    `controls_share` a session is disturbed by controls of its domain, with probability `probe_share` it ends with the
-    probes of its task, which is how environments look at a state. `slip` is how often the mixed policy errs before a
-    step.
+    `profile` is that of the prompts, and `form` how a next state is written in the domains whose spec restates it.
+    `policies` are shares; they need not add up to one, and those that cannot play a domain are left out there. `levels`
+    are shares by level; empty `families` are all of the domain. With probability `controls_share` a session is
+    disturbed by controls of its domain, with probability `probe_share` it ends with the probes of its task, which is
+    how environments look at a state. `slip` is how often the mixed policy errs before a step.
     """
 
     profile: Profile = "full"

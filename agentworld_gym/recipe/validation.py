@@ -20,8 +20,8 @@ def validation(store: TokenStore, longest: int, pad: int) -> Callable[[PreTraine
     """A function that measures a model on held-out samples.
 
     Its metrics are, over the tokens of answers: `validation_loss`, the mean loss; `validation_accuracy`, the share
-    whose most likely token is right; and `validation_exact`, the share of answers all of whose tokens are, which is what
-    greedy generation would write, given the true history.
+    whose most likely token is right; and `validation_exact`, the share of answers all of whose tokens are, which is
+    what greedy generation would write, given the true history.
 
     Args:
         store: the samples.
