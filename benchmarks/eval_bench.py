@@ -147,13 +147,14 @@ def timed(url: str, path: Path, out: Path, options: argparse.Namespace, judged: 
     generator = ServerGenerator(url, concurrency=options.concurrency, extra_body={"seed": None})
     generator.describe()
     sampling = Sampling(temperature=0.0, max_tokens=200) if options.url else Sampling(max_tokens=32768)
-    started = time.perf_counter()
+    started, computed = time.perf_counter(), time.process_time()
     judge = Judge(generator, sampling, handle=url) if judged else None
     bench = Bench(BenchRows((path,)), Model(generator, sampling, url), judge, out, concurrency=options.concurrency)
     result = bench.run()
     bench.close()
-    ours = time.perf_counter() - started
+    ours, computed = time.perf_counter() - started, time.process_time() - computed
     generator.close()
+    print(f"agentworld eval bench computed for {computed:.2f} of {ours:.2f} s")
     assert not result.rows.failures and (result.judged is None or not result.judged.failures)
     mine = b"" if options.url else taken(url)
     model = result.model.parts["model"]["value"]

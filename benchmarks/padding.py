@@ -1,9 +1,8 @@
-"""How much padding batches hold, and what turns weigh, on recorded sessions of all seven domains.
+"""What turns weigh, what the length of samples costs, and how much padding batches hold, in all seven domains.
 
-Records sessions (or reads them), makes samples with compact prompts, trains a tokenizer on them, and counts the padding
-of both ways to pack; then a table of the classes of turns and of what their weights keep.
+Records sessions as the bundled model reads them (or reads some), makes samples, and trains a tokenizer on them.
 
-    python benchmarks/padding.py --episodes 700
+    python benchmarks/padding.py --episodes 210
     python benchmarks/padding.py --rows data/train.jsonl
 """
 
@@ -13,21 +12,23 @@ import argparse
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.batches import Batches
 from agentworld_gym.recipe.collect import collect
+from agentworld_gym.recipe.config import load_config
+from agentworld_gym.recipe.preparing import Preparation, prepare
 from agentworld_gym.recipe.rows import Row, read_rows
-from agentworld_gym.recipe.samples import Sample, cpt_sample
 from agentworld_gym.recipe.store import TokenStore, build_store
 from agentworld_gym.recipe.tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.weights import CLASSES, Weighting, classify, turn_weights
 from agentworld_gym.spec import DOMAINS, load_spec
 
-BUDGETS = (8192, 16384, 32768, 65536)
+BUDGETS = (8192, 16384, 32768)
+LENGTHS = (2048, 3072, 4096, 8192)
 SHORT = 512
 
 
@@ -35,32 +36,40 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=Path, help="recorded sessions; else they are recorded here")
-    parser.add_argument("--episodes", type=int, default=700)
+    parser.add_argument("--episodes", type=int, default=210)
     parser.add_argument("--max-tokens", type=int, default=4096)
     parser.add_argument("--vocabulary", type=int, default=4096)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = options.rows or Path(folder) / "rows.jsonl"
         if options.rows is None:
-            collect([load_spec(domain) for domain in DOMAINS], rows, options.episodes, 0)
+            collect([load_spec(domain) for domain in DOMAINS], rows, options.episodes, 0, load_config("tiny").collect)
         classes(read_rows(rows))
         start = time.perf_counter()
-        samples = list(compact(read_rows(rows)))
+        samples = list(prepare(read_rows(rows), Preparation(pool=None, profile="compact", form="change"))[0])
         texts = (message["content"] for sample in samples for message in sample.messages)
         tokenizer = wrap(build_tokenizer(texts, options.vocabulary), options.max_tokens)
-        store = build_store(samples, tokenizer, Path(folder) / "store", options.max_tokens)
+        turns: defaultdict[str, list[int]] = defaultdict(list)
+        store = build_store(
+            samples,
+            tokenizer,
+            Path(folder) / "store",
+            options.max_tokens,
+            lambda item: turns[item.sample.domain].extend(item.turns),
+        )
         print(f"\n{len(samples)} samples in {time.perf_counter() - start:.0f} s: {store.meta}\n")
+        lost(turns)
+        print()
         padding(store, options.max_tokens)
 
 
-def compact(rows: Iterable[Row]) -> Iterable[Sample]:
-    """Sessions as small models read them."""
-    prompts = {}
-    for domain in DOMAINS:
-        spec = load_spec(domain)
-        form: Literal["change", "full"] = "change" if spec.observation.restate else "full"
-        prompts[domain] = Prompts(spec, profile="compact", form=form)
-    return (cpt_sample(row, prompts[row.domain], context_weight=0.1) for row in rows)
+def lost(turns: Mapping[str, Sequence[int]]) -> None:
+    """Print the share of turns that end behind the most tokens that a sample may have."""
+    print("| domain | " + " | ".join(f"{most:,}" for most in LENGTHS) + " |")
+    print("| --- " * (len(LENGTHS) + 1) + "|")
+    for domain, ends in [*sorted(turns.items()), ("all", list(chain.from_iterable(turns.values())))]:
+        shares = (sum(end > most for end in ends) / len(ends) for most in LENGTHS)
+        print(f"| {domain} | " + " | ".join(f"{share:.1%}" if share else "–" for share in shares) + " |")
 
 
 def padding(store: TokenStore, longest: int) -> None:

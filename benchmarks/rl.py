@@ -1,6 +1,6 @@
 """Whether rewards of the verifiers alone improve a small world model of the terminal.
 
-    python benchmarks/rl.py MODEL --out runs/rl-demo [--steps 60] [--after FOLDER]
+    python benchmarks/rl.py MODEL --out runs/rl-demo [--steps 60] [--sessions 900] [--turns 400] [--after FOLDER]
 
 Records sessions of families whose contents have to be computed, trains on them by GSPO, and compares the model before
 and after on turns of unseen tasks that print something: greedy and sampled, the share that the verifiers pass, with
@@ -12,9 +12,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy as np
-
-from agentworld_gym.contracts import ChatRequest, Completion, Sampling
+from agentworld_gym.contracts import ChatRequest, Failure, Sampling
+from agentworld_gym.evaluation.statistics import interval
 from agentworld_gym.generators import open_generator
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.recipe.collect import collect
@@ -29,8 +28,6 @@ from agentworld_gym.task import Split
 HARD = ("edit_in_place", "filter_lines", "sort_unique", "pipeline", "aggregate_csv")
 LONGEST = 1500
 """Characters of a prompt."""
-
-DRAWS = 1000
 
 
 def recorded(path: Path, sessions: int, split: Split) -> Path:
@@ -49,31 +46,19 @@ def unseen(path: Path, count: int) -> list[Row]:
     return [turn for turn in fit if not verify(turn, turn.observations[-1]).skipped][:count]
 
 
-def passed(model: str, turns: list[Row], temperature: float) -> np.ndarray:
-    """Which of the predictions for some turns the verifiers pass."""
+def passed(model: str, turns: list[Row], temperature: float) -> list[float]:
+    """Which of the predictions for some turns the verifiers pass, as 1 and 0."""
     lease = open_generator(f"transformers:{model}")
     sampling = Sampling(temperature=temperature, max_tokens=192, thinking=False, seed=0)
-    found = np.zeros(len(turns))
+    found = [0.0] * len(turns)
     try:
         for place, answer in lease.submit([ChatRequest(turn.request(), sampling) for turn in turns]):
-            if isinstance(answer, Completion):
-                found[place] = verify(turns[place], parse_completion(answer.text)).passed
+            if isinstance(answer, Failure):
+                raise SystemExit(f"{model}: {answer.message}")
+            found[place] = float(verify(turns[place], parse_completion(answer.text)).passed)
     finally:
         lease.close()
     return found
-
-
-def interval(values: np.ndarray, sessions: list[str]) -> str:
-    """A mean with its 95 % interval, bootstrapped over sessions."""
-    rng = np.random.default_rng(0)
-    names = sorted(set(sessions))
-    places = [np.flatnonzero(np.array(sessions) == name) for name in names]
-    means = [
-        values[np.concatenate([places[index] for index in rng.integers(len(names), size=len(names))])].mean()
-        for _ in range(DRAWS)
-    ]
-    low, high = np.quantile(means, [0.025, 0.975])
-    return f"{values.mean():.3f} [{low:.3f}, {high:.3f}]"
 
 
 def main() -> None:
@@ -82,12 +67,13 @@ def main() -> None:
     parser.add_argument("model")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--turns", type=int, default=400)
+    parser.add_argument("--sessions", type=int, default=900, help="to learn from; a fifth as many to test on")
+    parser.add_argument("--turns", type=int, default=400, help="to test on, at most")
     parser.add_argument("--after", type=Path)
     options = parser.parse_args()
     after = options.after or options.out / "model"
     if options.after is None:
-        rows = recorded(options.out / "train.jsonl", 900, "train")
+        rows = recorded(options.out / "train.jsonl", options.sessions, "train")
         config = RlConfig.model_validate(
             {
                 "name": "rl-demo",
@@ -103,11 +89,15 @@ def main() -> None:
             }
         )
         train(config, options.out, lambda line: print(line["step"], round(line["reward"], 3), flush=True))
-    turns = unseen(recorded(options.out / "validation.jsonl", 160, "validation"), options.turns)
+    turns = unseen(recorded(options.out / "validation.jsonl", options.sessions // 5, "validation"), options.turns)
     sessions = [turn.id for turn in turns]
     for name, temperature in (("greedy", 0.0), ("sampled", 1.0)):
         before, now = (passed(str(model), turns, temperature) for model in (options.model, after))
-        parts = {"before": before, "after": now, "difference": now - before}
+        parts = {
+            "before": before,
+            "after": now,
+            "difference": [new - old for old, new in zip(before, now, strict=True)],
+        }
         print(f"{name}, {len(turns)} turns:", ", ".join(f"{k} {interval(v, sessions)}" for k, v in parts.items()))
 
 

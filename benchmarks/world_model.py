@@ -2,31 +2,34 @@
 
     python benchmarks/world_model.py                                     # the bundled model, all domains
     python benchmarks/world_model.py terminal --tasks 20                 # a sample
-    python benchmarks/world_model.py --world transformers:runs/mine/model --profile compact
+    python benchmarks/world_model.py --world transformers:runs/mine/model --profile compact --out runs/mine.json
 
 Runs `agentworld eval fidelity` and writes its result also as Markdown, beside the JSON and the page.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agentworld_gym.cli import app
 from agentworld_gym.evaluation.world_results import Cell, DomainFidelity, FidelityResult, Measures, Run
 
-OUT = Path("runs/world_model.json")
 HEAD = ("domain", "steps", "exact, true history", "own history", "copy", "nearest", "probes agree", "consistency ratio")
 
 
 def main() -> None:
     """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/world_model.json"), help="the JSON result")
+    known, others = parser.parse_known_args()
+    out: Path = known.out
     began = time.perf_counter()
-    app(["eval", "fidelity", "--out", str(OUT), *sys.argv[1:]], standalone_mode=False)
+    app(["eval", "fidelity", "--out", str(out), *others], standalone_mode=False)
     seconds = time.perf_counter() - began
-    result = FidelityResult.read(OUT)
+    result = FidelityResult.read(out)
     rows = [_row(domain) for domain in result.domains]
     parts = [f"{result.world}: {result.source}; {seconds:.0f} s in all.", table(HEAD, rows)]
     for domain in result.domains:
@@ -34,18 +37,18 @@ def main() -> None:
         for name in ("fields changed", "action", "policy") if run else ():
             parts += [f"{domain.domain}, by {name}:", _groups(run.groups[name], name)]  # type: ignore[union-attr]
     text = "\n\n".join(parts) + "\n"
-    OUT.with_suffix(".md").write_text(text, encoding="utf-8")
+    out.with_suffix(".md").write_text(text, encoding="utf-8")
     print(text)
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A table of Markdown."""
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _row(domain: DomainFidelity) -> tuple[str, ...]:
-    copied, nearest = ([*domain.baselines.values(), None, None])[:2]
+    copied, nearest = (domain.baselines.get(name) for name in ("copy", "nearest"))
     probes = domain.free.probes if domain.free else None
     plans = domain.consistency
     return (

@@ -67,7 +67,7 @@ FIDELITY = FidelityResult(
         DomainFidelity(
             domain="terminal", sessions=5, steps=40, stale=2, fingerprint="f", taught=run(0.9),
             free=run(0.6, failures={"timeout": 3}, lost=4, probes=PROBES),
-            baselines={"copy the last observation": measures(0.1), "nearest recorded step": measures(0.3)},
+            baselines={"copy": measures(0.1), "nearest": measures(0.3)},
             calibration=(Calibration(measure="sequence", count=9, error=0.125,
                                      bins=(Bin(low=0.8, high=0.9, count=9, confidence=0.85, exact=0.7),)),),
             consistency=PLANS,

@@ -120,6 +120,53 @@ def test_prompts_may_be_read_in_any_number_of_passes(folder, plain, monkeypatch)
         assert texts(generator, *requests) == expected
 
 
+def test_rows_of_any_length_read_as_the_model_reads_each_alone():
+    """Query heads share key heads; runs of equal rows, single rows and rows that rest stand in one pass."""
+    torch.manual_seed(0)
+    heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 16}
+    config = transformers.Qwen3Config(vocab_size=99, hidden_size=32, intermediate_size=48, num_hidden_layers=2, **heads)
+    model = transformers.Qwen3ForCausalLM(config).eval()
+    rows = [torch.randint(99, (length,)).tolist() for length in (9, 12, 12, 5, 17)]
+    with torch.inference_mode():
+        alone = [model(input_ids=torch.tensor([row])).logits[0] for row in rows]
+        packed = PackedModel(model)
+        held = packed.cache(len(rows), 17)
+        known = [0] * len(rows)
+        for counts in ((9, 3, 3, 0, 1), (0, 1, 1, 1, 1), (0, 8, 8, 4, 15)):
+            new = [row[start : start + count] for row, start, count in zip(rows, known, counts, strict=True)]
+            found = packed.read(held, new, known).split(counts)
+            for logits, expected, start, count in zip(found, alone, known, counts, strict=True):
+                torch.testing.assert_close(logits, expected[start : start + count], atol=1e-4, rtol=1e-4)
+            known = [start + count for start, count in zip(known, counts, strict=True)]
+    assert known == [len(row) for row in rows]
+
+
+def test_rows_filled_up_to_one_length_get_the_same_answers(folder, plain, monkeypatch):
+    """As on a GPU, where a run costs more than the tokens that even rows out."""
+    monkeypatch.setattr(PackedModel, "prefers_even", True)
+    generator = TransformersGenerator(folder, device="cpu")
+    requests = [ask(prompt, max_tokens=limit) for prompt, limit in zip(PROMPTS, (3, 60, 40, 25), strict=True)]
+    assert wrote(generator, *requests) == wrote(plain, *requests)
+
+
+def test_the_space_of_a_wave_serves_the_next_and_changes_nothing(folder, plain):
+    generator = TransformersGenerator(folder, device="cpu", cache_tokens=0)
+    for prompts in (PROMPTS, PROMPTS[:1], ["pwd", *PROMPTS[::-1]], ["long " * 20]):
+        requests = [ask(prompt) for prompt in prompts]
+        assert wrote(generator, *requests) == wrote(plain, *requests)
+
+
+def test_a_model_that_gives_no_numbers_fails_and_poisons_nothing(folder, plain, monkeypatch):
+    generator = TransformersGenerator(folder, device="cpu")
+    model, read = generator._decoder._model, generator._decoder._model.read
+    for sampling in ({}, {"temperature": 1.0}):
+        monkeypatch.setattr(model, "read", lambda *given, **options: read(*given, **options) * torch.nan)
+        (failed,) = answers(generator, ask("ls", **sampling))
+        assert failed.kind is FailureKind.SERVER and "not numbers" in failed.message
+        monkeypatch.setattr(model, "read", read)
+        assert texts(generator, ask("ls")) == texts(plain, ask("ls"))
+
+
 def test_an_end_token_is_written_once_and_counted(folder, tmp_path):
     """A model that ends at once: its generation configuration calls every token an end."""
     import shutil
@@ -258,6 +305,42 @@ def test_a_model_whose_packed_logits_differ_is_decoded_without_shortcuts(folder,
     assert texts(generator, *map(ask, PROMPTS)) == texts(plain, *map(ask, PROMPTS))
 
 
+# Folders that are no whole model
+
+
+def _torn(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:5000])
+
+
+def _lacking(folder: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    del weights["model.layers.1.mlp.up_proj.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+@pytest.mark.parametrize(
+    ("spoil", "options", "said"),
+    [
+        (_torn, {}, "cannot be loaded"),
+        (lambda folder: (folder / "config.json").write_text("[]"), {}, "cannot be loaded"),
+        (_lacking, {}, "lacks 1 of the model's weights, model.layers.1.mlp.up_proj.weight"),
+        (None, {"dtype": "nn"}, "expected a torch dtype"),
+        (None, {"device": "xpu"}, "cannot be loaded"),
+    ],
+)
+def test_what_cannot_be_opened_is_one_clear_error(folder, tmp_path, spoil, options, said):
+    import shutil
+
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    if spoil is not None:
+        spoil(copy)
+    with pytest.raises(GeneratorError, match=said) as raised:
+        TransformersGenerator(copy, **{"device": "cpu", **options})
+    assert "\n" not in str(raised.value)
+
+
 # Odd requests
 
 
@@ -312,7 +395,8 @@ def test_the_prefix_cache_knows_beginnings_and_forgets_beyond_its_limit(added, a
 
 @given(text=st.text("abcd", max_size=40), count=st.integers(0, 8))
 def test_a_guess_goes_on_as_the_text_did_before(text, count):
-    guess = as_text(Drafts().guess(text, count))
-    assert len(guess) <= count
-    if guess:
-        assert text[-2:] + guess in text
+    for least in (2, 4, 8):
+        guess = as_text(Drafts().guess(text, count, least))
+        assert len(guess) <= count
+        if guess:
+            assert text[-least:] + guess in text

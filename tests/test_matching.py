@@ -98,6 +98,12 @@ def test_long_texts_are_compared_too() -> None:
     assert 0.5 < similarity(one, other) < 1
 
 
+@pytest.mark.parametrize("piece", ["a", "a@b:~"])
+def test_a_model_that_never_stops_is_compared_in_a_moment(piece: str) -> None:
+    """Looking for a prompt at every place of a long line would take hours here."""
+    assert not match("terminal", piece * (1_000_000 // len(piece)), RUN, before=RUN).valid
+
+
 # By kind of content
 
 RUN = "pytest\n3 passed in 0.02s\ndev@box:~$"
@@ -152,6 +158,8 @@ def test_a_line_cannot_hide_in_a_gap_and_neither_can_a_novel() -> None:
         ("0f3a9bc", "45fcc4c", True),
         ("0f3a9b", "45fcc4c", False),
         ("9f1c2d3e-aaaa", "1f1c2d3e-bbbb", True),
+        ("0b1d0f5e-1a2b-4c3d-9e8f-00aa11bb22cc", "8c5e7a90-4f12-4e6b-a111-5d6e7f8a9b0c", True),
+        ("0b1d0f5e-1a2b-4c3d-9e8f", "8c5e7a90-4f12-4e6b-a111-5d6e7f8a9b0c", False),
     ],
 )
 def test_metadata_has_the_form_and_the_range_of_the_true_one(given: str, truth: str, right: bool) -> None:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling, Usage
 from agentworld_gym.errors import SpecError
+from agentworld_gym.escaping import unescape
 from agentworld_gym.evaluation.judging import Judge
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.parsing import parse_completion
@@ -246,6 +247,19 @@ def test_a_profile_without_a_closing_request_takes_answers_as_they_are() -> None
         found = read_rollout(query, Completion(f"<think>x</think>{right}"))
         assert isinstance(found, Rollout)
         assert (found.answer, found.observation) == (right, truth(query))
+
+
+def test_a_judge_reads_whole_screens_where_a_small_model_reads_changes(tmp_path: Path) -> None:
+    recorder = Recorder([load_spec("android")], CollectConfig(profile="compact", form="change"), seed=1)
+    row = next(row for number in range(9) if (row := recorder.row(number)) is not None and row.turn_idx > 2)
+    *_, query = Queries([row], pools=None, turns=3)
+    critic = Critic()
+    model = Model(lambda query, _: f"<think>So.</think>{query.plain.messages[-1]['content']}", [query])
+    found = rejection(model, critic, tmp_path)
+    assert found.run([query]).outcomes["kept"] == 1
+    (shown,) = critic.shown
+    assert all(observation in unescape(shown) for observation in query.row.observations)
+    assert next(found.samples()).messages[:-1] == query.request
 
 
 def test_in_the_change_form_a_change_that_does_not_fit_is_no_rollout() -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from tiny_model import write_tiny_model
@@ -14,8 +18,10 @@ from agentworld_gym.recipe.collect import collect
 from agentworld_gym.recipe.config import CollectConfig, load_config
 from agentworld_gym.recipe.metrics import read_metrics
 from agentworld_gym.recipe.rl_config import RlConfig, TurnsConfig
-from agentworld_gym.recipe.turns import Turns, prompts_of
-from agentworld_gym.rewards.verifiers import verify
+from agentworld_gym.recipe.rows import read_rows
+from agentworld_gym.recipe.samples import prompts_for
+from agentworld_gym.recipe.turns import Turns
+from agentworld_gym.rewards.verifiers import Truth, verify
 from agentworld_gym.spec import load_spec
 
 SESSIONS = 24
@@ -101,13 +107,21 @@ def test_prompts_are_those_of_the_rows_and_answers_are_read_back(folder):
 
 
 def test_in_the_change_form_the_model_writes_changes(folder):
-    drawn = turns(folder, count=2, domains=["android"], form="change", max_prompt_tokens=9000, answer_tokens=9000)
+    drawn = turns(folder, count=2, domains=["android"], form="change", max_prompt_tokens=9000, answer_tokens=200)
     row = drawn[0]
-    prompts, before = prompts_of(row, "change"), row.at(1).first_observation
+    assert len(drawn._tokenizer(row.observations[-1])["input_ids"]) > 200  # the screen is long, its change is not
     assert any("0|" in message["content"] for message in drawn.prompt(row))
-    first = row.at(1)
-    answer = prompts.answer(before, first.observations[0])
-    assert drawn.read(first, answer) == first.observations[0]
+    answer = prompts_for(row, form="change").answer(Truth.of(row).before, row.observations[-1])
+    assert drawn.read(row, answer) == row.observations[-1]
+
+
+def test_prompts_are_those_that_a_language_world_sends(folder, tmp_path):
+    path = tmp_path / "rows.jsonl"
+    collect([load_spec("android")], path, episodes=3, seed=0, config=CollectConfig(profile="full"))
+    drawn = turns(folder, count=3, rows=[str(path)], domains=[], form="change", max_prompt_tokens=10**6)
+    for row in read_rows(path):
+        past = [message["content"] for message in drawn.prompt(row) if message["role"] == "assistant"]
+        assert past == list(row.response[:-1])  # whole screens, though the model answers with changes
 
 
 def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder, tmp_path):
@@ -138,6 +152,36 @@ def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder
     model = AutoModelForCausalLM.from_pretrained(parted / "model")
     tokenizer = AutoTokenizer.from_pretrained(parted / "model")
     assert model.config.vocab_size == len(tokenizer) and tokenizer.chat_template
+
+
+def test_a_killed_run_goes_on_exactly_with_several_passes_over_its_completions(folder, tmp_path):
+    from agentworld_gym.recipe.rl import TRAINER, train
+
+    twice = config(folder, iterations=2, steps=4)
+    train(twice, tmp_path / "straight")
+    killed = tmp_path / "killed"
+    script = Path(__file__).with_name("rl_run.py")
+    process = subprocess.Popen([sys.executable, str(script), str(killed), twice.model_dump_json()])
+    deadline = time.monotonic() + 100
+    while len(read_metrics(killed)) < 2 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    process.kill()
+    process.wait()
+    left = {path.name for path in (killed / TRAINER).iterdir()}
+    assert left & {"checkpoint-2", "checkpoint-4"} and "checkpoint-8" not in left
+    train(twice, killed)
+    assert equal(weights(killed / "model"), weights(tmp_path / "straight" / "model"))
+
+
+def test_a_run_is_stopped_where_it_can_go_on(folder, tmp_path):
+    from agentworld_gym.recipe.rl import train
+
+    def interrupt(line):
+        if line["step"] == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    stopped = train(config(folder, iterations=2, steps=2), tmp_path, interrupt)
+    assert stopped["stopped"] and stopped["step"] == 2  # both passes over the completions were made
 
 
 def test_metrics_say_what_rewards_are_made_of(folder, tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from agentworld_gym.actions import ActionParser
 from agentworld_gym.changes import apply
 from agentworld_gym.cli import app
+from agentworld_gym.contracts import ChatRequest, Failure, Message, Observation, Sampling
 from agentworld_gym.errors import SpecError
+from agentworld_gym.escaping import escape
+from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.filters import Filters, Sieve
+from agentworld_gym.recipe.filters import Filters, Sieve, without
 from agentworld_gym.recipe.knowledge import Knowledge, knowledge_samples, mixed, pieces, size
 from agentworld_gym.recipe.pools import Pool, group_of, split_of_row, stage_of
 from agentworld_gym.recipe.preparing import Preparation, prepare
@@ -27,21 +33,48 @@ from agentworld_gym.recipe.samples import (
     cpt_sample,
     read_samples,
     remessage,
+    task_of,
     turn_samples,
     write_samples,
 )
 from agentworld_gym.recipe.weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
 from agentworld_gym.spec import DOMAINS, load_spec
+from agentworld_gym.worlds.language import LanguageWorld
 
 MESSAGES = [{"role": "user", "content": "ls"}, {"role": "assistant", "content": "a.txt"}]
 SCREENS = ("web", "desktop", "android")
 
 
+FORMS = [(domain, "full") for domain in DOMAINS] + [(domain, "change") for domain in SCREENS]
+
+
 @cache
-def recorded(domain: str) -> tuple[Row, ...]:
+def recorded(domain: str, profile: Any = "full", form: Any = "full") -> tuple[Row, ...]:
     """A few sessions of a domain, some of them disturbed."""
-    recorder = Recorder([load_spec(domain)], CollectConfig(controls_share=0.5, max_turns=6), seed=3)
+    config = CollectConfig(profile=profile, form=form, controls_share=0.5, max_turns=6)
+    recorder = Recorder([load_spec(domain)], config, seed=3)
     return tuple(row for number in range(3) if (row := recorder.row(number)) is not None)
+
+
+def asked(row: Row, prompts: Prompts, answers: Sequence[str]) -> list[list[Message]]:
+    """The requests of a language world in which a session is played whose completions are these answers."""
+    requests: list[list[Message]] = []
+    coming = iter(answers)
+
+    def answer(request: ChatRequest) -> str:
+        requests.append(list(request.messages))
+        return next(coming)
+
+    world = LanguageWorld(prompts.spec, prompts, ScriptedGenerator(answer), Sampling())
+    task = task_of(row)
+    assert task is not None
+    (opened,) = world.begin([task], [0])
+    assert not isinstance(opened, Failure)
+    parser = ActionParser(prompts.spec)
+    for action, shown in zip(row.actions, row.observations, strict=True):
+        (found,) = world.step([opened], [parser.parse(action, task.tools)])
+        assert isinstance(found, Observation) and found.text == shown
+    return requests
 
 
 def session(*turns: tuple[str, str], domain: str = "mcp", **more: Any) -> Row:
@@ -115,21 +148,45 @@ def test_messages_rendered_again_are_those_of_the_row(domain: str) -> None:
         assert remessage(row, prompts) == row.messages()
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize(("domain", "form"), FORMS)
 @pytest.mark.parametrize("profile", ["full", "compact"])
-def test_the_samples_of_turns_are_what_a_language_world_asks(domain: str, profile: Any) -> None:
-    form = "change" if domain in SCREENS else "full"
+def test_samples_are_to_the_byte_what_a_language_world_asks_and_reads(domain: str, form: Any, profile: Any) -> None:
     prompts = Prompts(load_spec(domain), profile=profile, form=form)
-    row = recorded(domain)[0]
-    messages = [sample.messages for sample in turn_samples(row, prompts)]
-    assert len(messages) == row.turn_idx
-    for turn, found in enumerate(messages):
-        assert found[-2]["content"].endswith(prompts.closing)
-        assert len(found) == 2 * turn + 3
-    whole = remessage(row, prompts)
-    assert [message for message in whole if message["role"] == "user"] == [
-        {"role": "user", "content": found[-2]["content"].removesuffix(prompts.closing)} for found in messages
-    ]
+    for row in recorded(domain, profile, form)[:2]:
+        assert (row.profile, row.form) == (profile, form)
+        for rendered in (None, prompts):
+            turns = list(turn_samples(row, rendered))
+            requests = asked(row, prompts, [sample.messages[-1]["content"] for sample in turns])
+            assert [list(sample.messages[:-1]) for sample in turns] == requests
+            if (profile, form) == ("full", "change"):
+                continue  # A session's assistant messages are changes here, and whole screens in a history.
+            session = cpt_sample(row, rendered).messages
+            for turn, request in enumerate(requests, 1):
+                *past, last = session[: 2 * turn]
+                assert [*past, {**last, "content": last["content"] + prompts.closing}] == request
+
+
+@pytest.mark.parametrize("domain", SCREENS)
+def test_where_changes_are_asked_for_changes_are_learned(domain: str) -> None:
+    row = recorded(domain, "full", "change")[0]
+    prompts = Prompts(load_spec(domain), form="change")
+    assert list(turn_samples(row)) == list(turn_samples(row, prompts))
+    assert cpt_sample(row) == cpt_sample(row, prompts)
+    change = prompts.answer(row.first_observation, row.observations[0])
+    assert escape(change) in next(turn_samples(row)).messages[-1]["content"]
+
+
+@pytest.mark.parametrize(("domain", "form"), FORMS)
+def test_a_session_that_lost_turns_is_what_a_world_asks_that_never_had_them(domain: str, form: Any) -> None:
+    for row in recorded(domain, "compact", form):
+        idle = [turn for turn, (a, b) in enumerate(pairwise([row.first_observation, *row.observations])) if a == b]
+        for gone in {0, *idle[:2]}:
+            cut = without(row, [turn for turn in range(row.turn_idx) if turn != gone])
+            prompts = Prompts(load_spec(domain), profile="compact", form=form)
+            turns = list(turn_samples(cut))
+            requests = asked(cut, prompts, [sample.messages[-1]["content"] for sample in turns])
+            assert [list(sample.messages[:-1]) for sample in turns] == requests
+            assert Row.model_validate(cut.model_dump()) == cut
 
 
 @pytest.mark.parametrize("domain", SCREENS)
@@ -151,6 +208,20 @@ def test_a_task_that_cannot_be_made_again_keeps_its_messages_and_has_no_change_f
     assert remessage(row, Prompts(spec, form="full")) == row.messages()
     with pytest.raises(SpecError, match="a task that can be generated again"):
         remessage(row, Prompts(spec, form="change"))
+
+
+def test_turns_of_a_task_that_cannot_be_made_again_keep_their_messages() -> None:
+    row = session(("a", "b"), ("c", "d"))
+    assert list(turn_samples(row, Prompts(load_spec("mcp"), profile="compact"))) == list(turn_samples(row))
+
+
+def test_sessions_recorded_in_the_form_asked_for_are_taken_as_they_are() -> None:
+    lost = recorded("android", "compact", "change")[0].model_copy(update={"task_id": "another"})
+    for asked_for in ({"form": "change"}, {"profile": "compact"}, {"form": "change", "profile": "compact"}, {}):
+        (sample,), _ = prepare([lost], Preparation(pool=None, **asked_for))  # type: ignore[arg-type]
+        assert list(sample.messages) == lost.messages()
+    with pytest.raises(SpecError, match="a task that can be generated again"):
+        list(prepare([lost], Preparation(pool=None, profile="full"))[0])
 
 
 def test_a_turn_of_a_row_that_asks_for_tags_answers_in_tags() -> None:
@@ -228,6 +299,17 @@ def test_sessions_of_unknown_tasks_stay_together_where_they_were_told_the_same()
 
 def test_a_benchmark_is_for_testing_alone() -> None:
     assert split_of_row(session(("a", "b"), provenance=Provenance(source="agentworldbench"))) == "test"
+
+
+@pytest.mark.parametrize("command", [["samples"], ["think", "engine"]])
+def test_all_stages_are_those_of_one_split(command: list[str], tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "samples.jsonl"
+    held_out = Recorder([load_spec("terminal")], CollectConfig(), seed=0, split="test").row(0)
+    assert held_out is not None and split_of_row(held_out) == "test"
+    rows.write_text("".join(row.model_dump_json() + "\n" for row in (recorded("terminal")[0], held_out)))
+    done = CliRunner().invoke(app, [*command, str(rows), "--out", str(out), "--stage", "all"])
+    assert done.exit_code == 0, done.output
+    assert [sample.group for sample in read_samples(out)] == [group_of(recorded("terminal")[0])]
 
 
 def test_the_pools_have_their_shares() -> None:
@@ -388,9 +470,26 @@ def test_the_command_makes_samples_and_says_what_went(tmp_path: Path) -> None:
     assert f"{len(found)} samples" in done.stdout.replace("\n", "")
 
 
+@pytest.mark.parametrize("command", [["samples"], ["think", "engine"]])
+def test_recorded_sessions_are_never_written_over_and_a_folder_may_hold_samples(
+    command: list[str], tmp_path: Path
+) -> None:
+    rows, out = tmp_path / "train.jsonl", tmp_path / "samples.jsonl"
+    rows.write_text(recorded("terminal")[0].model_dump_json() + "\n")
+    before = rows.read_bytes()
+    refused = CliRunner().invoke(app, [*command, str(rows), "--out", str(rows), "--stage", "all"])
+    assert refused.exit_code == 2 and "holds no sessions" in refused.output.replace("\n", " ")
+    assert rows.read_bytes() == before
+    for _ in range(2):  # the second time the samples lie in the folder that is read
+        done = CliRunner().invoke(app, [*command, str(tmp_path), "--out", str(out), "--stage", "all"])
+        assert done.exit_code == 0, done.output
+        assert len(list(read_samples(out))) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (["--tokenizer", "."], "--tokenizer: got '.', expected the folder of a model or a tokenizer"),
         (["--filter", "idle=all"], "filters.idle"),
         (["--filter", "idle_turn=some"], "filters.idle_turn"),
         (["--knowledge", "none"], "knowledge: files: got 'none'"),
@@ -403,3 +502,4 @@ def test_a_wrong_option_is_named(tmp_path: Path, options: list[str], said: str) 
         app, ["samples", str(rows), "--out", str(tmp_path / "o.jsonl"), "--stage", "all", *options]
     )
     assert done.exit_code == 2 and said in done.output.replace("\n", " ")
+    assert not (tmp_path / "o.jsonl").exists()

@@ -163,8 +163,8 @@ def test_a_long_session_loses_turns_and_a_long_request_goes(tmp_path: Path) -> N
     ]
     store = build_store(made, small(), tmp_path / "store", whole.turns[1] + 3)
     assert store.lengths.tolist() == [whole.turns[1]]
-    counts = {key: store.meta[key] for key in ("samples", "cut", "too_long", "weightless")}
-    assert counts == {"samples": 1, "cut": 1, "too_long": 2, "weightless": 1}
+    counts = {key: store.meta[key] for key in ("samples", "cut", "too_long", "weightless", "turns", "lost_turns")}
+    assert counts == {"samples": 1, "cut": 1, "too_long": 2, "weightless": 1, "turns": 2, "lost_turns": 3}
 
 
 def test_a_long_text_is_cut_into_pieces(tmp_path: Path) -> None:

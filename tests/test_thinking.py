@@ -190,6 +190,21 @@ def test_in_the_change_form_the_answer_is_the_change_from_the_shown_screen(domai
         assert "0| " in sample.messages[-2]["content"]
 
 
+def test_the_form_is_that_of_the_row_unless_another_is_given_and_only_for_screens() -> None:
+    config = CollectConfig(profile="compact", form="change")
+    rows = [row for domain in ("terminal", "android") if (row := Recorder([load_spec(domain)], config, 0).row(0))]
+    for form, expected in ((None, "change"), ("change", "change"), ("full", "full")):
+        forms = {query.row.domain: query.prompts for query in Queries(rows, pools=None, form=form)}  # type: ignore[arg-type]
+        assert all(prompts is not None and prompts.profile == "compact" for prompts in forms.values())
+        assert [prompts.form for prompts in forms.values() if prompts] == ["full", expected]
+
+
+def test_turns_of_one_session_have_wordings_of_their_own() -> None:
+    (row,) = sessions("terminal")[:1]
+    systems = {query.request[0]["content"] for query in Queries([row], pools=None, turns=8)}
+    assert len(systems) > 1
+
+
 def test_turns_that_change_nothing_little_and_much_are_picked_alike() -> None:
     fields = (0, 0, 0, 0, 1, 2, 7)
     one = Change(field="a", kind="added", after=1)

@@ -160,6 +160,38 @@ def test_accumulated_batches_make_the_step_of_one_large_batch(tmp_path: Path) ->
         torch.testing.assert_close(one, two)
 
 
+def test_of_the_context_a_share_is_learned_and_of_answers_all(tmp_path: Path) -> None:
+    """Which share is a function of the seed and the step, so that a run goes on exactly."""
+    from agentworld_gym.recipe.learner import thinned
+
+    batch = trainer(tmp_path).batches.next()
+    half, again, other = (thinned(batch, 0.5, np.random.default_rng(seed)) for seed in (0, 0, 1))
+    context = ~batch.observed & (batch.weights > 0)
+    assert 0.4 < (half.weights[context] > 0).mean() < 0.6
+    np.testing.assert_array_equal(half.weights[batch.observed], batch.weights[batch.observed])
+    np.testing.assert_array_equal(half.weights, again.weights)
+    assert (half.weights != other.weights).any()
+    assert thinned(batch, 1.0, np.random.default_rng(0)) is batch
+
+
+def test_a_run_that_learns_a_share_of_the_context_goes_on_exactly(tmp_path: Path) -> None:
+    options = {"train": {"context_share": 0.5, "max_steps": 6, "checkpoint_steps": 3}}
+    train(tmp_path / "once", **options)
+    train(
+        tmp_path / "twice", lambda line: os.kill(os.getpid(), signal.SIGTERM) if line["step"] == 2 else None, **options
+    )
+    train(tmp_path / "twice", **options)
+    assert equal(weights(tmp_path / "once"), weights(tmp_path / "twice"))
+
+
+@pytest.mark.slow
+def test_compiled_layers_have_the_losses_of_plain_ones(tmp_path: Path) -> None:
+    """For rows of several widths; needs a C++ compiler."""
+    plain, compiled = trainer(tmp_path / "a"), trainer(tmp_path / "b", train={"compile": True})
+    for _ in range(3):
+        np.testing.assert_allclose(plain.step()["loss"], compiled.step()["loss"], rtol=1e-3)
+
+
 def test_a_signal_ends_a_run_with_a_checkpoint(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM)
     outcome = train(tmp_path, lambda line: os.kill(os.getpid(), signal.SIGTERM) if line["step"] == 2 else None)

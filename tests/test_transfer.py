@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from agentworld_gym.cli import app
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import Action, Failure, FailureKind
 from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.fidelity import record
 from agentworld_gym.evaluation.playing import FunctionPolicy, open_policy, play
+from agentworld_gym.evaluation.proportions import paired_gap, paired_ratio, proportion
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
 from agentworld_gym.spec import load_spec
@@ -50,7 +55,7 @@ def worlds() -> None:
 def test_equal_worlds_have_no_gap():
     found = transfer("expert", options("grounded"), SEEDS)
     assert found.tasks == found.agree == 6 and found.partings == ()
-    assert found.gap and (found.gap.low, found.gap.share, found.gap.high) == (0, 0, 0)
+    assert found.gap and found.gap.share == 0 and found.gap.low == -found.gap.high
     assert found.verdict.startswith("No gap")
 
 
@@ -172,18 +177,46 @@ def test_ctrl_c_keeps_the_tasks_that_both_worlds_finished():
     assert found.interrupted and found.tasks == found.agree == 2
 
 
+def test_one_episode_proves_nothing():
+    found = transfer("nothing", options("flattering", families=["copy_move"]), [0])
+    assert found.only_dream == 1 and found.gap and found.gap.low < 0 < found.gap.high
+    assert found.verdict.startswith("No gap beyond its interval")
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_the_gap_is_that_of_the_shares_and_turns_over_with_the_sides(pairs: list[tuple[bool, bool]]):
+    gap, back = paired_gap(pairs), paired_gap([(two, one) for one, two in pairs])
+    shares = [proportion([pair[side] for pair in pairs]) for side in (0, 1)]
+    assert gap.share == pytest.approx(shares[0].share - shares[1].share)
+    assert (gap.low, gap.high) == pytest.approx((-back.high, -back.low))
+    assert all(0 <= one.low <= one.share <= one.high <= 1 and one.low < one.high for one in shares)
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say():
+    dice, held = random.Random(0), [0, 0, 0]
+    for _ in range(400):
+        pairs = [(dice.random() < 0.95, dice.random() < 0.85) for _ in range(20)]
+        one, gap = proportion([first for first, _ in pairs]), paired_gap(pairs)
+        ratio = paired_ratio(pairs)
+        assert ratio
+        held[0] += one.low <= 0.95 <= one.high
+        held[1] += gap.low <= 0.1 <= gap.high
+        held[2] += ratio[1] <= 0.95 / 0.85 <= ratio[2]
+    assert all(0.92 <= count / 400 <= 0.995 for count in held)
+
+
 # The command line
 
 
 def test_commands_write_a_result_and_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(
-        app, ["eval", "transfer", "terminal", "--policy", "nothing", "--world", "flattering", "--tasks", "3",
+        app, ["eval", "transfer", "terminal", "--policy", "nothing", "--world", "flattering", "--tasks", "8",
               "--family", "copy_move"]
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "learned the simulator" in " ".join(done.output.split())
-    assert TransferResult.read(Path("transfer.json")).only_dream == 3
+    assert TransferResult.read(Path("transfer.json")).only_dream == 8
     assert "learned the simulator" in Path("transfer.html").read_text(encoding="utf-8")
     assert len(list(Path("transfer-traces").rglob("*.agent.jsonl"))) == 2
 
@@ -218,10 +251,17 @@ def test_recorded_sessions_of_a_file_are_asked_about(tmp_path: Path, monkeypatch
         (["fidelity", "terminal", "--data", "missing.jsonl"], "missing.jsonl"),
         (["fidelity", "terminal", "--world", "nobody", "--tasks", "1", "--nearest", "0"], "nobody"),
         (["report", "missing.json"], "missing.json"),
+        (["fidelity", "--data", "empty.jsonl", "--world", "grounded"], "empty.jsonl"),
+        (["fidelity", "mcp", "--data", "terminal.jsonl", "--world", "grounded"], "of mcp"),
+        (["fidelity", "terminal", "--world", "grounded", "--retrieval", "index"], "retrieval"),
+        (["transfer", "terminal", "--policy", "broken.zip"], "broken.zip"),
     ],
 )
 def test_a_wrong_argument_is_one_line_and_exit_code_2(arguments: list[str], said: str, tmp_path: Path,
                                                       monkeypatch: pytest.MonkeyPatch):  # fmt: skip
     monkeypatch.chdir(tmp_path)
+    for name in ("empty.jsonl", "broken.zip"):
+        Path(name).touch()
+    Path("terminal.jsonl").write_text("".join(row.model_dump_json() + "\n" for row in record("terminal", 1)))
     done = CliRunner().invoke(app, ["eval", *arguments])
     assert done.exit_code == 2 and said in done.output

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 from agentworld_gym.changes.grammar import (
     CHANGE,
@@ -30,10 +31,12 @@ FEW = 8
 """Operations up to which a screen counts as changed in a few places."""
 
 
+@lru_cache(maxsize=256)
 def plain_diff(before: str, after: str) -> str:
     r"""The next state as a few operations, or in full with numbers.
 
-    `apply(before, plain_diff(before, after)) == after` for all texts.
+    `apply(before, plain_diff(before, after)) == after` for all texts. The last results are kept: a turn is told, put
+    into the history and followed by one that asks what it moved.
 
     >>> before = "\n".join(["a long head", *"abcdefghij", "a long foot"])
     >>> print(plain_diff(before, before.replace("c", "C")))

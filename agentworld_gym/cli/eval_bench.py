@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -164,10 +165,12 @@ def _prices(text: str, who: str) -> Prices:
     from agentworld_gym.evaluation.aggregate import Prices
 
     try:
-        prompt, completion = map(float, text.split(","))
+        prompt, completion = (float(part) for part in text.split(","))
+        if not (0 <= prompt < inf and 0 <= completion < inf):
+            raise ValueError("no price")
     except ValueError as error:
         option = "--price" if who == "model" else "--judge-price"
-        raise SpecError("command line", option, text, "two numbers, such as 0.3,1.2") from error
+        raise SpecError("command line", option, text, "two numbers from 0 on, such as 0.3,1.2") from error
     return Prices(prompt, completion)
 
 

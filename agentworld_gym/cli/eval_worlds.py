@@ -81,7 +81,7 @@ def fidelity(
 
     domains = [spec_source(name) for name in envs or ()]
     recorded = {} if data is None else rows_of(_existing(data), domains, tasks)
-    domains = domains or ([name for name, rows in recorded.items() if rows] if data else list(ENGINES))
+    domains = domains or list(recorded or ENGINES)
     source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
     levels, families = level or [1, 2, 3], family or []
     found: list[DomainFidelity] = []
@@ -89,23 +89,25 @@ def fidelity(
     with progress("fidelity", 1) as bar:
         show = _shower(bar)
         for domain in domains:
-            options = EnvOptions(
-                **env_options(domain, world, family, levels, split, profile, sampling, None, form=form)
-            )
             rows = recorded.get(domain, [])
-            try:
-                rows = rows or record(domain, tasks, seed, options.split, levels, families, show)
-                train = record(domain, nearest, seed, "train", levels, families, show)
-                plan = Plan(rows, train, free, range(seed, seed + plans), width, quick)
-                one, interrupted = measure(options, plan, on_progress=show)
-            except KeyboardInterrupt:
-                interrupted = True
-            else:
-                found.append(one)
+            of = next((row.split for row in rows if row.split), split)
+            options = EnvOptions(
+                **env_options(domain, world, family, levels, of, profile, sampling, None, None, form, retrieval)
+            )
+            plan = Plan(
+                rows or record(domain, tasks, seed, options.split, levels, families, show),
+                record(domain, nearest, seed, "train", levels, families, show),
+                free,
+                range(seed, seed + plans),
+                width,
+                quick,
+            )
+            one, interrupted = measure(options, plan, on_progress=show)
+            found += [one] if one.sessions or not interrupted else []
             result = FidelityResult(
                 package=installed("agentworld-gym"),
                 world=world,
-                split=rows[0].split if rows else options.split,
+                split=options.split,
                 source=source,
                 domains=tuple(found),
                 interrupted=interrupted,
@@ -166,7 +168,7 @@ def transfer(
     _written(out, result)
     rows = [(side.world, side.success, _total(side.failures)) for side in (result.dream, result.grounded)]
     _print_table(("world", "success", "failures"), [(name, _shown(one), failed) for name, one, failed in rows])
-    stdout().print(f"gap {_shown(result.gap)}. {result.verdict}", markup=False, highlight=False, soft_wrap=True)
+    stdout().print(f"gap {result.gap or '-'}. {result.verdict}", markup=False, highlight=False, soft_wrap=True)
     for parting in result.partings[:5]:
         where = "only in the dream" if parting.dream else "only in the grounded world"
         said = (
@@ -221,32 +223,28 @@ def _end(out: Path, interrupted: bool) -> None:
 def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
     rows = []
     for one in found:
-        taught = one.taught.measures if one.taught else None
-        free = one.free.measures if one.free else None
+        runs = [None if run is None or run.measures is None else run.measures for run in (one.taught, one.free)]
+        copied, nearest = (one.baselines.get(name) for name in ("copy", "nearest"))
         probes = one.free.probes if one.free else None
         ratio = one.consistency.ratio if one.consistency else None
-        others = [one.baselines[name].deterministic for name in one.baselines]
         rows.append(
             (
                 one.domain,
                 str(one.steps),
-                _shown(taught.deterministic if taught else None),
-                _shown(free.deterministic if free else None),
-                *(f"{share.share:.3f}" for share in (*others, *[None] * (2 - len(others))) if share),
-                *["-"] * (2 - len(others)),
-                f"{probes.agreement.share:.3f}" if probes else "-",
-                "-" if ratio is None else f"{ratio:.2f}",
+                *(_shown(found.deterministic if found else None) for found in runs),
+                *(_number(found.deterministic.share if found else None) for found in (copied, nearest)),
+                _number(probes.agreement.share if probes else None),
+                _number(ratio),
             )
         )
-    _print_table(
-        ("domain", "steps", "true history", "own history", "copy", "nearest", "probes agree", "consistency"), rows
-    )
+    _print_table(("domain", "steps", "true history", "own history", "copy", "nearest", "probes", "plans"), rows)
 
 
 def _print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
     from rich.table import Table
 
-    table = Table()
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for number, name in enumerate(names):
         table.add_column(name, justify="right" if number else "left")
     for row in rows:
@@ -254,8 +252,12 @@ def _print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     stdout().print(table)
 
 
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
 def _shown(share: Share | None) -> str:
-    return "-" if share is None else str(share)
+    return "-" if share is None else f"{share.share:.2f} {share.low:.2f}–{share.high:.2f}"
 
 
 def _total(failures: dict[str, int]) -> str:

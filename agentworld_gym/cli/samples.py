@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -13,9 +14,9 @@ from agentworld_gym.cli.common import counter, examples, pair, progress, stdout
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
+    from agentworld_gym.recipe.encoding import Encoder
     from agentworld_gym.recipe.preparing import Account
     from agentworld_gym.recipe.rows import Row
-    from agentworld_gym.recipe.samples import Sample
 
 
 def samples(
@@ -75,13 +76,13 @@ def samples(
     from agentworld_gym.recipe.preparing import Preparation, prepare
     from agentworld_gym.recipe.rows import read_rows
     from agentworld_gym.recipe.samples import read_samples, write_samples
+    from agentworld_gym.recipe.tokens import TokenTable
     from agentworld_gym.task import validated
 
-    if out.suffix != ".jsonl":
-        raise SpecError("command line", "--out", str(out), "a file that ends with .jsonl")
-    files = [file for path in rows for file in _files(path)]
+    files = session_files(rows, out)
+    encoder = None if tokenizer is None else _encoder(tokenizer)
     settings = {
-        "pool": None if stage == "all" else {"split": split, "stage": stage, "post_share": post_share},
+        "pool": {"split": split, "stage": stage, "post_share": post_share},
         "filters": {"min_turns": min_turns, **dict(pair(text, "--filter") for text in filters or ())},
         "each": each,
         "profile": profile,
@@ -102,17 +103,40 @@ def samples(
         made, account = prepare(read(), preparation, workers)
         count = write_samples(out, made)
     _report(account)
-    if tokenizer is not None:
-        _count_tokens(read_samples(out), tokenizer)
+    if encoder is not None:
+        table = TokenTable()
+        for item in encoder.encode(read_samples(out)):
+            table(item)
+        _print("Tokens", table.COLUMNS, table.rows())
     stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
 
 
-def _files(path: Path) -> list[Path]:
-    """The files of rows that a path names; in a folder those of all splits, of which a pool takes its own."""
-    found = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    if not found or not found[0].is_file():
-        raise SpecError("command line", "ROWS", str(path), "a file that `agentworld collect` wrote, or its folder")
-    return found
+def session_files(paths: Sequence[Path], out: Path) -> list[Path]:
+    """The files of sessions that paths name; of a folder those that hold some, whatever else lies there.
+
+    Raises:
+        SpecError: a path names none, or what is made of them cannot be written to `out`.
+    """
+    if out.suffix != ".jsonl" or _holds_sessions(out):
+        raise SpecError("command line", "--out", str(out), "a file that ends with .jsonl and holds no sessions")
+    found: list[Path] = []
+    for path in paths:
+        inside = [path] if path.is_file() else sorted(filter(_holds_sessions, path.glob("*.jsonl")))
+        if not inside:
+            raise SpecError("command line", "ROWS", str(path), "a file that `agentworld collect` wrote, or its folder")
+        found += inside
+    return list(dict.fromkeys(found))
+
+
+def _holds_sessions(file: Path) -> bool:
+    if not file.is_file():
+        return False
+    with file.open("rb") as data:
+        try:
+            first = json.loads(data.readline())
+        except ValueError:
+            return False
+    return isinstance(first, dict) and "task" in first
 
 
 def _lines(file: Path) -> int:
@@ -161,18 +185,21 @@ def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) ->
     stdout().print(table)
 
 
-def _count_tokens(made: Iterator[Sample], folder: Path) -> None:
+def _encoder(folder: Path) -> Encoder:
     from transformers import AutoTokenizer
 
     from agentworld_gym.recipe.encoding import Encoder
-    from agentworld_gym.recipe.tokens import TokenTable
 
+    expected = "the folder of a model or a tokenizer"
     if not folder.is_dir():
-        raise SpecError("command line", "--tokenizer", str(folder), "the folder of a model or a tokenizer")
-    table = TokenTable()
-    for item in Encoder(AutoTokenizer.from_pretrained(str(folder), local_files_only=True)).encode(made):
-        table(item)
-    _print("Tokens", table.COLUMNS, table.rows())
+        raise SpecError("command line", "--tokenizer", str(folder), expected)
+    try:
+        found = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise SpecError(
+            "command line", "--tokenizer", str(folder), f"{expected} ({str(error).strip()[:200]})"
+        ) from error
+    return Encoder(found)
 
 
 def register(app: typer.Typer) -> None:

@@ -31,7 +31,7 @@ ProfileOption = Annotated[
 ]
 FormOption = Annotated[
     Literal["full", "change"] | None,
-    typer.Option("--form", help="How a next state is written; the domain's, if not given."),
+    typer.Option("--form", help="How screens are written; as in each row, if not given."),
 ]
 TurnsOption = Annotated[int, typer.Option("--turns", min=1, help="How many turns of each session.")]
 RewordedOption = Annotated[
@@ -58,16 +58,22 @@ class _Sessions:
 
 
 def _queries(
-    rows: list[Path], stage: str, split: Any, profile: Any, form: Any, turns: int, reworded: bool, limit: int | None
+    rows: list[Path],
+    out: Path,
+    stage: Any,
+    split: Any,
+    profile: Any,
+    form: Any,
+    turns: int,
+    reworded: bool,
+    limit: int | None,
 ) -> Queries:
-    from agentworld_gym.evaluation.rows import files_of
-    from agentworld_gym.recipe.pools import Pool, Stage
+    from agentworld_gym.cli.samples import session_files
+    from agentworld_gym.recipe.pools import Pool
     from agentworld_gym.recipe.thinking import Queries
 
-    stages: tuple[Stage, ...] = ("cpt", "post")
-    sessions = _Sessions(files_of(rows), limit)
-    pools = tuple(Pool(split=split, stage=each) for each in stages if stage in (each, "all"))
-    return Queries(sessions, pools, profile, form, reworded, turns)
+    sessions = _Sessions(tuple(session_files(rows, out)), limit)
+    return Queries(sessions, (Pool(split=split, stage=stage),), profile, form, reworded, turns)
 
 
 @think.command(
@@ -91,7 +97,7 @@ def engine(
     from agentworld_gym.recipe.samples import write_samples
     from agentworld_gym.recipe.thinking import engine_samples
 
-    queries = _queries(rows, stage, split, profile, form, turns, reworded, limit)
+    queries = _queries(rows, out, stage, split, profile, form, turns, reworded, limit)
     count = write_samples(out, engine_samples(queries))
     stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
 
@@ -134,7 +140,7 @@ def reject(
     from agentworld_gym.spec import SamplingSpec
     from agentworld_gym.task import validated
 
-    queries = _queries(rows, stage, split, profile, form, turns, reworded, limit)
+    queries = _queries(rows, out, stage, split, profile, form, turns, reworded, limit)
     chosen = dict(pair(text, "--sampling") for text in sampling or ())
     how = validated(SamplingSpec, chosen, "--sampling").sampling()
     config = RejectionConfig(rollouts=rollouts, minimum=minimum, wave=wave)

@@ -16,7 +16,7 @@ from agentworld_gym.fingerprint import installed
 from agentworld_gym.matching import Match, match
 from agentworld_gym.parsing import DIMENSIONS, NO_OUTPUT
 
-MICRO = "micro"
+MICRO, MACRO = "micro", "macro"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +208,16 @@ def _judged(score: Table, dimensions: Mapping[str, Table], failures: Counter[str
     by_domain: dict[str, dict[str, Share]] = defaultdict(dict)
     for name, table in dimensions.items():
         if table.columns:
-            by_domain[MICRO][name] = table.micro().as_zero
+            by_domain[MICRO][name], by_domain[MACRO][name] = table.micro().as_zero, table.macro().as_zero
         for domain, column in table.columns.items():
             by_domain[domain][name] = averages([column]).as_zero
     return Judged(
         micro=score.micro(),
         macro=score.macro(),
         domains={domain: averages([column]) for domain, column in sorted(score.columns.items())},
-        dimensions={domain: by_domain[domain] for domain in (MICRO, *sorted(score.columns)) if domain in by_domain},
+        dimensions={
+            domain: by_domain[domain] for domain in (MICRO, MACRO, *sorted(score.columns)) if domain in by_domain
+        },
         failures=dict(sorted(failures.items())),
     )
 

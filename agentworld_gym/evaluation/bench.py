@@ -13,15 +13,13 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
 
-import orjson
-
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Sampling, Usage
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.aggregate import Prices, aggregate
 from agentworld_gym.evaluation.inflight import Answer, Answers, Stream, arrived
 from agentworld_gym.evaluation.judging import BENCH_SAMPLING, Judge, judge_digest
 from agentworld_gym.evaluation.records import Record, Records
-from agentworld_gym.evaluation.results import BenchResult, Party
+from agentworld_gym.evaluation.results import BenchResult, Party, Result
 from agentworld_gym.evaluation.rows import BenchRow, BenchRows
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of
 from agentworld_gym.parsing import NO_OUTPUT, parse_completion
@@ -52,6 +50,13 @@ class Progress:
     failed: int = 0
     model: Usage = field(default_factory=Usage)
     judge: Usage = field(default_factory=Usage)
+
+
+class Run(Result):
+    """Whose run a folder holds: the model, and the digest of the rows."""
+
+    model: Party
+    rows: str
 
 
 Report = Callable[[Progress], None]
@@ -135,8 +140,10 @@ class Bench:
 
     def close(self) -> None:
         """Close the file; what was answered stays."""
-        self._records.flush()
-        self._records.close()
+        try:
+            self._records.flush()
+        finally:
+            self._records.close()
 
     def _fill(self, pending: Iterator[BenchRow], progress: Progress) -> None:
         """Offer rows as far as there is room, so that only those in flight are in memory."""
@@ -226,20 +233,19 @@ class Bench:
 
     def _check_run(self) -> None:
         """Whether the folder's run is this one; a new folder becomes it."""
-        mine = {"model": self.party.model_dump(mode="json"), "rows": self.rows.digest}
+        mine = Run(model=self.party, rows=self.rows.digest)
         path = self.folder / RUN
         if path.is_file():
-            theirs = orjson.loads(path.read_bytes())
+            theirs = Run.read(path)
             for name, got, want in (
-                ("model", self.party.digest, theirs["model"]["digest"]),
-                ("sampling", digest_of(self.party.sampling), digest_of(theirs["model"]["sampling"])),
-                ("rows", self.rows.digest, theirs["rows"]),
+                ("model", mine.model.digest, theirs.model.digest),
+                ("sampling", digest_of(mine.model.sampling), digest_of(theirs.model.sampling)),
+                ("rows", mine.rows, theirs.rows),
             ):
                 if got != want:
                     raise SpecError(path, name, got, f"{want}, as the run in this folder has; or another folder")
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(orjson.dumps(mine, option=orjson.OPT_INDENT_2))
+        else:
+            mine.write(path)
 
     def _result(self) -> BenchResult:
         judge = self.judge

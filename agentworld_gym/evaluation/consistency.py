@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from agentworld_gym.episode import Episode, EpisodeRunner
 from agentworld_gym.evaluation.playing import WAVE, FunctionPolicy, Played, open_policy, play
-from agentworld_gym.evaluation.statistics import interval
+from agentworld_gym.evaluation.proportions import paired_ratio, proportion
 from agentworld_gym.evaluation.world_results import Consistency
 
 PLANS = 4
 """Plans drawn for each task."""
-
-DRAWS = 1000
 
 
 def consistency(
@@ -51,11 +46,11 @@ def consistency(
         direct.append(_by_seed(play(grounded, drawn, seeds, wave=wave)))
         replayed.append(_by_seed(play(grounded, _replay(dreamed[-1]), seeds, wave=wave)))
     chosen = {seed: next((n for n in range(plans) if dreamed[n][seed].success), None) for seed in seeds}
-    works = np.array([n is not None and bool(replayed[n][seed].success) for seed, n in chosen.items()], float)
-    found = np.array([any(direct[n][seed].success for n in range(plans)) for seed in seeds], float)
+    works = [n is not None and bool(replayed[n][seed].success) for seed, n in chosen.items()]
+    found = [any(direct[n][seed].success for n in range(plans)) for seed in seeds]
     pairs = [(bool(dreamed[n][seed].success), bool(replayed[n][seed].success)) for n in range(plans) for seed in seeds]
     right = sum(one and other for one, other in pairs)
-    ratio, low, high = _ratio(works, found)
+    ratio, low, high = paired_ratio(list(zip(works, found, strict=True))) or (None, None, None)
     return Consistency(
         policy=policy,
         plans=plans,
@@ -63,8 +58,8 @@ def consistency(
         ratio=ratio,
         low=low,
         high=high,
-        replayed=interval(works.tolist()),
-        direct=interval(found.tolist()),
+        replayed=proportion(works),
+        direct=proportion(found),
         precision=_divided(right, sum(one for one, _ in pairs)),
         recall=_divided(right, sum(other for _, other in pairs)),
         failures=dict(Counter(one.failure for played in dreamed for one in played.values() if one.failure)),
@@ -87,16 +82,6 @@ def _replay(played: Mapping[int, Played]) -> FunctionPolicy:
         return actions[episode.steps] if episode.steps < len(actions) else "finish"
 
     return FunctionPolicy("replay", again)
-
-
-def _ratio(works: NDArray[np.float64], found: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:
-    """The ratio of two means over tasks, with its 95% bootstrap interval."""
-    if not found.any():
-        return None, None, None
-    draws = np.random.default_rng(0).integers(len(found), size=(DRAWS, len(found)))
-    above, below = works[draws].mean(1), found[draws].mean(1)
-    low, high = np.quantile((above / np.maximum(below, 1 / len(found)))[below > 0], [0.025, 0.975])
-    return float(works.mean() / found.mean()), float(low), float(high)
 
 
 def _divided(part: int, whole: int) -> float | None:

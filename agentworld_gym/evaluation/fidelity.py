@@ -8,15 +8,17 @@ fail here (EnvSimBench, arXiv 2605.07247).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.baselines import Moment, Nearest, moments
 from agentworld_gym.evaluation.consistency import PLANS, consistency
-from agentworld_gym.evaluation.forward import exact_steps
+from agentworld_gym.evaluation.forward import exact_steps, folder_of
 from agentworld_gym.evaluation.playing import WAVE, plain
 from agentworld_gym.evaluation.stepping import Case, Walk, cases_of, teachable, walk
 from agentworld_gym.evaluation.summing import Findings, summed
@@ -37,7 +39,7 @@ class Plan:
     """What to measure in one domain.
 
     Args:
-        rows: recorded sessions that no training saw.
+        rows: recorded sessions that no training saw, such as `record` makes.
         recorded: sessions of the training split, for the nearest recorded step; none leaves that baseline out.
         free: ask with the world's own history too.
         plans: task seeds for the consistency ratio; none leaves it out.
@@ -45,8 +47,8 @@ class Plan:
         quick: only whether answers to the true history are exact, from one forward pass a session; see `forward`.
     """
 
-    rows: Sequence[Row]
-    recorded: Sequence[Row] = ()
+    rows: Iterable[Row]
+    recorded: Iterable[Row] = ()
     free: bool = True
     plans: Sequence[int] = ()
     wave: int = WAVE
@@ -56,7 +58,7 @@ class Plan:
 def measure(
     options: EnvOptions, plan: Plan, *, grounded: str = "grounded", on_progress: Progress | None = None
 ) -> tuple[DomainFidelity, bool]:
-    """Measure a world in one domain.
+    """Measure a world in one domain. The world is opened first, then sessions are read or recorded.
 
     Ctrl-C ends the measuring; what was found until then is summed up.
 
@@ -79,18 +81,14 @@ def measure(
     (1.0, 1.0)
     """
     judged = replace(options, judge="none", traces=None)
-    truth = plain(judged, grounded).runner()
-    runner = judged.runner()
     found = Findings()
     interrupted = False
-    try:
-        _ask(runner, truth, plan, found, on_progress or (lambda what, done, total: None))
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        runner.close()
-        truth.close()
-    return summed(runner, found), interrupted
+    with closing(judged.runner()) as runner, closing(plain(judged, grounded).runner()) as truth:
+        try:
+            _ask(runner, truth, plan, found, on_progress or (lambda what, done, total: None))
+        except KeyboardInterrupt:
+            interrupted = True
+        return summed(runner, found), interrupted
 
 
 def record(
@@ -101,7 +99,7 @@ def record(
     levels: Sequence[int] = (1, 2, 3),
     families: Sequence[str] = (),
     on_progress: Progress | None = None,
-) -> list[Row]:
+) -> Iterator[Row]:
     """Record sessions of a grounded world: the expert, erring experts, menu agents and, in a terminal, looks around.
 
     Raises:
@@ -111,38 +109,45 @@ def record(
 
     config = CollectConfig(levels={level: 1.0 for level in levels}, families=tuple(families))
     recorder = Recorder([load_spec(domain)], config, seed, split)
-    rows = []
     for number in range(sessions):
         row = recorder.row(number)
-        rows += [] if row is None else [row]
         if on_progress:
-            on_progress(f"{domain}: recording", number + 1, sessions)
-    return rows
+            on_progress(f"{domain}: recording {split} tasks", number + 1, sessions)
+        if row is not None:
+            yield row
 
 
 def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list[Row]]:
     """The first recorded sessions of some domains; all domains of the file where none is named.
 
     Raises:
-        SpecError: a line is not a row.
+        SpecError: a line is not a row, or a domain has none.
     """
     found: dict[str, list[Row]] = {name: [] for name in domains}
     for row in read_rows(path):
+        if row.turn_idx != row.total_turns:
+            continue
         if not domains:
             found.setdefault(row.domain, [])
-        if row.domain in found and len(found[row.domain]) < sessions and row.turn_idx == row.total_turns:
+        if row.domain in found and len(found[row.domain]) < sessions:
             found[row.domain].append(row)
         if domains and all(len(some) >= sessions for some in found.values()):
             break
+    missing = [name for name, some in found.items() if not some]
+    if missing or not found:
+        raise SpecError(path, "rows", 0, f"whole recorded sessions{' of ' if missing else ''}{', '.join(missing)}")
     return found
 
 
 def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, found: Findings, say: Progress) -> None:
     name = runner.spec.id
-    for number, case in enumerate(cases_of(plan.rows, truth), 1):
+    if plan.quick:
+        folder_of(runner.world)
+    rows, recorded = list(plan.rows), list(plan.recorded)
+    for number, case in enumerate(cases_of(rows, truth), 1):
         found.stale += case is None
         found.cases += [] if case is None else [case]
-        say(f"{name}: replaying", number, len(plan.rows))
+        say(f"{name}: replaying", number, len(rows))
     total = sum(len(case.actions) for case in found.cases)
     if plan.quick:
         found.taught = Walk()
@@ -157,7 +162,7 @@ def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, found: Finding
         found.free = Walk()
         show = _shower(say, f"{name}: own history", total)
         walk(runner, found.cases, taught=False, wave=plan.wave, into=found.free, on_progress=show)
-    for who, answers in _baselines(runner.spec, found.cases, plan.recorded):
+    for who, answers in _baselines(runner.spec, found.cases, recorded):
         found.baselines[who] = answers
     if plan.plans:
         total = PLANS * len(plan.plans)
@@ -175,11 +180,11 @@ def _baselines(spec: DomainSpec, cases: Sequence[Case], recorded: Sequence[Row])
     for case in cases:
         each = enumerate(zip(moments(case.row), case.asked, strict=True))
         asked += [(case, turn, moment) for turn, (moment, wanted) in each if wanted]
-    yield "copy the last observation", [_against(case, turn, moment.last) for case, turn, moment in asked]
+    yield "copy", [_against(case, turn, moment.last) for case, turn, moment in asked]
     if recorded:
         answers = Nearest(spec, recorded).answer([moment for _, _, moment in asked])
         pairs = zip(asked, answers, strict=True)
-        yield "nearest recorded step", [_against(case, turn, answer) for (case, turn, _), answer in pairs]
+        yield "nearest", [_against(case, turn, answer) for (case, turn, _), answer in pairs]
 
 
 def _against(case: Case, turn: int, answer: str) -> Match:

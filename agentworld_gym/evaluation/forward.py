@@ -31,7 +31,7 @@ def exact_steps(
         on_progress: called with how many sessions are done.
 
     Raises:
-        SpecError: the world is no such world, or it is asked in another way than the sessions are written.
+        SpecError: as `folder_of`.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, utils
@@ -40,7 +40,7 @@ def exact_steps(
     from agentworld_gym.recipe.samples import cpt_sample
     from agentworld_gym.recipe.weights import Weighting
 
-    folder = _folder(world)
+    folder = folder_of(world)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     logs: Any = utils.logging
     shown = logs.is_progress_bar_enabled()
@@ -64,8 +64,12 @@ def exact_steps(
             on_progress(min(start + AT_ONCE, len(cases)))
 
 
-def _folder(world: World[Any]) -> Path:
-    """Where the model of a world lies."""
+def folder_of(world: World[Any]) -> Path:
+    """Where the model of a world lies.
+
+    Raises:
+        SpecError: the model is not in this process, or it is asked in another way than the sessions are written.
+    """
     from agentworld_gym.generators.transformers import TransformersGenerator
 
     if isinstance(world, LanguageWorld):
@@ -74,4 +78,4 @@ def _folder(world: World[Any]) -> Path:
         if isinstance(generator, TransformersGenerator) and as_trained:
             return generator.path
     expected = "a model in this process, compact prompts, no thinking, no recorded steps beside them"
-    raise SpecError("options", "quick", world.fingerprint.digest, expected)
+    raise SpecError("options", "quick", True, expected)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from jinja2 import StrictUndefined, Template
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import Environment, StrictUndefined, Template
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Message, Sampling
+from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.evaluation.rows import BenchRow
@@ -90,7 +90,8 @@ def judge_messages(row: BenchRow, prediction: str) -> list[Message]:
 def judge_digest(judge: Judge) -> str:
     """16 hexadecimal digits over all that makes a judge what it is: model, sampling, words and tries."""
     parts = {name: value for name, (value, _) in judge.generator.describe().items()}
-    return digest_of([parts, judge.sampling.as_dict(), judge.tries, _source(), dict(CRITERIA)])
+    words = [_source(), dict(CRITERIA), *map(_system, sorted(ENGINES))]
+    return digest_of([parts, judge.sampling.as_dict(), judge.tries, words])
 
 
 @lru_cache(maxsize=32)
@@ -114,6 +115,6 @@ def _source() -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Template:
-    environment = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["ticks"] = ticks
     return environment.from_string(_source())

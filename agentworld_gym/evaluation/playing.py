@@ -216,7 +216,7 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
     'expert'
 
     Raises:
-        SpecError: it names none.
+        SpecError: it names none, or a file that holds none.
         ImportError: an agent needs `pip install agentworld-gym[sb3]`.
     """
     ways: dict[str, Callable[[Task, random.Random], Way]] = {
@@ -232,7 +232,11 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
         raise SpecError("command line", "policy", handle, HANDLES)
     from sb3_contrib import MaskablePPO
 
-    return MenuAgent(path.stem, MaskablePPO.load(path, device="cpu"), spec)
+    try:
+        model = MaskablePPO.load(path, device="cpu")
+    except (ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
+        raise SpecError(path, "policy", path.name, f"a saved MaskablePPO ({error})") from error
+    return MenuAgent(path.stem, model, spec)
 
 
 def _onward(episode: Episode, way: Way) -> str:

@@ -1,9 +1,9 @@
-"""What `agentworld eval bench` finds, as a typed result that is written and read as JSON."""
+"""What `agentworld eval` writes, a typed result that is read back from JSON, and what its benchmark finds."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import orjson
 
@@ -12,7 +12,34 @@ from agentworld_gym.evaluation.statistics import Share
 from agentworld_gym.task import Strict, validated
 
 FORMAT = 1
-"""Version of the result's form; it rises when a key changes its meaning."""
+"""Version of the results' form; it rises when a key changes its meaning."""
+
+
+class Result(Strict):
+    """A result that is written and read as JSON."""
+
+    format: int = FORMAT
+    package: str = ""
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON, whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + ".part")
+        part.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        part.replace(path)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The result that `write` wrote.
+
+        Raises:
+            SpecError: the file is no such result.
+            OSError: it cannot be read.
+        """
+        try:
+            return validated(cls, orjson.loads(path.read_bytes()), path)
+        except orjson.JSONDecodeError as error:
+            raise SpecError(path, "file", path.name, f"JSON ({error})") from error
 
 
 class Party(Strict):
@@ -41,8 +68,8 @@ class Averages(Strict):
 class Judged(Strict):
     """The judge's scores, 0 to 100: (raw - 1) / 4 * 100 of the mean over a row's dimensions.
 
-    `micro` is the mean over all rows, `macro` the mean of the domains' means; `dimensions` holds the mean of each
-    dimension over the rows where it was scored, by domain. `failures` counts the failed rows by stage and kind
+    `micro` is the mean over all rows, `macro` the mean of the domains' means; `dimensions` holds both, and the mean by
+    domain, of each dimension over the rows where it was scored. `failures` counts the failed rows by stage and kind
     (`prediction/timeout`, `judge/malformed`).
     """
 
@@ -98,34 +125,13 @@ class Rows(Strict):
     failures: dict[str, int]
 
 
-class BenchResult(Strict):
+class BenchResult(Result):
     """The result of one run, `result.json` in its folder. Without a judge, `judge` and `judged` are None."""
 
     kind: Literal["bench"] = "bench"
-    format: int = FORMAT
-    package: str
     model: Party
     judge: Party | None
     rows: Rows
     judged: Judged | None
     matched: Matched
     tokens: dict[Literal["model", "judge"], Tokens]
-
-    def write(self, path: Path) -> None:
-        """Write it as JSON, whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        part.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        part.replace(path)
-
-    @classmethod
-    def read(cls, path: Path) -> BenchResult:
-        """The result that `write` wrote.
-
-        Raises:
-            SpecError: the file is no such result.
-        """
-        try:
-            return validated(cls, orjson.loads(path.read_bytes()), path)
-        except orjson.JSONDecodeError as error:
-            raise SpecError(path, "file", path.name, f"JSON ({error})") from error

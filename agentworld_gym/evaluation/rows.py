@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -149,7 +149,9 @@ class BenchRows:
                 raise SpecError(", ".join(map(str, self.files)), "row", list(row.key), "each row once")
             seen.add(row.key)
         if not seen:
+            there = {row.domain for row in replace(self, domains=None)}
             wanted = f"rows of {', '.join(sorted(self.domains))}" if self.domains else "at least one row"
+            wanted += f"; there are some of {', '.join(sorted(there))}" if there else ""
             raise SpecError(", ".join(map(str, self.files)), "rows", 0, wanted)
         return dict(sorted(Counter(key[0] for key in seen).items()))
 
@@ -208,11 +210,13 @@ def _plain(response: str) -> str:
 def _rows(file: Path) -> Iterator[tuple[int, Row]]:
     with file.open("rb") as lines:
         for number, line in zip(count(1), lines, strict=False):
-            if not line.strip() or not line.endswith(b"\n"):
+            if not line.strip():
                 continue
             try:
                 data = orjson.loads(line)
             except orjson.JSONDecodeError as error:
+                if not line.endswith(b"\n"):  # torn by a kill; a whole row without a line feed counts
+                    return
                 raise SpecError(file, f"line {number}", line[:80].decode("utf-8", "replace"), "JSON") from error
             yield number, row_of(_completed(data) if isinstance(data, dict) else data, file, f"line {number}")
 

@@ -12,9 +12,7 @@ from agentworld_gym.task import Strict
 
 LEVEL = 0.95
 DRAWS = 1000
-CELLS = 200_000
-
-DRAWN_AT_ONCE = 500_000
+DRAWN_AT_ONCE = 200_000
 """Drawn groups held in memory together."""
 
 
@@ -111,7 +109,7 @@ def _drawn(
 ) -> NDArray[np.float64]:
     """The mean of each bootstrap sample, drawn some samples at a time, so that memory stays small."""
     found = []
-    block = max(1, CELLS // len(sums))
+    block = max(1, DRAWN_AT_ONCE // len(sums))
     for start in range(0, draws, block):
         drawn = dice.integers(len(sums), size=(min(block, draws - start), len(sums)))
         found.append(sums[drawn].sum(1) / sizes[drawn].sum(1))

@@ -103,7 +103,7 @@ def verb(action: str) -> str:
     return found[0] if found else "none"
 
 
-def task_of(row: Row, source: TaskSource) -> Task:
+def recorded_task(row: Row, source: TaskSource) -> Task:
     """The task of a recorded session.
 
     Raises:
@@ -125,7 +125,7 @@ def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | No
         SpecError: a session has no task.
     """
     for row in rows:
-        task = task_of(row, grounded.source)
+        task = recorded_task(row, grounded.source)
         actions = tuple(grounded.parser.parse(text, task.tools) for text in row.actions)
         case = Case(row, task, actions, ())
         (session,) = grounded.world.begin([task], [task.seed or 0])

@@ -69,7 +69,9 @@ def summed(runner: EpisodeRunner, found: Findings) -> DomainFidelity:
 
 
 def _run(walked: Walk, cases: Sequence[Case]) -> Run:
-    answered = [step for step in walked.steps if step.failure is None]
+    # In one order however they were asked, so that equal answers have equal intervals.
+    steps = sorted(walked.steps, key=lambda step: (step.case, step.turn))
+    answered = [step for step in steps if step.failure is None]
     kinds: dict[str, tuple[list[bool], list[int]]] = {}
     for step in answered:
         for kind, right in (step.match.kinds if step.match else {}).items():
@@ -158,7 +160,7 @@ GROUPINGS: Mapping[str, Callable[[Case, int], str]] = {
 def _probes(probed: Mapping[int, Sequence[bool | None]], cases: Sequence[Case]) -> Probes | None:
     pairs = [
         (number, dream, real)
-        for number, verdicts in probed.items()
+        for number, verdicts in sorted(probed.items())
         for dream, real in zip(verdicts, cases[number].probed, strict=True)
     ]
     judged = [(number, dream, real) for number, dream, real in pairs if dream is not None and real is not None]

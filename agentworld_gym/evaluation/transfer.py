@@ -16,7 +16,8 @@ import numpy as np
 
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.evaluation.playing import WAVE, Played, Policy, open_policy, plain, play
-from agentworld_gym.evaluation.statistics import Share, interval
+from agentworld_gym.evaluation.proportions import paired_gap, proportion
+from agentworld_gym.evaluation.statistics import Share
 from agentworld_gym.evaluation.world_results import Parting, Side, TransferResult, excerpt
 from agentworld_gym.fingerprint import installed
 from agentworld_gym.spec import load_spec
@@ -98,7 +99,7 @@ def _side(world: str, fingerprint: str, log: str | None, episodes: Sequence[Play
     return Side(
         world=world,
         fingerprint=fingerprint,
-        success=interval([bool(episode.success) for episode in judged]) if judged else None,
+        success=proportion([bool(episode.success) for episode in judged]) if judged else None,
         reward=_mean([episode.reward for episode in judged]),
         steps=_mean([len(episode.actions) for episode in judged]),
         failures=dict(Counter(episode.failure for episode in episodes if episode.failure)),
@@ -110,14 +111,14 @@ def _compared(dream: Sequence[Played], real: Sequence[Played]) -> dict[str, Any]
     """The fields of a result that need both sides; what one world failed on cannot be compared."""
     pairs = [pair for pair in zip(dream, real, strict=True) if None not in (pair[0].success, pair[1].success)]
     apart = [pair for pair in pairs if pair[0].success != pair[1].success]
-    gaps = [float(bool(one.success)) - float(bool(other.success)) for one, other in pairs]
+    outcomes = [(bool(one.success), bool(other.success)) for one, other in pairs]
     families: dict[str, tuple[Share, Share]] = {}
     for family in sorted({one.task.family for one, _ in pairs}):
         members = [pair for pair in pairs if pair[0].task.family == family]
-        shares = [interval([bool(pair[side].success) for pair in members]) for side in (0, 1)]
+        shares = [proportion([bool(pair[side].success) for pair in members]) for side in (0, 1)]
         families[family] = (shares[0], shares[1])
     return {
-        "gap": interval(gaps) if gaps else None,
+        "gap": paired_gap(outcomes) if outcomes else None,
         "agree": len(pairs) - len(apart),
         "only_dream": sum(bool(one.success) for one, _ in apart),
         "only_grounded": sum(bool(other.success) for _, other in apart),

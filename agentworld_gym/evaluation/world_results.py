@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
-import orjson
 from pydantic import Field
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.results import Result
 from agentworld_gym.evaluation.statistics import Share
-from agentworld_gym.task import Split, Strict, validated
-
-FORMAT = 1
-"""Version of the results' form; it rises when a key changes its meaning."""
+from agentworld_gym.task import Split, Strict
 
 EXCERPT = 2000
 """Characters kept of a text that a result quotes."""
@@ -29,32 +24,6 @@ def excerpt(text: str) -> str:
     """
     cut = text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
     return cut.encode("utf-8", "backslashreplace").decode()
-
-
-class WorldResult(Strict):
-    """A result that is written and read as JSON."""
-
-    format: int = FORMAT
-    package: str = ""
-
-    def write(self, path: Path) -> None:
-        """Write it as JSON, whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        part.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        part.replace(path)
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """The result that `write` wrote.
-
-        Raises:
-            SpecError: the file is no such result.
-        """
-        try:
-            return validated(cls, orjson.loads(path.read_bytes()), path)
-        except orjson.JSONDecodeError as error:
-            raise SpecError(path, "file", path.name, f"JSON ({error})") from error
 
 
 class Measures(Strict):
@@ -177,7 +146,10 @@ class Example(Strict):
 
 
 class DomainFidelity(Strict):
-    """How faithful a world is in one domain. `stale` counts recordings that the grounded world no longer repeats."""
+    """How faithful a world is in one domain. `stale` counts recordings that the grounded world no longer repeats.
+
+    `baselines` holds what needs no model: `copy` the last observation, or the `nearest` recorded step.
+    """
 
     domain: str
     sessions: int
@@ -193,7 +165,7 @@ class DomainFidelity(Strict):
     examples: tuple[Example, ...] = ()
 
 
-class FidelityResult(WorldResult):
+class FidelityResult(Result):
     """A world beside the grounded one. Where `interrupted`, what was measured until then."""
 
     kind: Literal["fidelity"] = "fidelity"
@@ -242,7 +214,7 @@ class Parting(Strict):
     grounded_episode: str
 
 
-class TransferResult(WorldResult):
+class TransferResult(Result):
     """A policy in the dream and in the grounded world, on the same tasks.
 
     `gap` is the mean difference of success, dream minus grounded, over the episodes that both worlds could judge.

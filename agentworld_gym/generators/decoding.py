@@ -65,10 +65,15 @@ class Chooser:
     Args:
         logits: `[positions, vocabulary]`.
         confidence: whether to work out log-probabilities.
+
+    Raises:
+        RuntimeError: a logit is not a number, as from broken weights or a number format that is too small.
     """
 
     def __init__(self, logits: Any, confidence: bool) -> None:
         self._logits = logits.float()
+        if self._logits.isnan().any():
+            raise RuntimeError("its logits are not numbers (NaN)")
         self._greedy: list[int] = self._logits.argmax(-1).tolist()
         self._confidence = confidence
         self._chosen: list[tuple[Row, int, int]] = []

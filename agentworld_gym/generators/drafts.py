@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 _SUFFIXES = (8, 4, 3, 2)
+LONGEST, SHORTEST = _SUFFIXES[0], _SUFFIXES[-1]
+"""How many tokens must have stood before, at most and at least, for what followed them to be a guess."""
+
 _ELSEWHERE = 3
 """The shortest suffix that is looked for in other rows' texts."""
 
@@ -43,18 +46,19 @@ class Drafts:
         self._limit = limit
         self._seen = ""
 
-    def guess(self, text: str, count: int) -> list[int]:
-        """At most `count` tokens that may follow the text."""
+    def guess(self, text: str, count: int, least: int = SHORTEST) -> list[int]:
+        """At most `count` tokens that may follow the text, whose last `least` or more stood before."""
         if count < 1:
             return []
-        for length in _SUFFIXES:
+        lengths = [length for length in _SUFFIXES if length >= least]
+        for length in lengths:
             if length >= len(text):
                 continue
             suffix = text[-length:]
             at = text.rfind(suffix, 0, len(text) - 1)
             if at >= 0:
                 return _tokens(text[at + length : at + length + count])
-        for length in _SUFFIXES:
+        for length in lengths:
             if length < _ELSEWHERE or length > len(text):
                 continue
             at = self._seen.rfind(text[-length:])

@@ -2,41 +2,46 @@
 
 The new tokens of all rows stand one after the other in a single sequence, as the model's layers see it; only attention
 knows rows, and looks each one's keys and values up in its own place of the cache. So rows may read and write different
-numbers of tokens in one pass: a whole new turn, or a token with a guess of what follows.
+numbers of tokens in one pass: a whole new turn, or a token with a guess of what follows. Neighbours that read as many
+tokens attend together, in a run; where all do, as when nothing is guessed, one run is the whole pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 ATTENTION = "agentworld_packed"
 """The name under which transformers knows our attention."""
 
 _PASS, _MASK = 4096, 1 << 26
-"""The most tokens of one pass, and the most numbers of its mask."""
+"""The most tokens of one pass, and the most numbers of its masks."""
 
 
 class Unpackable(Exception):
     """The model attends in a way that packing does not know."""
 
 
-@dataclass(slots=True)
-class _Pass:
-    """What attention must know of one pass: where each packed token belongs, and what it may see.
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Neighbouring rows with as many new tokens each: which rows, which of the packed tokens, what they may see."""
 
-    `held` is the cache `[rows, 2 × layers, key heads, width, head size]`; `spread` says which slot of
-    `[rows × longest]` a token takes in attention, None where they are the same.
-    """
+    rows: slice
+    tokens: slice
+    width: int
+    bias: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """What attention must know of one pass: the cache, where each packed token belongs in it, and the runs."""
 
     held: Any
     row: Any
     place: Any
-    spread: Any
-    bias: Any
-    longest: int
-    width: int
+    runs: Sequence[_Run]
 
 
 def _attend(
@@ -52,20 +57,21 @@ def _attend(
     keys, values = now.held[:, layer], now.held[:, layer + 1]
     keys[now.row, :, now.place] = key[0].transpose(0, 1)
     values[now.row, :, now.place] = value[0].transpose(0, 1)
-    keys, values = keys[:, :, : now.width], values[:, :, : now.width]
-    count, groups = keys.shape[:2]
-    asked = query[0].transpose(0, 1)
-    if now.spread is not None:
-        spread = asked.new_zeros(count * now.longest, heads, size)
-        spread[now.spread] = asked
-        asked = spread
-    # The query heads of one key head stand below each other, so that keys are never repeated.
-    asked = asked.view(count, now.longest, groups, heads // groups, size).permute(0, 2, 3, 1, 4)
-    asked = asked.reshape(count, groups, -1, size)
-    seen = torch.nn.functional.scaled_dot_product_attention(asked, keys, values, attn_mask=now.bias, scale=scaling)
-    seen = seen.view(count, groups, heads // groups, now.longest, size).permute(0, 3, 1, 2, 4)
-    seen = seen.reshape(count * now.longest, heads, size)
-    return (seen if now.spread is None else seen[now.spread])[None], None
+    groups, seen = keys.shape[1], []
+    for run in now.runs:
+        count = run.rows.stop - run.rows.start
+        # The query heads of one key head stand below each other, so that keys are never repeated.
+        asked = query[0, :, run.tokens].view(groups, heads // groups, count, -1, size).permute(2, 0, 1, 3, 4)
+        found = torch.nn.functional.scaled_dot_product_attention(
+            asked.reshape(count, groups, -1, size),
+            keys[run.rows, :, : run.width],
+            values[run.rows, :, : run.width],
+            attn_mask=run.bias,
+            scale=scaling,
+        )
+        found = found.view(count, groups, heads // groups, -1, size).permute(0, 3, 1, 2, 4)
+        seen.append(found.reshape(-1, heads, size))
+    return torch.cat(seen)[None], None
 
 
 class PackedModel:
@@ -108,8 +114,13 @@ class PackedModel:
         layers, groups = self._shape
         return int(layers * groups * self._head * self._model.dtype.itemsize)
 
+    @property
+    def prefers_even(self) -> bool:
+        """Whether needless tokens cost less than further runs: on a GPU, where each run is a call."""
+        return bool(self._model.device.type != "cpu")
+
     def affordable(self, width: int) -> int:
-        """How many tokens one pass may read, padding counted, when the cache is so wide: the mask grows with both."""
+        """How many tokens one pass may read when the cache is so wide: masks grow with both."""
         return max(1, min(_PASS, _MASK // (self._groups * width)))
 
     def cache(self, rows: int, width: int) -> Any:
@@ -127,35 +138,40 @@ class PackedModel:
         """
         import torch
 
-        counts = [len(row) for row in tokens]
-        longest, width = max(counts), max(start + count for start, count in zip(starts, counts, strict=True))
-        rows = [number for number, count in enumerate(counts) for _ in range(count)]
-        inner = [place for count in counts for place in range(count)]
-        flat = torch.tensor(
-            [
-                [token for row in tokens for token in row],
-                [starts[row] + place for row, place in zip(rows, inner, strict=True)],
-                rows,
-                [row * longest + place for row, place in zip(rows, inner, strict=True)],
-            ],
-            device=held.device,
-        )
-        ids, places, row, slots = flat
-        seen = places.new_zeros(len(tokens) * longest)
-        seen[slots] = places
-        hidden = torch.arange(width, device=held.device) > seen.view(len(tokens), 1, longest, 1)
-        bias = torch.zeros(hidden.shape, dtype=held.dtype, device=held.device).masked_fill_(hidden, -torch.inf)
-        bias = bias.expand(-1, self._groups, -1, -1).reshape(len(tokens), 1, -1, width)
-        even = len(rows) == len(tokens) * longest
-        now = _Pass(held, row, places, None if even else slots, bias, longest, width)
+        flat = [
+            (token, start + place, number)
+            for number, (row, start) in enumerate(zip(tokens, starts, strict=True))
+            for place, token in enumerate(row)
+        ]
+        ids, places, rows = torch.tensor(flat, device=held.device).unbind(1)
+        now = _Pass(held, rows, places, self._runs(places, tokens, starts, held.dtype))
         return self._model(
             input_ids=ids[None],
             position_ids=places[None],
-            attention_mask=hidden.new_ones(1, 1, 1, 1),  # four dimensions: taken as it is, and not used
+            attention_mask=ids.new_ones(1, 1, 1, 1),  # four dimensions: taken as it is, and not used
             use_cache=False,
             logits_to_keep=0 if logits else 1,
             packed=now,
         ).logits[0]
+
+    def _runs(self, places: Any, tokens: Sequence[Sequence[int]], starts: Sequence[int], dtype: Any) -> list[_Run]:
+        import torch
+
+        runs: list[_Run] = []
+        row = at = 0
+        columns = torch.arange(max(starts) + max(map(len, tokens)), device=places.device)
+        for each, same in groupby(map(len, tokens)):
+            count = len(list(same))
+            first, row, begin, at = row, row + count, at, at + count * each
+            if not each:
+                continue
+            width, bias = max(starts[first:row]) + each, None
+            if count * each > 1:  # else it sees all there is
+                hidden = columns[:width] > places[begin:at].view(count, 1, each, 1)
+                bias = torch.zeros(hidden.shape, dtype=dtype, device=places.device).masked_fill_(hidden, -torch.inf)
+                bias = bias.repeat(1, 1, self._groups, 1)
+            runs.append(_Run(slice(first, row), slice(begin, at), width, bias))
+        return runs
 
     def _probe(self) -> list[list[int]]:
         vocabulary = self._model.config.get_text_config().vocab_size

@@ -19,7 +19,7 @@ from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 log = logging.getLogger(__name__)
 
 _SMALL = 100_000_000
-_CACHE_TOKENS, _CACHE_BYTES = 262_144, 1 << 30
+_CACHE_BYTES = 1 << 30
 
 
 class TransformersGenerator:
@@ -39,7 +39,7 @@ class TransformersGenerator:
             since many have no instructions for `bfloat16`, else what the weights are stored in.
         batch_size: how many requests are decoded together.
         cache_tokens: how many tokens of earlier requests the cache holds at most; 0 holds none. Without it as many as
-            1 GiB takes, at most 262,144.
+            1 GiB takes.
         lookup: whether to guess ahead by copying.
         confidence: whether completions tell their log-probability.
     """
@@ -74,7 +74,7 @@ class TransformersGenerator:
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         kind = "auto" if dtype is None else getattr(torch, dtype, None)
-        if kind is None or batch_size < 1:
+        if not (kind == "auto" or isinstance(kind, torch.dtype)) or batch_size < 1:
             raise GeneratorError(f"dtype={dtype!r}, batch_size={batch_size}: expected a torch dtype and at least 1")
         if cache_tokens is not None and cache_tokens < 0:
             raise GeneratorError(f"cache_tokens={cache_tokens}: expected at least 0")
@@ -84,12 +84,17 @@ class TransformersGenerator:
         try:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(self.path, local_files_only=True)
             load: Any = transformers.AutoModelForCausalLM.from_pretrained
-            model = load(self.path, dtype=kind, local_files_only=True).eval().to(device)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise GeneratorError(f"{self.path} cannot be loaded: {error}") from error
+            model, told = load(self.path, dtype=kind, local_files_only=True, output_loading_info=True)
+            model = model.eval().to(device)
+        except Exception as error:  # torch, transformers, safetensors and tokenizers raise many kinds
+            said = " ".join(str(error).split())[:600] or type(error).__name__
+            raise GeneratorError(f"{self.path} cannot be loaded: {said}") from error
         finally:
             if shown:
                 logs.enable_progress_bar()
+        if lacking := sorted(told["missing_keys"]):
+            # transformers fills them with random numbers.
+            raise GeneratorError(f"{self.path} lacks {len(lacking)} of the model's weights, {lacking[0]} among them")
         if not self._tokenizer.chat_template:
             raise GeneratorError(f"{self.path} has no chat template (chat_template.jinja)")
         if dtype is None and device == "cpu" and model.num_parameters() <= _SMALL:
@@ -105,7 +110,7 @@ class TransformersGenerator:
             log.info("%s is decoded without cache and lookup: %s", self.path, reason)
             self._decoder = PaddedDecoder(model, self._tokenizer, ends, confidence, lock)
         else:
-            held = min(_CACHE_TOKENS, _CACHE_BYTES // packed.token_bytes) if cache_tokens is None else cache_tokens
+            held = _CACHE_BYTES // packed.token_bytes if cache_tokens is None else cache_tokens
             self._decoder = PackedDecoder(
                 packed, self._tokenizer, ends, confidence, lock, cache_tokens=held, lookup=lookup
             )
@@ -172,7 +177,7 @@ class TransformersGenerator:
             )
         except Exception as error:  # a template may raise anything
             return Failure(FailureKind.REJECTED, f"the chat template refuses these messages: {error}")
-        prompt = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        prompt = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         room = self._context - len(prompt)
         if room < 1:
             size = f"{len(prompt)} tokens, the model's context {self._context}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -199,7 +200,8 @@ def _completion(output: Any) -> Completion | Failure:
         return Failure(FailureKind.SERVER, f"vLLM gave up on this request ({written.finish_reason})", retryable=True)
     usage = Usage(len(output.prompt_token_ids), len(written.token_ids), output.num_cached_tokens or 0)
     total = written.cumulative_logprob
-    logprob = None if total is None or not written.token_ids else round(total / len(written.token_ids), 6)
+    known = total is not None and math.isfinite(total) and written.token_ids
+    logprob = round(total / len(written.token_ids), 6) if known else None
     return Completion(written.text, "length" if written.finish_reason == "length" else "stop", usage, logprob=logprob)
 
 

@@ -63,6 +63,7 @@ def match(domain: str, predicted: str, truth: str, spans: Sequence[SpanLike] = (
         kinds: dict[Kind, bool] = {"deterministic": True} if fixed else {}
         kinds |= {gap.kind: True for gap in gaps}
         return Match(True, True, True, 1.0, 1.0 if shows(domain, truth) else None, True, kinds)
+    elements = _elements(domain, truth)
     right, others = right_gaps(predicted, truth, gaps)
     kinds = {"deterministic": right} if fixed else {}
     return Match(
@@ -70,18 +71,23 @@ def match(domain: str, predicted: str, truth: str, spans: Sequence[SpanLike] = (
         normalised=normalised(domain, predicted) == normalised(domain, truth),
         deterministic=right,
         similarity=similarity(predicted, truth),
-        tree=f1(_elements(domain, predicted), _elements(domain, truth)) if shows(domain, truth) else None,
+        tree=None if elements is None else f1(_elements(domain, predicted) or [], elements),
         valid=is_valid(domain, predicted, truth, before),
         kinds=kinds | others,
     )
 
 
-def _elements(domain: str, observation: str) -> list[Hashable]:
-    """What a screen shows, element by element, without what actions name them by; of a page also title and address."""
+def _elements(domain: str, observation: str) -> list[Hashable] | None:
+    """What a screen shows, element by element, without what actions name them by; of a page also title and address.
+
+    None where no screen is shown.
+    """
+    if not shows(domain, observation):
+        return None
     found: list[Hashable] = [
         (node.role, node.name, node.text, node.description, node.box, node.flags, node.depth)
         for node in read_screen(domain, observation)
     ]
-    if domain == "web" and shows(domain, observation):
+    if domain == "web":
         found.append(location(observation))
     return found

@@ -9,7 +9,10 @@ from typing import Any
 from agentworld_gym.screens import GRAPHICAL, read_screen
 from agentworld_gym.screens.sight import shows
 
-PROMPT = re.compile(r"(?:\A|\n)[^\n]*?(?P<who>[\w.-]+@[\w.-]+):[~/][^\n$#]*[$#] ?\n?\Z")
+LONGEST_PROMPT = 5_000
+"""Characters at the end of a text in which a prompt is looked for, so that the cost stays bounded."""
+
+_PROMPT = re.compile(r"(?P<who>[\w.-]+@[\w.-]+):[~/][^\n$#]*[$#] ?\n?\Z")
 _HEADINGS = re.compile(r"(?m)^### [^\n]*")
 _ENVELOPE = re.compile(
     r"(?m)^(?:Command|Directory|Output|Stdout|Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID):"
@@ -98,12 +101,14 @@ def _snapshot_readable(screen: str) -> bool:
 
 
 def _has_prompt(predicted: str, truth: str, before: str) -> bool:
-    due = PROMPT.search(truth)
-    if due is None:
-        return True
-    given = PROMPT.search(predicted)
-    known = PROMPT.search(before)
-    return given is not None and given["who"] in (due["who"], known["who"] if known else due["who"])
+    due = _prompted(truth)
+    return due is None or _prompted(predicted) in (due, _prompted(before) or due)
+
+
+def _prompted(text: str) -> str | None:
+    """The user and host of the prompt at the end of a text."""
+    found = _PROMPT.search(text[-LONGEST_PROMPT:])
+    return found["who"] if found else None
 
 
 def _has_envelope(predicted: str, truth: str) -> bool:

@@ -13,7 +13,8 @@ _MONTHS = re.findall(r"\w+", "january february march april may june july august 
 _DAYS = re.findall(r"\w+", "monday tuesday wednesday thursday friday saturday sunday")
 _NAMES = tuple([*names, *(name[:3] for name in names)] for names in (_MONTHS, _DAYS))
 _PART = re.compile(
-    r"(?P<hex>(?<![0-9A-Za-z])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{6,}(?![0-9A-Za-z]))"
+    r"(?P<uuid>\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b)"
+    r"|(?P<hex>(?<![0-9A-Za-z])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{6,}(?![0-9A-Za-z]))"
     r"|(?P<date>(?<!\d)\d{4}-\d\d-\d\d(?!\d))"
     r"|(?P<time>(?<!\d)\d\d:\d\d(?::\d\d)?(?!\d))"
     r"|(?P<number>\d+(?:\.\d+)?)"
@@ -82,7 +83,9 @@ def _form(truth: str) -> re.Pattern[str]:
     pieces, numbers = [], 0
     for place, part in enumerate(_PART.finditer(truth)):
         text = part[0]
-        if part.lastgroup == "hex":
+        if part.lastgroup == "uuid":
+            pieces.append("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+        elif part.lastgroup == "hex":
             pieces.append(f"[0-9a-f]{{{len(text)}}}")
         elif part.lastgroup == "date":
             pieces.append(rf"(?P<d{place}>\d{{4}}-\d\d-\d\d)")

@@ -156,7 +156,8 @@ class TrainConfig(Strict):
     The run ends after `max_steps` steps, `max_tokens` tokens or `max_seconds` of training, whichever comes first, and
     all schedules follow the share of that budget that is spent: a short linear warm-up, a constant rate, and a linear
     decay over the last `decay` of the run. During the first `curriculum` of the run samples longer than `short_tokens`
-    wait. A step takes `accumulation` batches of at most `batch_tokens` tokens on each process.
+    wait. A step takes `accumulation` batches of at most `batch_tokens` tokens on each process. Of the context that has
+    a weight a random `context_share` is learned at a time, which spares the output layer the rest.
 
     `muon+adamw` trains the matrices with Muon and the rest with AdamW; `adamw` trains all with AdamW. A step is skipped
     if its loss or its gradient is not finite, or its loss is more than `explosion` times the median of the last steps;
@@ -176,6 +177,7 @@ class TrainConfig(Strict):
     explosion: float = Field(default=10.0, gt=1)
     batch_tokens: Positive = 8192
     accumulation: Positive = 1
+    context_share: Share = 1.0
     max_steps: Positive | None = None
     max_tokens: Positive | None = None
     max_seconds: float | None = Field(default=None, gt=0)

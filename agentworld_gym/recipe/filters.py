@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from agentworld_gym.recipe.rows import Row
+from agentworld_gym.recipe.samples import prompts_for, rerendered
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import current, shows
 from agentworld_gym.spec import DOMAINS, load_spec
@@ -32,7 +33,7 @@ TurnRule = Literal["empty_action", "undeclared_tool", "screen_failure", "retry",
 SessionRule = Literal["repeated", "few_turns"]
 GROUNDED = "collect"
 
-_TURN = re.compile(r"(### Turn )\d+")
+_TURN = re.compile(r"\A(### Turn )\d+")
 _ACTION = "**Action:**"
 _DECLARED = re.compile(r"^(?:### \d+\. |- )([A-Za-z][\w.-]*)(?:\(|$)", re.MULTILINE)
 _CAPTCHA = re.compile(
@@ -141,7 +142,11 @@ class Sieve:
 def without(row: Row, turns: Sequence[int]) -> Row:
     """The session with some turns alone, counted from 0 and in order, numbered anew.
 
-    What the first message tells before its action (the instruction, the state) stays where it was.
+    What the first message tells before its action (the instruction, the state) stays where it was. Messages of the
+    compact profile build on the turn before, so that they are rendered again.
+
+    Raises:
+        SpecError: the profile is compact, the form is `change`, and the task cannot be generated again.
     """
     prompts = [*row.prompt[:-1], row.current_prompt]
     head, action, _ = prompts[0].partition(_ACTION)
@@ -154,7 +159,7 @@ def without(row: Row, turns: Sequence[int]) -> Row:
         for key in ("response", "actions", "observations", "spans", "changes", "fields_changed")
         if getattr(row, key)
     }
-    return row.model_copy(
+    cut = row.model_copy(
         update={
             **chosen,
             "prompt": (*kept[:-1], kept[-1] + row.closing),
@@ -164,6 +169,7 @@ def without(row: Row, turns: Sequence[int]) -> Row:
             "probes": sum(turn >= row.turn_idx - row.probes for turn in turns),
         }
     )
+    return rerendered(cut, prompts_for(cut)) if row.profile == "compact" else cut
 
 
 def declared(row: Row) -> frozenset[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -36,6 +38,14 @@ class Losses(NamedTuple):
 def target_weight(batch: Batch) -> float:
     """The sum of the weights of all targets of a batch."""
     return float(batch.weights[:, 1:].sum(dtype="float64"))
+
+
+def thinned(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
+    """A batch in which only a random share of the context is learned; answers stay."""
+    if share >= 1:
+        return batch
+    kept = batch.observed | (rng.random(batch.weights.shape) < share)
+    return replace(batch, weights=np.where(kept, batch.weights, np.float32(0)))
 
 
 def inputs_of(batch: Batch, device: torch.device, packed: bool) -> Inputs:
@@ -73,6 +83,16 @@ class Learner(nn.Module):
         self._no_split_modules = getattr(model, "_no_split_modules", None)  # what sharding looks for
         network: Any = model  # some of it untyped
         network.get_output_embeddings().register_forward_pre_hook(self._choose)
+
+    def compile_layers(self) -> None:
+        """Compile each layer by itself, for rows of any width.
+
+        The layers share what is compiled. The model around them stays as it is: compiled as a whole, transformers makes
+        a mask of what is causal, and attention on a CPU then takes twice the time.
+        """
+        for module in self.model.modules():
+            if type(module).__name__ in (self._no_split_modules or ()):
+                module.compile(dynamic=True)
 
     def forward(self, inputs: Inputs) -> Losses:
         """The sums of a batch."""

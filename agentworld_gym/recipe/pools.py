@@ -25,15 +25,17 @@ _HEAD = "**Action:**"
 
 
 class Pool(Strict):
-    """A split and a stage; `post_share` of the groups are for the stages after continual pre-training."""
+    """A split and a stage, or `all` stages; `post_share` of the groups are for those after continual pre-training."""
 
     split: Split = "train"
-    stage: Stage = "cpt"
+    stage: Stage | Literal["all"] = "cpt"
     post_share: Annotated[float, Field(ge=0, le=1)] = 0.3
 
     def holds(self, row: Row) -> bool:
         """Whether a session is in this pool."""
-        return split_of_row(row) == self.split and stage_of(group_of(row), self.post_share) == self.stage
+        if split_of_row(row) != self.split:
+            return False
+        return self.stage == "all" or stage_of(group_of(row), self.post_share) == self.stage
 
 
 def group_of(row: Row) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -16,9 +16,9 @@ from agentworld_gym.recipe.knowledge import Knowledge, knowledge_samples, mixed
 from agentworld_gym.recipe.parallel import mapped
 from agentworld_gym.recipe.pools import Pool
 from agentworld_gym.recipe.rows import Row
-from agentworld_gym.recipe.samples import Sample, cpt_sample, turn_samples
+from agentworld_gym.recipe.samples import Sample, cpt_sample, prompts_for, turn_samples
 from agentworld_gym.recipe.weights import Weighting, classify
-from agentworld_gym.spec import DOMAINS, Form, load_spec
+from agentworld_gym.spec import DOMAINS, Form
 from agentworld_gym.task import Strict
 
 
@@ -113,18 +113,12 @@ def _prompts_for(row: Row, preparation: Preparation) -> Prompts | None:
     """What to render a session with; None where it is as it shall be, or is of a domain that this package lacks."""
     if row.domain not in DOMAINS:
         return None
-    form = preparation.form if load_spec(row.domain).observation.restate else None
-    if preparation.profile in (None, row.profile) and form is None:
-        return None
-    return _prompts(row.domain, preparation.profile or row.profile or "full", form)
+    prompts = prompts_for(row, preparation.profile, preparation.form)
+    own = row.profile or "full", row.form or "full"
+    return None if (prompts.profile, prompts.form) == own else prompts
 
 
 def _counted(samples: Iterable[Sample], account: Account) -> Iterator[Sample]:
     for sample in samples:
         account.samples[sample.domain] += 1
         yield sample
-
-
-@lru_cache(maxsize=32)
-def _prompts(domain: str, profile: Profile, form: Form | None) -> Prompts:
-    return Prompts(load_spec(domain), profile=profile, form=form)

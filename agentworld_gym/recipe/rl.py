@@ -12,10 +12,9 @@ import json
 import logging
 import os
 import shutil
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ from agentworld_gym.recipe.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.model import CONFIG, load_tokenizer_of, make_model
 from agentworld_gym.recipe.rl_config import RlConfig
 from agentworld_gym.recipe.rl_rewards import TurnRewards
+from agentworld_gym.recipe.signals import stopped_by_signals
 from agentworld_gym.recipe.turns import Turns
 from agentworld_gym.rewards.hybrid import HybridReward, PredictionJudge
 from agentworld_gym.task import read_yaml
@@ -112,10 +112,11 @@ def train(
         with MetricsLog(out, done, config.tensorboard) as log:
             keeper = _keeper(log, progress, done)
             trainer.add_callback(keeper)
-            with _stopped_by_signals(keeper.stop):
+            with stopped_by_signals(keeper.stop):
                 trainer.train(resume_from_checkpoint=checkpoint)
     steps, most = int(trainer.state.global_step), int(trainer.state.max_steps)
-    last: Metrics = {**keeper.last, "step": steps, "stopped": steps < most, "turns": len(turns) * steps // most}
+    place: Metrics = {"step": steps, "progress": steps / most, "turns": len(turns) * steps // most}
+    last: Metrics = {**keeper.last, **place, "stopped": steps < most}
     if not last["stopped"]:
         _export(trainer, tokenizer, out / "model")
     return last
@@ -160,7 +161,7 @@ def _arguments(config: RlConfig, out: Path) -> GRPOConfig:
         bf16=config.bfloat16,
         gradient_checkpointing=config.model.gradient_checkpointing,
         logging_steps=config.log_steps,
-        save_steps=config.checkpoint_steps,
+        save_steps=config.checkpoint_steps * config.iterations,
         save_total_limit=config.keep,
         report_to=[],
         disable_tqdm=True,
@@ -182,7 +183,7 @@ def _keeper(log: MetricsLog, progress: Progress | None, done: int) -> Any:
             self._stop.set()
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            self._end(state, control)
+            self._end(args, state, control)
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
             if not state.is_world_process_zero or not logs or "reward" not in logs:
@@ -194,10 +195,12 @@ def _keeper(log: MetricsLog, progress: Progress | None, done: int) -> Any:
             log.write(self.last)
             if progress is not None:
                 progress(self.last)
-            self._end(state, control)
+            self._end(args, state, control)
 
-        def _end(self, state: Any, control: Any) -> None:
-            if self._stop.is_set() and state.global_step < state.max_steps:
+        def _end(self, args: Any, state: Any, control: Any) -> None:
+            # Between the passes over its completions a run cannot go on: TRL does not keep them.
+            whole = state.global_step % args.num_iterations == 0
+            if self._stop.is_set() and whole and state.global_step < state.max_steps:
                 control.should_save = control.should_training_stop = True
 
     return Keeper()
@@ -223,7 +226,9 @@ def _claim(config: RlConfig, out: Path) -> None:
             if before.get(key) != plain[key]:
                 raise SpecError(path, key, before.get(key), f"{plain[key]!r}, or another folder for the run")
     out.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(plain, sort_keys=False), encoding="utf-8")
+    partial = path.with_suffix(".partial")
+    partial.write_text(yaml.safe_dump(plain, sort_keys=False), encoding="utf-8")
+    partial.replace(path)
 
 
 def _last_checkpoint(folder: Path) -> str | None:
@@ -287,17 +292,3 @@ def _opened(config: RlConfig, judge: PredictionJudge | None) -> Iterator[Predict
         yield DimensionJudge(Judge(lease, sampling, chosen.tries, chosen.generator))
     finally:
         lease.close()
-
-
-@contextmanager
-def _stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM call `stop` (in the main thread; elsewhere Python allows no handlers)."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -21,14 +21,15 @@ class TurnsConfig(Strict):
     `rows` are files of recorded sessions, or folders that `agentworld collect` wrote, whose training split is taken;
     `domains` keeps some of the domains alone. A turn whose prompt has more than `max_prompt_tokens` tokens is replaced
     by an earlier one of its session, and so is one whose true answer has less than `min_answer_tokens`, which leaves
-    out what is learned already. `form` is how the model writes a screen; its prompts are those of the rows.
+    out what is learned already. `form` is how the model writes a screen, None as in the rows; the profile is
+    that of the rows.
     """
 
     rows: tuple[str, ...] = Field(min_length=1)
     domains: tuple[str, ...] = ()
     max_prompt_tokens: Positive = 2048
     min_answer_tokens: int = Field(default=0, ge=0)
-    form: Form = "full"
+    form: Form | None = None
 
 
 class JudgeConfig(Strict):

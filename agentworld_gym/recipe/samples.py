@@ -17,11 +17,12 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.parsing import OUTPUT_TAG, parse_completion
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.pools import group_of
 from agentworld_gym.recipe.rows import Row
 from agentworld_gym.recipe.weights import Weighting, turn_weights
 from agentworld_gym.screens.sight import current
+from agentworld_gym.spec import DOMAINS, Form, load_spec
 from agentworld_gym.task import Strict, Task, validated
 from agentworld_gym.tasks import families, generate
 
@@ -128,14 +129,16 @@ def cpt_sample(
 
     Args:
         row: the session.
-        prompts: what the messages are rendered with; None keeps those of the row. With the change form a user message
-            restates the numbered state and an assistant message is the change.
+        prompts: what the messages are rendered with; None keeps the profile and form of the row. In the change form an
+            assistant message is the change. In the full profile that differs from what a language world sends, whose
+            history holds whole screens: there take `turn_samples`.
         weighting: how much each turn counts; None weighs by class, see `weights`.
         context_weight: weight of all that is not an assistant message.
 
     Raises:
         SpecError: as `remessage`.
     """
+    prompts = prompts or _changes_of(row)
     messages = row.messages() if prompts is None else remessage(row, prompts)
     return Sample(
         id=row.id,
@@ -156,19 +159,22 @@ def turn_samples(
     """A sample for each turn: the request as a language world sends it, and the completion to write.
 
     Where prompts end with a closing request, the completion stands in the output tag that it asks for. Turns of weight
-    0 are left out. The arguments are those of `cpt_sample`, but that no weighting weighs all turns alike.
+    0 are left out. The arguments are those of `cpt_sample`, but that no weighting weighs all turns alike. A row whose
+    task cannot be generated again keeps its own messages.
 
     Raises:
         SpecError: as `remessage`.
     """
-    if prompts is None:
+    prompts = prompts or _changes_of(row)
+    task = None if prompts is None else _task(row, prompts)
+    if prompts is None or task is None:
         history, closing = row.messages(), row.closing
         completions = [_tagged(parse_completion(text)) if closing else text for text in row.response]
     else:
-        task = _task(row)
-        turns, closing = _turns(row, prompts, task), prompts.closing
-        history = _conversation(row, prompts, task, [(user, past) for user, past, _ in turns])
-        completions = [_tagged(answer) if closing else prompts.observation(answer) for _, _, answer in turns]
+        turns, closing = list(_turns(row, prompts, task)), prompts.closing
+        history = _conversation(row, prompts, task, [(user, prompts.past(*seen)) for user, *seen in turns])
+        answers = [prompts.answer(*seen) for _, *seen in turns]
+        completions = [_tagged(answer) if closing else prompts.observation(answer) for answer in answers]
     weights = _weights(row, weighting or Weighting(rule="equal"))
     for turn, (completion, weight) in enumerate(zip(completions, weights, strict=True), 1):
         if not weight:
@@ -188,26 +194,48 @@ def turn_samples(
 def remessage(row: Row, prompts: Prompts) -> list[Message]:
     """A session's messages rendered anew with other prompts, all turns over.
 
-    In the change form a user message restates the current state with its lines numbered, and the assistant message is
-    the change that leads to the next one. A row whose task cannot be generated again keeps its own messages.
+    In the change form the assistant message is the change that leads to the next state. A row whose task cannot be
+    generated again keeps its own messages.
 
     Raises:
         SpecError: the form is `change` and the task of the row cannot be generated again.
     """
-    task = task_of(row)
+    task = _task(row, prompts)
     if task is None:
-        if prompts.form == "change":
-            raise _lost(row)
         return row.messages()
-    turns = [(user, prompts.observation(answer)) for user, _, answer in _turns(row, prompts, task)]
+    turns = ((user, prompts.observation(prompts.answer(*seen))) for user, *seen in _turns(row, prompts, task))
     return _conversation(row, prompts, task, turns)
+
+
+def rerendered(row: Row, prompts: Prompts) -> Row:
+    """The row with the messages of other prompts; itself if its task cannot be generated again.
+
+    Raises:
+        SpecError: as `remessage`.
+    """
+    if _task(row, prompts) is None:
+        return row
+    system, *messages = (message["content"] for message in remessage(row, prompts))
+    *past, last = messages[::2]
+    found = {"prompt": (*past, last + prompts.closing), "current_prompt": last, "response": tuple(messages[1::2])}
+    own = {"profile": prompts.profile, "form": prompts.form}
+    return row.model_copy(update={"system_str": system, **found, **own})
+
+
+def prompts_for(row: Row, profile: Profile | None = None, form: Form | None = None, wording: int = 0) -> Prompts:
+    """The shipped prompts of a row's domain, in its own profile and form unless others are given.
+
+    The form matters where every turn restates the state; elsewhere it is always `full`.
+    """
+    form = (form or row.form or "full") if load_spec(row.domain).observation.restate else "full"
+    return _prompts(row.domain, profile or row.profile or "full", form, wording)
 
 
 def task_of(row: Row) -> Task | None:
     """The task of a recorded session, generated again; None where that gives nothing, or another task."""
     if row.seed is None or row.level is None or row.family not in families(row.domain) or not row.actions:
         return None
-    task = generate(row.domain, row.family, row.level, row.seed)
+    task = _generated(row.domain, row.family, row.level, row.seed)
     same = escape(task.instruction) in row.prompt[0] or escape(task.instruction) in row.system_str
     if task.id != row.task_id or not (same or row.profile == "compact"):
         return None
@@ -219,23 +247,28 @@ def _weights(row: Row, weighting: Weighting) -> list[float]:
     return turn_weights(row.id, row.actions or row.prompt, row.observations or row.response, weighting)
 
 
-def _task(row: Row) -> Task:
+def _changes_of(row: Row) -> Prompts | None:
+    """The prompts of a row in the change form whose messages hold whole screens, as those of the full profile do."""
+    if row.form != "change" or row.profile != "full" or row.domain not in DOMAINS:
+        return None
+    return prompts_for(row)
+
+
+def _task(row: Row, prompts: Prompts) -> Task | None:
     task = task_of(row)
-    if task is None:
-        raise _lost(row)
+    if task is None and prompts.form == "change":
+        expected = "a task that can be generated again, to render its prompts anew"
+        raise SpecError(row.id, "task_id", row.task_id, expected)
     return task
 
 
-def _turns(row: Row, prompts: Prompts, task: Task) -> list[tuple[str, str, str]]:
-    """For each turn the user message, the assistant message once it is over, and the answer a model writes for it."""
+def _turns(row: Row, prompts: Prompts, task: Task) -> Iterator[tuple[str, str, str]]:
+    """For each turn the user message, what was on the screen, and what the action showed."""
     parser = _parser(prompts)
-    found = []
     before = state = row.first_observation
     for number, (text, shown) in enumerate(zip(row.actions, row.observations, strict=True), 1):
-        user = prompts.turn(task, number, parser.parse(text, task.tools), state, before)
-        found.append((user, prompts.past(state, shown), prompts.answer(state, shown)))
+        yield prompts.turn(task, number, parser.parse(text, task.tools), state, before), state, shown
         before, state = state, current(row.domain, state, shown)
-    return found
 
 
 def _conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[str, str]]) -> list[Message]:
@@ -249,10 +282,17 @@ def _tagged(text: str) -> str:
     return f"<{OUTPUT_TAG}>\n{escape(text)}\n</{OUTPUT_TAG}>"
 
 
-def _lost(row: Row) -> SpecError:
-    return SpecError(row.id, "task_id", row.task_id, "a task that can be generated again, to render its prompts anew")
+@lru_cache(maxsize=8)
+def _generated(domain: str, family: str, level: int, seed: int) -> Task:
+    """Kept for the turns of one session, which are rendered one after the other; some tasks play themselves first."""
+    return generate(domain, family, level, seed)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
+def _prompts(domain: str, profile: Profile, form: Form, wording: int) -> Prompts:
+    return Prompts(load_spec(domain), profile=profile, form=form, wording=wording)
+
+
+@lru_cache(maxsize=128)
 def _parser(prompts: Prompts) -> ActionParser:
     return ActionParser(prompts.spec)

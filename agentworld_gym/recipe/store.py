@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 FORMAT = 1
 META = "meta.json"
 STARTS = "starts.bin"
+COUNTS = ("samples", "tokens", "learned", "cut", "too_long", "weightless", "turns", "lost_turns")
 ARRAYS = {"ids": "uint32", "weights": "float32", "observed": "bool"}
 """The arrays of one entry a token, each a file `NAME.bin`, with their types."""
 
@@ -41,7 +42,8 @@ class TokenStore:
     comes before), `observed` which of them are part of an answer, all of one entry a token; sample i holds the tokens
     from `starts[i]` to `starts[i + 1]`. `meta` holds the digest of the tokenizer and the counts: samples, tokens,
     `learned` (tokens of a weight above 0), `cut` (samples that lost turns at their end, as they were too long),
-    `too_long` and `weightless` (samples that were left out).
+    `too_long` and `weightless` (samples that were left out), and `turns` and `lost_turns` (those kept, and those that
+    length took).
     """
 
     folder: Path
@@ -102,7 +104,8 @@ def build_store(
     """Write samples as tokens; the folder appears once it is whole, in the place of an earlier store.
 
     A session of more than `max_tokens` tokens loses turns at its end; where that leaves none, or nothing to learn from,
-    it is left out. A plain text is cut into pieces of that length.
+    it is left out: a language world sends whole histories, so that a window from the middle of one would teach prompts
+    that nobody sends. A plain text is cut into pieces of that length.
 
     Args:
         samples: read once, in order.
@@ -138,7 +141,7 @@ def build_store(
 def _write(
     folder: Path, encoded: Iterable[Encoded], max_tokens: int, watch: Callable[[Encoded], None] | None
 ) -> dict[str, int]:
-    counts = Counter(dict.fromkeys(("samples", "tokens", "learned", "cut", "too_long", "weightless"), 0))
+    counts = Counter(dict.fromkeys(COUNTS, 0))
     with ExitStack() as stack:
         files = {name: stack.enter_context((folder / f"{name}.bin").open("wb")) for name in (*ARRAYS, "starts")}
         files["starts"].write(np.int64(0).tobytes())
@@ -165,13 +168,15 @@ def _kept(item: Encoded, max_tokens: int, counts: Counter[str]) -> Iterator[tupl
     if item.sample.messages[0]["role"] == TEXT:
         yield from (span for span in pairwise([*range(0, length, max_tokens), length]) if span[1] - span[0] > 1)
         return
-    stop = length if length <= max_tokens else max((turn for turn in item.turns if turn <= max_tokens), default=0)
+    fit = [turn for turn in item.turns if turn <= max_tokens]
+    stop = length if length <= max_tokens else max(fit, default=0)
+    counts["lost_turns"] += len(item.turns) - len(fit)
     if not stop:
         counts["too_long"] += 1
     elif not (item.weights[:stop] > 0).any():
         counts["weightless" if stop == length else "too_long"] += 1
     else:
-        counts["cut"] += stop < length
+        counts.update(cut=stop < length, turns=len(fit))
         yield 0, stop
 
 

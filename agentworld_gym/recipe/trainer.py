@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import logging
 import math
-import signal
 import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from agentworld_gym.errors import SpecError, TrainingError
 from agentworld_gym.recipe.checkpoints import Checkpoints
@@ -25,6 +26,7 @@ from agentworld_gym.recipe.config import TrainConfig
 from agentworld_gym.recipe.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.model import CHECKPOINTS
 from agentworld_gym.recipe.optimizers import Rates, make_optimizers, rate
+from agentworld_gym.recipe.signals import stopped_by_signals
 from agentworld_gym.recipe.workers import Workers
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ class Trainer:
         self._checkpoints = Checkpoints(folder / CHECKPOINTS, options.keep)
         learner = Learner(model, options.bfloat16)
         if options.compile:
-            learner.compile(dynamic=True)
+            learner.compile_layers()
         model.train()
         self._learner, self._optimizers = self.workers.prepare(learner, make_optimizers(model, options))
         self.model = model
@@ -124,7 +126,7 @@ class Trainer:
             TrainingError: the loss explodes or stays undefined, or the disk is full. The last checkpoint is whole.
         """
         last: Metrics = {}
-        with _stopped_by_signals(self.stop), self._log() as log:
+        with stopped_by_signals(self.stop), self._log() as log:
             recent: list[Metrics] = []
             logged = self._checkpointed = time.monotonic()
             saved = -1
@@ -155,12 +157,16 @@ class Trainer:
         """
         import torch
 
-        from agentworld_gym.recipe.learner import inputs_of, target_weight
+        from agentworld_gym.recipe.learner import inputs_of, target_weight, thinned
 
         begun = time.monotonic()
         short = self.spent < self.options.curriculum
         before = self._given()
-        batches = [self.batches.next(short=short) for _ in range(self.options.accumulation)]
+        rng = np.random.default_rng((self.options.seed, self.steps, self.workers.rank))
+        batches = [
+            thinned(self.batches.next(short=short), self.options.context_share, rng)
+            for _ in range(self.options.accumulation)
+        ]
         (weight,) = self.workers.total([sum(map(target_weight, batches))])
         sums = torch.zeros(4, dtype=torch.float64)
         norm = math.nan
@@ -326,17 +332,3 @@ class Trainer:
         if self._progress and self.workers.main:
             self._progress(line)
         return line
-
-
-@contextmanager
-def _stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM call `stop` (in the main thread; elsewhere Python allows no handlers)."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

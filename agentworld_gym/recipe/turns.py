@@ -17,10 +17,9 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.rl_config import TurnsConfig
 from agentworld_gym.recipe.rows import Row, row_of
-from agentworld_gym.recipe.samples import remessage
+from agentworld_gym.recipe.samples import Sample, prompts_for, turn_samples
 from agentworld_gym.rewards.verifiers import verify
-from agentworld_gym.screens.sight import current
-from agentworld_gym.spec import load_spec
+from agentworld_gym.rewards.verifiers.common import screen_before
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -81,14 +80,14 @@ class Turns:
         place, turn = self._draws[number]
         return self._row(place).at(turn)
 
+    def sample(self, row: Row) -> Sample:
+        """The last turn of a row as a language world asks for it, with the answer that means the true observation."""
+        *_, last = turn_samples(row, self._other(row))
+        return last
+
     def prompt(self, row: Row) -> list[Message]:
         """The messages a model is asked with for the last turn of a row."""
-        prompts = prompts_of(row, self._config.form)
-        if prompts.form == "full":
-            return row.request()
-        *past, _answer = remessage(row, prompts)
-        last = Message(role="user", content=past[-1]["content"] + prompts.closing)
-        return [*past[:-1], last]
+        return list(self.sample(row).messages[:-1])
 
     def read(self, row: Row, answer: str) -> str:
         """The observation that an answer for the last turn of a row means.
@@ -96,7 +95,12 @@ class Turns:
         Raises:
             ChangeError: the answer is a change that does not fit the screen.
         """
-        return prompts_of(row, self._config.form).read(_before(row), answer)
+        return prompts_for(row, form=self._config.form).read(screen_before(row), answer)
+
+    def _other(self, row: Row) -> Prompts | None:
+        """The prompts to render a row anew with, where it was not recorded in the form to learn."""
+        prompts = prompts_for(row, form=self._config.form)
+        return None if prompts is prompts_for(row) else prompts
 
     def dataset(self) -> Dataset:
         """The turns as TRL reads them: their `number` and `prompt`, rendered when it is asked for."""
@@ -147,14 +151,15 @@ class Turns:
         """Why the last turn of a row cannot serve, if so."""
         if not row.observations:
             return "without plain observations"
-        answer = self._tokens([row.observations[-1]])
+        sample = self.sample(row)
+        answer = self._tokens([sample.messages[-1]["content"]])
         if answer > self._answer_tokens:
             return "with too long an answer"
         if answer < self._config.min_answer_tokens:
             return "with too short an answer"
         if self._verifiable and verify(row, row.observations[-1]).skipped:
             return "that no rule can verify"
-        if self._tokens([message["content"] for message in self.prompt(row)]) > self._config.max_prompt_tokens:
+        if self._tokens([message["content"] for message in sample.messages[:-1]]) > self._config.max_prompt_tokens:
             return "with too long a prompt"
         return None
 
@@ -167,24 +172,6 @@ class Turns:
         with file.open("rb") as stream:
             stream.seek(offset)
             return row_of(orjson.loads(stream.readline()), file, f"byte {offset}")
-
-
-def _before(row: Row) -> str:
-    """What is on the screen before the last turn of a row."""
-    before = row.first_observation
-    for shown in row.observations[:-1]:
-        before = current(row.domain, before, shown)
-    return before
-
-
-def prompts_of(row: Row, form: str) -> Prompts:
-    """The templates a row was recorded with, in a form."""
-    return _prompts(row.domain, row.profile or "full", form)
-
-
-@lru_cache(maxsize=32)
-def _prompts(domain: str, profile: Any, form: Any) -> Prompts:
-    return Prompts(load_spec(domain), profile=profile, form=form)
 
 
 def _file(source: str) -> Path:

@@ -60,7 +60,7 @@ def reliability(bins: Sequence[Bin], title: str, axis: str) -> Markup:
     )
     parts = [_grid(), diagonal]
     line = [(_x(one.confidence), _y(one.exact)) for one in bins]
-    parts.append(f'<polyline points="{_joined(line)}" fill="none" stroke="{COLOURS[0]}" stroke-width="1.5"/>')
+    parts.append(f'<polyline points="{_joined(line)}" fill="none" stroke="{COLOURS[0]}" opacity="0.4"/>')
     for one, (x, y) in zip(bins, line, strict=True):
         radius = SMALLEST + (LARGEST - SMALLEST) * (one.count / most) ** 0.5
         about = f"{one.count} predictions: confidence {one.confidence:.2f}, exact {one.exact:.2f}"

@@ -23,7 +23,8 @@ from agentworld_gym.evaluation.judging import UNREADABLE, Judge, judge_digest
 from agentworld_gym.evaluation.rows import bench_row
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.recipe.pools import draw
-from agentworld_gym.recipe.samples import Sample
+from agentworld_gym.recipe.rows import Row
+from agentworld_gym.recipe.samples import Sample, prompts_for, rerendered
 from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
 from agentworld_gym.recipe.thinking.sft import Query
 from agentworld_gym.task import Strict, validated
@@ -196,7 +197,7 @@ class Rejection:
         for attempt in range(self.judge.tries):
             if not waiting:
                 return
-            rows = [bench_row(case.query.row, 0) for case, _ in waiting]
+            rows = [bench_row(_legible(case.query.row), 0) for case, _ in waiting]
             requests = [self.judge.request(row, text, attempt) for row, (_, text) in zip(rows, waiting, strict=True)]
             answers: list[Completion | Failure] = [UNANSWERED] * len(requests)
             for position, answer in self.judge.generator.submit(requests):
@@ -236,3 +237,8 @@ class Rejection:
             "judge": case.judged.as_dict(),
             "sample": None if sample is None else sample.model_dump(mode="json"),
         }
+
+
+def _legible(row: Row) -> Row:
+    """A row for a judge, who has not learned the short prompts of small models."""
+    return rerendered(row, prompts_for(row, "full", "full")) if row.profile == "compact" else row

@@ -18,7 +18,7 @@ from agentworld_gym.escaping import escape
 from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.pools import Pool
 from agentworld_gym.recipe.rows import Row
-from agentworld_gym.recipe.samples import Sample, task_of, turn_samples
+from agentworld_gym.recipe.samples import Sample, prompts_for, task_of, turn_samples
 from agentworld_gym.recipe.thinking.traces import Situation, trace
 from agentworld_gym.recipe.thinking.turns import TurnPicker
 from agentworld_gym.screens.sight import current
@@ -70,7 +70,7 @@ class Queries:
         rows: the sessions; something that can be iterated over again.
         pools: only the sessions of these; None takes all.
         profile: the prompts; None takes each row's.
-        form: how a next state is written; None takes the domain's.
+        form: how a next state is written in the domains that restate it in every turn; None takes each row's.
         reworded: whether the system prompt is drawn from the ten wordings (profile `full` alone has them).
         turns: how many turns of a session are taken.
     """
@@ -105,14 +105,14 @@ class Queries:
         return self.pools is None or any(pool.holds(row) for pool in self.pools)
 
     def _query(self, row: Row, task: Task | None) -> Query:
-        if task is None and (self.form == "change" or self.profile not in (None, row.profile)):
+        if task is None and (self.form == "change" or self.profile not in (None, row.profile or "full")):
             expected = "a task that can be generated again, to render its prompts anew"
             raise SpecError(row.id, "task_id", row.task_id, expected)
         prompts = None
         if task is not None:
             profile = self.profile or row.profile or "full"
-            wording = drawn_wording(row.id) if self.reworded and profile == "full" else 0
-            prompts = _prompts(row.domain, profile, self.form, wording)
+            wording = drawn_wording(f"{row.id}/{row.turn_idx}") if self.reworded and profile == "full" else 0
+            prompts = prompts_for(row, profile, self.form, wording)
         (plain,) = deque(turn_samples(row, prompts), maxlen=1)
         return Query(row, prompts, plain)
 
@@ -137,8 +137,3 @@ def _readable(row: Row, task: Task | None) -> list[int]:
 @lru_cache(maxsize=16)
 def _parser(domain: str) -> ActionParser:
     return ActionParser(load_spec(domain))
-
-
-@lru_cache(maxsize=128)
-def _prompts(domain: str, profile: Profile, form: Form | None, wording: int) -> Prompts:
-    return Prompts(load_spec(domain), profile=profile, form=form, wording=wording)

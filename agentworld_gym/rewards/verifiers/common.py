@@ -54,11 +54,8 @@ class Truth:
         """The truth of a row's last turn; None where the row has no plain observations or no kinds of content."""
         if not row.observations or not row.spans or not row.actions:
             return None
-        before = row.first_observation
-        for observation in row.observations[:-1]:
-            before = current(row.domain, before, observation)
         shown = (*reversed(row.observations[:-1]), row.first_observation)
-        return cls(row, row.observations[-1], row.spans[-1], row.actions[-1], before, shown)
+        return cls(row, row.observations[-1], row.spans[-1], row.actions[-1], screen_before(row), shown)
 
     @property
     def written(self) -> frozenset[str]:
@@ -74,6 +71,14 @@ class Truth:
     def changes_nothing(self) -> bool:
         """Whether the turn left the state as it was."""
         return bool(self.row.changes) and not self.row.changes[-1]
+
+
+def screen_before(row: Row) -> str:
+    """What was on the screen before the last turn of a row."""
+    before = row.first_observation
+    for observation in row.observations[:-1]:
+        before = current(row.domain, before, observation)
+    return before
 
 
 SHORTEST = 4

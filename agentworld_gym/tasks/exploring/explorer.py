@@ -40,6 +40,7 @@ class Explorer(ABC):
         self._done.add(action)
         return (action,)
 
+    @abstractmethod
     def see(self, action: str, observation: str) -> None:
         """Take in what came of an action, whoever did it."""
 
@@ -96,9 +97,12 @@ class ScreenExplorer(Explorer):
         return self._sight.nodes
 
     def see(self, action: str, observation: str) -> None:
-        """Take in what came of an action."""
+        """Take in what came of an action; on another screen, what was done on this one is fresh again."""
+        before = self.nodes
         self._sight.see(observation)
         self._seen = True
+        if self.nodes != before:
+            self._done.clear()
 
     def choices(self) -> Sequence[str]:
         """What to do next."""
@@ -128,12 +132,13 @@ class Words:
         self._rng = rng
         texts = list(dict.fromkeys(texts_in(task.state)))
         self._texts = [text for text in texts if len(text) <= LONGEST and "\n" not in text and text.isascii()]
-        self._words = list(dict.fromkeys(word for text in texts for word in _WORD.findall(text) if word.isascii()))
+        words = (word for text in texts for word in _WORD.findall(text) if word.isascii())
+        self._words: list[str] = list(dict.fromkeys(words))
 
     @property
     def word(self) -> str:
         """One word."""
-        known = self._words and self._rng.random() < 0.85
+        known = bool(self._words) and self._rng.random() < 0.85
         return self._rng.choice(self._words if known else WORDS)
 
     @property

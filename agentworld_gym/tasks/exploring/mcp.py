@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
 from typing import Any
 
 from agentworld_gym.task import Task
@@ -14,6 +15,7 @@ from agentworld_gym.tasks.exploring.explorer import Explorer, Words, call
 
 READING = ("get", "list", "find", "search", "count", "spending", "describe", "read", "show", "report", "summary")
 _PAGING = ("limit", "offset", "cursor")
+_SPANS = (("start", "end"), ("from_day", "to_day"), ("first_day", "last_day"), ("after", "before"))
 _EXAMPLE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}Z?)?")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -28,6 +30,7 @@ class ToolExplorer(Explorer):
         self._words = Words(task, rng)
         self._tables: Mapping[str, list[Any]] = task.state.get("tables", {})
         self._values: dict[str, dict[Any, None]] = {}
+        self._shown: dict[str, dict[Any, None]] = {}
         self._recent: dict[str, dict[Any, None]] = {}
         self._remember(self._values, self._tables)
 
@@ -37,23 +40,30 @@ class ToolExplorer(Explorer):
             shown = json.loads(observation)
         except ValueError:
             return
+        if isinstance(shown, dict) and shown.get("status") == "error":
+            return
         self._recent = {}
-        self._remember(self._recent, shown)
-        self._remember(self._values, shown)
+        for values in (self._recent, self._shown, self._values):
+            self._remember(values, shown)
 
     def draft(self) -> str:
         """One call, mostly a right one that reads."""
         if not self._tools:
             return call(self._words.word)
-        shares = ((name, (3.0 if _reads(name) else 1.0) / (1 + 2 * self._used[name])) for name in self._tools)
-        name = self.weighted(shares)
+        name = self.weighted((name, self._share(name)) for name in self._tools)
         self._used[name] += 1
         arguments = self._arguments(name)
-        if self.chance(0.12):
+        if self.chance(0.1 if arguments else 0.04):
             return self._wrong(name, arguments)
         if not _reads(name) and self.chance(0.6):
             self._look_after(arguments)
         return call(name, **arguments)
+
+    def _share(self, name: str) -> float:
+        """How likely a tool is: less after every use, and less where it needs an identifier that was not shown."""
+        needed = [key for key in self._tools[name].get("required", ()) if key.endswith(("_id", "_ids"))]
+        sure = all(_singular(key) in self._shown for key in needed)
+        return (2.0 if _reads(name) else 1.0) * (1.0 if sure else 0.25) / (1 + 2 * self._used[name])
 
     def _look_after(self, arguments: Mapping[str, Any]) -> None:
         """Plan to read what was just changed."""
@@ -75,6 +85,9 @@ class ToolExplorer(Explorer):
                 drawn = self._value(name, key, value)
                 if drawn is not None:
                     found[key] = drawn
+        for first, last in _SPANS:
+            if first in found and last in found and str(found[first]) > str(found[last]) and self.chance(0.9):
+                found[first], found[last] = found[last], found[first]
         return found
 
     def _value(self, tool: str, key: str, schema: Mapping[str, Any]) -> Any:
@@ -85,9 +98,9 @@ class ToolExplorer(Explorer):
         if kind == "boolean":
             return self.chance(0.5)
         if kind == "array":
-            inner = schema.get("items", {})
+            inner = {"description": schema.get("description", ""), **schema.get("items", {})}
             drawn = [self._value(tool, _singular(key), inner) for _ in range(self.weighted(((1, 3.0), (2, 1.0))))]
-            return list(dict.fromkeys(item for item in drawn if isinstance(item, str | int | float))) or None
+            return [item for place, item in enumerate(drawn) if item is not None and item not in drawn[:place]] or None
         if kind == "object":
             parts = schema.get("properties", {})
             return {part: self._value(tool, part, inner) for part, inner in parts.items() if self.chance(0.7)}
@@ -99,7 +112,8 @@ class ToolExplorer(Explorer):
             return min(self.rng.randint(1, 5), schema.get("maximum", 5))
         known = self._known(key, schema)
         if kind in ("integer", "number"):
-            return known if known is not None and self.chance(0.7) else self._number(known, schema)
+            sure = known is not None and (key.endswith("id") or self.chance(0.5))
+            return known if sure else self._number(known, schema)
         if key in ("query", "text", "search", "q"):
             return self._query(tool)
         free = "maxLength" in schema or "minLength" in schema
@@ -110,7 +124,9 @@ class ToolExplorer(Explorer):
     def _known(self, key: str, schema: Mapping[str, Any]) -> Any:
         """A value of the column that a parameter is named after; None if there is no such column."""
         for column in self._columns(key, str(schema.get("description", ""))):
-            for source in (self._recent, self._values) if self.chance(0.5) else (self._values,):
+            # What was shown is mostly what one may read; the tables hold what is another's too.
+            first = self.weighted(((self._recent, 0.4), (self._shown, 0.45), (self._values, 0.15)))
+            for source in (first, self._shown, self._values):
                 fitting = [value for value in source.get(column, ()) if _fits(value, schema)]
                 if fitting:
                     return self.rng.choice(fitting)
@@ -166,11 +182,12 @@ class ToolExplorer(Explorer):
         return self._words.phrase[: schema.get("maxLength", 60)]
 
     def _time(self, length: int) -> str:
-        """A time of as many characters near one that was seen."""
-        times = [value for value in self._strings() if _DATED.match(value)]
-        day = self.rng.choice(times)[:10] if times else "2026-05-18"
-        if self.chance(0.5):
-            day = f"{day[:8]}{self.rng.randint(1, 28):02d}"
+        """A time of as many characters: near one that was seen, or after that of the server."""
+        today = str(self.task.state.get("now", ""))[:10]
+        if _DATED.fullmatch(today) and self.chance(0.6):
+            day = str(date.fromisoformat(today) + timedelta(days=self.rng.randint(0, 30)))
+        else:
+            day = self.rng.choice([value for value in self._strings() if _DATED.match(value)] or ["2026-05-18"])[:10]
         clock = f"T{self.rng.randint(8, 17):02d}:00:00"
         return (day + clock + "Z")[:length]
 

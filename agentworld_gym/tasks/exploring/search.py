@@ -10,6 +10,8 @@ from agentworld_gym.task import Task
 from agentworld_gym.tasks.exploring.explorer import Explorer, Words, call
 
 _ADDRESS = re.compile(r"https?://[^\s)\]>\"'|]+")
+_NOTED = re.compile(r"Key '([^']*)' (?:added|updated)")
+_REMOVED = re.compile(r"Key '([^']*)' removed")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -27,7 +29,11 @@ class SearchExplorer(Explorer):
             self._follow(str(page.get("url", "")), str(page.get("content", "")))
 
     def see(self, action: str, observation: str) -> None:
-        """Remember the addresses that were shown."""
+        """Remember the addresses that were shown, and the keys of the notes."""
+        if (told := _NOTED.match(observation)) is not None:
+            self._notes[told[1]] = None
+        elif (told := _REMOVED.match(observation)) is not None:
+            self._notes.pop(told[1], None)
         for address in _ADDRESS.findall(observation):
             self._addresses.setdefault(address.rstrip(".,;:"))
         opened = _ADDRESS.search(action)
@@ -60,25 +66,24 @@ class SearchExplorer(Explorer):
         """A use of the memory, right or wrong: the keys are few, so that they meet."""
         operation = self.weighted(
             (
-                ("add", 0.3 if self._notes else 0.7),
-                ("update", 0.2),
+                ("add", 0.3 if self._notes else 1.5),
+                ("update", 0.22),
                 ("retrieve", 0.2),
                 ("retrieve_all", 0.13),
-                ("remove", 0.12),
-                ("remove_all", 0.05),
+                ("remove", 0.11),
+                ("remove_all", 0.04),
             )
         )
         if operation.endswith("_all"):
             return call("dict_memory", operation=operation)
         known = list(self._notes)
         # A key that is there for most of what needs one; for `add` it is a mistake.
-        again = known and self.chance(0.15 if operation == "add" else 0.8)
+        again = known and self.chance(0.12 if operation == "add" else 0.85)
         key = self.rng.choice(known) if again else self._key()
         if operation in ("retrieve", "remove"):
             return call("dict_memory", operation=operation, key=key)
         if self.chance(0.04):
             return call("dict_memory", operation=operation, key=key)
-        self._notes[key] = None
         return call("dict_memory", operation=operation, key=key, value=self._words.text)
 
     def _key(self) -> str:

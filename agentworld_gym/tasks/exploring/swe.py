@@ -78,7 +78,9 @@ class CodeExplorer(Explorer):
         """Lines by a name or a short expression that stands in some file."""
         pattern = self._name()
         if self.chance(0.25):
-            pattern = self.rng.choice(("def ", "class ", "import ", "^from ", "return ", r"= \d+", "TODO", f"{pattern}\\("))
+            pattern = self.rng.choice(
+                ("def ", "class ", "import ", "^from ", "return ", r"= \d+", "TODO", f"{pattern}\\(")
+            )
         more: dict[str, Any] = {}
         if self.chance(0.3):
             more["path"] = self.rng.choice((self._file(), self._folder()))
@@ -115,7 +117,10 @@ class CodeExplorer(Explorer):
             (
                 (f"{self._folder()}/{name}.txt", f"{self._words.phrase}\n"),
                 (f"{self._folder()}/{name}.py", f"{name.upper()} = {self.rng.randint(1, 99)}\n"),
-                (f"{self._root}/{name}/{self._words.word.lower()}.md", f"# {self._words.phrase}\n\n{self._words.text}\n"),
+                (
+                    f"{self._root}/{name}/{self._words.word.lower()}.md",
+                    f"# {self._words.phrase}\n\n{self._words.text}\n",
+                ),
             )
         )
         if self.chance(0.8):

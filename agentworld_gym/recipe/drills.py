@@ -1,0 +1,130 @@
+"""Drills: short made-up sessions that a model can only answer by looking up what it was told.
+
+A model from scratch learns late to copy from its prompt, and only the words that it has seen copied. Drills ask for
+nothing else: a table and questions for its rows, files and questions for their lines, numbered lines that change and are
+asked for again. Names and values are drawn from the words of a vocabulary and from letters and digits at random, so that
+any word can be copied, and each answer is short, so that there are many.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from agentworld_gym.contracts import Message
+from agentworld_gym.recipe.samples import Sample
+
+DOMAIN = "drill"
+QUESTIONS = 8
+"""Questions of a drill at most."""
+
+_RARE = 0.15
+"""Share of the words that are random letters."""
+
+
+def drill_samples(words: Sequence[str], seed: int, count: int) -> Iterator[Sample]:
+    """Drills by number; equal arguments give equal ones.
+
+    Args:
+        words: from which names and values are drawn.
+        seed: of all draws.
+        count: how many.
+
+    >>> [sample] = drill_samples(["red", "green", "blue"], 0, 1)
+    >>> sample.messages[0]["role"], sample.domain, set(sample.weights)
+    ('system', 'drill', {1.0})
+    """
+    for number in range(count):
+        rng = random.Random(f"{seed}/drill/{number}")
+        kind = rng.choice(sorted(_DRILLS))
+        system, turns = _DRILLS[kind](_Words(words, rng), rng)
+        messages = [Message(role="system", content=system)]
+        for asked, answer in turns:
+            messages += [Message(role="user", content=asked), Message(role="assistant", content=answer)]
+        name = f"drill-{seed}-{number}"
+        yield Sample(id=name, domain=DOMAIN, messages=tuple(messages), weights=(1.0,) * len(turns), group=name)
+
+
+class _Words:
+    """Names and values at random."""
+
+    def __init__(self, words: Sequence[str], rng: random.Random) -> None:
+        self._words, self._rng = words, rng
+
+    def word(self) -> str:
+        if self._rng.random() < _RARE:
+            return "".join(self._rng.choices(string.ascii_lowercase, k=self._rng.randint(2, 7)))
+        return self._rng.choice(self._words)
+
+    def value(self) -> str:
+        """A word, some words, or a number."""
+        chance = self._rng.random()
+        if chance < 0.3:
+            return str(self._rng.randrange(10 ** self._rng.randint(1, 5)))
+        return " ".join(self.word() for _ in range(1 if chance < 0.6 else self._rng.randint(2, 5)))
+
+    def names(self, count: int) -> list[str]:
+        """Different words."""
+        found: dict[str, None] = {}
+        while len(found) < count:
+            found[self.word() + ("" if self._rng.random() < 0.7 else str(self._rng.randrange(100)))] = None
+        return list(found)
+
+
+_Drill = Callable[[_Words, random.Random], tuple[str, list[tuple[str, str]]]]
+
+
+def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Rows, asked for by their first cell or by another one."""
+    columns = words.names(rng.randint(2, 5))
+    rows = [[name, *(words.value() for _ in columns[1:])] for name in words.names(rng.randint(3, 16))]
+    lines = [f"# {words.word()} {'|'.join(columns)}", *("|".join(row) for row in rows)]
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        row = rng.choice(rows)
+        if rng.random() < 0.6:
+            told = ", ".join(f'"{name}": "{cell}"' for name, cell in zip(columns, row, strict=True))
+            turns.append((f'> {{"name": "get", "arguments": {{"{columns[0]}": "{row[0]}"}}}}', f"{{{told}}}"))
+        else:
+            place = rng.randrange(1, len(columns))
+            turns.append((f'> {{"name": "{columns[place]}", "arguments": {{"of": "{row[0]}"}}}}', row[place]))
+    return "\n".join(lines), turns
+
+
+def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Files, whole or without some of their lines."""
+    names = [f"{name}.{rng.choice(('txt', 'md', 'csv', 'py'))}" for name in words.names(rng.randint(2, 5))]
+    files = {name: [words.value() for _ in range(rng.randint(1, 6))] for name in names}
+    system = "\n".join(f"= {name}\n" + "\n".join(lines) for name, lines in files.items())
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        name = rng.choice(names)
+        lines = files[name]
+        count = rng.randint(1, 3)
+        asked, shown = rng.choice(
+            [(f"cat {name}", lines), (f"head -n {count} {name}", lines[:count]), (f"tail -n {count} {name}", lines[-count:])]
+        )
+        turns.append((asked, "\n".join([asked, *shown])))
+    return system, turns
+
+
+def _numbered(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Numbered lines that change, and what they hold after that."""
+    lines = [words.value() for _ in range(rng.randint(4, 24))]
+    system = "\n".join(f"{number}| {line}" for number, line in enumerate(lines))
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        place = rng.randrange(len(lines))
+        if rng.random() < 0.35:
+            lines[place] = words.value()
+            turns.append((f"> write {place} {lines[place]}", f"@@ change\n{place}| {lines[place]}"))
+        elif rng.random() < 0.7:
+            turns.append((f"> read {place}", lines[place]))
+        else:
+            last = min(len(lines), place + rng.randint(2, 5))
+            turns.append((f"> read {place}..{last - 1}", "\n".join(f"{n}| {lines[n]}" for n in range(place, last))))
+    return system, turns
+
+
+_DRILLS: Mapping[str, _Drill] = {"table": _table, "files": _files, "numbered": _numbered}
