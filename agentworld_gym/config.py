@@ -58,8 +58,8 @@ class EnvOptions:
         system_prompt: a ready system prompt, used as it is.
         sampling: fields of the spec's sampling to replace, such as `{"temperature": 0.0}`.
         generator: options of the generator's class, such as `{"deadline_s": 60}` or `{"max_model_len": 8192}`.
-        retrieval: an index that `agentworld index` wrote: each request of a language world shows the recorded steps most
-            like the next one. A path, or a mapping with `path`, `k` (3) and `max_chars` (3000); None shows none.
+        retrieval: an index that `agentworld index` wrote: each request of a language world shows the recorded steps
+            most like the next one. A path, or a mapping with `path`, `k` (3) and `max_chars` (3000); None shows none.
         judge: who scores rubrics: `same` (the world's generator), `none`, or a generator's handle.
         families, levels, split: which generated tasks; None takes all families of the spec.
         task: always this task, by id or path.

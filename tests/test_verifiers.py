@@ -16,7 +16,7 @@ from agentworld_gym.rewards.verifiers.chance import foreseeable, struck
 from agentworld_gym.rewards.verifiers.corruptions import corruptions
 from agentworld_gym.spec import DOMAINS, load_spec
 
-SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 4, "desktop": 6, "android": 6}
+SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 8, "desktop": 6, "android": 6}
 PROMPT = "dev@box:/srv$"
 
 

@@ -24,4 +24,15 @@ from agentworld_gym.changes.reading import apply
 from agentworld_gym.changes.training import change_messages
 from agentworld_gym.changes.writing import diff
 
-__all__ = ["CHANGE", "FULL", "SAME", "ChangeError", "apply", "change_messages", "diff", "numbered", "plain_diff", "renumbers"]
+__all__ = [
+    "CHANGE",
+    "FULL",
+    "SAME",
+    "ChangeError",
+    "apply",
+    "change_messages",
+    "diff",
+    "numbered",
+    "plain_diff",
+    "renumbers",
+]

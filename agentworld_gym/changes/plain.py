@@ -1,7 +1,8 @@
 """The change form at its most predictable, for small models.
 
-The shortest change between two screens may pair lines that have little to do with each other, which a small model cannot
-foresee. Here a screen that changes in a few places is written as `diff` does, and any other one in full, with numbers.
+The shortest change between two screens may pair lines that have little to do with each other, which a small model
+cannot foresee. Here a screen that changes in a few places is written as `diff` does, and any other one in full, with
+numbers.
 """
 
 from __future__ import annotations

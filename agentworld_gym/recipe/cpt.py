@@ -13,6 +13,7 @@ from pathlib import Path
 from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.collect import collect
 from agentworld_gym.recipe.config import CptConfig
+from agentworld_gym.recipe.drills import with_drills
 from agentworld_gym.recipe.knowledge import DOMAIN as KNOWLEDGE
 from agentworld_gym.recipe.knowledge import Knowledge
 from agentworld_gym.recipe.metrics import Progress
@@ -60,11 +61,12 @@ def train(
             settings, seed = config.collect, config.train.seed
             collect(specs, path, config.data.episodes, seed, settings, "train", config.data.workers, recording)
             sources = [path]
-        yield from of_files([*sources, *files(config.data.samples, "train")], config.data.domains, config.preparation)
+        found = of_files([*sources, *files(config.data.samples, "train")], config.data.domains, config.preparation)
+        yield from with_drills(found, config.train.seed, config.preparation.drills)
 
     def held_out() -> Iterator[Sample]:
         pool = Pool(split="validation", post_share=0.0)
-        preparation = config.preparation.model_copy(update={"pool": pool, "knowledge": Knowledge()})
+        preparation = config.preparation.model_copy(update={"pool": pool, "knowledge": Knowledge(), "drills": 0})
         if config.data.held_out:
             yield from of_files(files(config.data.held_out, "validation"), config.data.domains, preparation)
         elif config.data.domains:

@@ -1,16 +1,17 @@
 """Drills: short made-up sessions that a model can only answer by looking up what it was told.
 
 A model from scratch learns late to copy from its prompt, and only the words that it has seen copied. Drills ask for
-nothing else: a table and questions for its rows, files and questions for their lines, numbered lines that change and are
-asked for again. Names and values are drawn from the words of a vocabulary and from letters and digits at random, so that
-any word can be copied, and each answer is short, so that there are many.
+nothing else: a table and questions for its rows, files and questions for their lines, numbered lines that change and
+are asked for again. Names and values are drawn from words of the sessions and from letters and digits at random, so
+that any word can be copied, and each answer is short, so that there are many.
 """
 
 from __future__ import annotations
 
 import random
+import re
 import string
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.recipe.samples import Sample
@@ -18,6 +19,11 @@ from agentworld_gym.recipe.samples import Sample
 DOMAIN = "drill"
 QUESTIONS = 8
 """Questions of a drill at most."""
+
+LEARNT = 2000
+"""Samples whose words drills are made of."""
+
+_WORD = re.compile(r"[A-Za-z]{3,}(?:_[A-Za-z]+)*")
 
 _RARE = 0.15
 """Share of the words that are random letters."""
@@ -44,6 +50,21 @@ def drill_samples(words: Sequence[str], seed: int, count: int) -> Iterator[Sampl
             messages += [Message(role="user", content=asked), Message(role="assistant", content=answer)]
         name = f"drill-{seed}-{number}"
         yield Sample(id=name, domain=DOMAIN, messages=tuple(messages), weights=(1.0,) * len(turns), group=name)
+
+
+def with_drills(samples: Iterable[Sample], seed: int, count: int) -> Iterator[Sample]:
+    """Samples, and behind them drills in words of the first of them.
+
+    >>> list(with_drills([], 0, 5))
+    []
+    """
+    words: set[str] = set()
+    for number, sample in enumerate(samples):
+        if count and number < LEARNT:
+            words |= {word for message in sample.messages for word in _WORD.findall(message["content"])}
+        yield sample
+    if words:
+        yield from drill_samples(sorted(words), seed, count)
 
 
 class _Words:
@@ -103,7 +124,11 @@ def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
         lines = files[name]
         count = rng.randint(1, 3)
         asked, shown = rng.choice(
-            [(f"cat {name}", lines), (f"head -n {count} {name}", lines[:count]), (f"tail -n {count} {name}", lines[-count:])]
+            [
+                (f"cat {name}", lines),
+                (f"head -n {count} {name}", lines[:count]),
+                (f"tail -n {count} {name}", lines[-count:]),
+            ]
         )
         turns.append((asked, "\n".join([asked, *shown])))
     return system, turns

@@ -13,9 +13,10 @@ PROMPT = r"\n?[a-z][a-z0-9_-]*@[a-z][a-z0-9_-]*:"
 LABEL = r"\n?[0-9]{1,3}\|(?= )|\n[-+@] ?(?=[0-9s])|(?<=[-+.@ ])[0-9]{1,3}(?=\||\.\.[0-9]|\n|~)|\|(?= )|\.\.(?=[0-9])"
 """Numbers of lines, and the operations on them."""
 
+_BOUNDS = r" class=[\w.]+(?: [a-z_]+)* bounds=\[[0-9]{1,4},"
 ANDROID = (
-    r'(?: |\n\[[0-9]{1,3}\] )text="|'
-    r'" content_desc="(?:" class=[\w.]+(?: [a-z_]+)* bounds=\[[0-9]{1,4},)?|" class=[\w.]+(?: [a-z_]+)* bounds=\[[0-9]{1,4},'
+    r'(?: |\n\[[0-9]{1,3}\] )text="'
+    rf'|" content_desc="(?:"{_BOUNDS})?|"{_BOUNDS}'
     r"|(?<=\[[0-9]{1,4},)[0-9]{1,4}(?=\])|\]\[[0-9]{1,4},(?=[0-9]{1,4}\])|(?<=,)[0-9]{1,4}\](?=\n|\Z|<)"
 )
 """An element of a phone's screen: all but its texts, and its corners."""
@@ -26,7 +27,10 @@ DESKTOP = (
 )
 """A row of a desktop's table: its tag, the frame of its cells, its position and its size."""
 
-WEB = r"[ \n] *- /?[a-z]+(?::(?: |(?=\n))| [\"']|(?=[ :]))|\"? \[[a-z]+(?:=(?:\+?[0-9]{1,2}|[a-z]+))?\](?::(?: \"?)?)?|\"?:(?= |\n)"
+WEB = (
+    r"[ \n] *- /?[a-z]+(?::(?: |(?=\n))| [\"']|(?=[ :]))"
+    r"|\"? \[[a-z]+(?:=(?:\+?[0-9]{1,2}|[a-z]+))?\](?::(?: \"?)?)?|\"?:(?= |\n)"
+)
 """An item of a page's snapshot: indentation, role, attributes."""
 
 JSON = r'(?:["\]}]*, |[\[{]+)?\\?"[A-Za-z_]+\\?": [\[{]*(?:\\?")?|\\?["\]}]{2,}'

@@ -24,12 +24,25 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
 
 from agentworld_gym.task import Strict
 
 TurnClass = Literal["echo", "boilerplate", "transform", "action", "expansion", "retrieval", "other"]
 Rule = Literal["share", "draw", "equal"]
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from error
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
 
 CLASSES: tuple[TurnClass, ...] = ("echo", "boilerplate", "transform", "action", "expansion", "retrieval", "other")
 """In the order in which they are tried."""
@@ -51,10 +64,15 @@ _TOKEN = re.compile(r"\w+")
 
 
 class Weighting(Strict):
-    """The rule by which turns are weighed, and the seed of its draws."""
+    """The rule by which turns are weighed, and the seed of its draws.
+
+    `unweighted` names, by domain, actions whose turns stay in the context and weigh nothing, as a regular expression
+    that is searched for: what no model can foresee teaches it nothing.
+    """
 
     rule: Rule = "share"
     seed: int = 0
+    unweighted: dict[str, Pattern] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +128,19 @@ def classify(action: str, observation: str) -> TurnClass:
     return "retrieval" if found.novelty >= 0.6 else "other"
 
 
-def turn_weights(name: str, actions: Sequence[str], answers: Sequence[str], weighting: Weighting) -> list[float]:
+def turn_weights(
+    name: str, actions: Sequence[str], answers: Sequence[str], weighting: Weighting, domain: str = ""
+) -> list[float]:
     """The weight of each turn of a session of that name, from 0 to 1.
 
     >>> turn_weights("a", ["echo hello world", "ls"], ["hello world", "notes.txt"], Weighting())
     [0.1, 1.0]
     """
+    unweighted = weighting.unweighted.get(domain)
     found = []
     for turn, (action, answer) in enumerate(zip(actions, answers, strict=True), 1):
         share = 1.0 if weighting.rule == "equal" else SHARES[classify(action, answer)]
         if weighting.rule == "draw":
             share = float(random.Random(f"{weighting.seed}/{name}/{turn}").random() < share)
-        found.append(share)
+        found.append(0.0 if unweighted and re.search(unweighted, action) else share)
     return found
