@@ -106,7 +106,8 @@ class TestErrors:
             (["trace", "show", "nothing"], 1, "no trace there"),
             (["trace", "grep", "(", "nothing"], 2, "regular expression"),
             (["train", "nope", "--out", "x"], 2, "nope"),
-            (["train", "tiny-terminal", "--out", "x", "--data", "none.jsonl"], 2, "none.jsonl"),
+            (["train", "cpt", "nope", "--out", "x"], 2, "nope"),
+            (["train", "cpt", "tiny", "--out", "x", "--set", "train.speed=9"], 2, "speed"),
         ],
     )
     def test_are_one_message_and_an_exit_code(self, arguments: Sequence[str], code: int, says: str) -> None:
@@ -275,10 +276,11 @@ def test_collect_says_what_it_cannot_record(tmp_path: Path) -> None:
 
 SMALL = """
 name: small
-domain: terminal
-episodes: 20
-model: {hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2, num_key_value_heads: 1,
-        head_dim: 16, vocab_size: 400}
+data: {domains: [terminal], episodes: 20, validation: 2}
+preparation: {drills: 5}
+model:
+  shape: {hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2, num_key_value_heads: 1,
+          head_dim: 16, vocab_size: 400}
 train: {max_tokens: 8000, batch_tokens: 2048, bfloat16: false}
 """
 
@@ -286,7 +288,7 @@ train: {max_tokens: 8000, batch_tokens: 2048, bfloat16: false}
 def test_train_records_trains_and_exports(tmp_path: Path) -> None:
     config = tmp_path / "small.yaml"
     config.write_text(SMALL, encoding="utf-8")
-    done = agentworld("train", str(config), "--out", str(tmp_path / "run"))
+    done = agentworld("train", "cpt", str(config), "--out", str(tmp_path / "run"))
     assert done.exit_code == 0, done.output
     model = tmp_path / "run" / "model"
     assert f"transformers:{model}" in done.stdout

@@ -28,7 +28,8 @@ class CollectConfig(Strict):
     `policies` are shares; they need not add up to one, and those that cannot play a domain are left out there. `levels`
     are shares by level; empty `families` are all of the domain. With probability `controls_share` a session is
     disturbed by controls of its domain, with probability `probe_share` it ends with the probes of its task, which is
-    how environments look at a state. `slip` is how often the mixed policy errs before a step.
+    how environments look at a state. `slip` is how often the mixed policy errs before a step. Domains take turns, `mix`
+    sessions of each in a round, one of those that it does not name.
     """
 
     profile: Profile = "full"
@@ -41,6 +42,7 @@ class CollectConfig(Strict):
     controls_share: Share = 0.0
     probe_share: Share = 0.2
     slip: float = Field(default=0.3, ge=0, lt=1)
+    mix: dict[str, Positive] = Field(default_factory=dict)
     max_turns: Positive = 40
 
 

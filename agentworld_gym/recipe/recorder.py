@@ -50,6 +50,7 @@ class Recorder:
             raise SpecError("collect", "domains", [], "at least one domain")
         self._seed, self._split = seed, split
         self._stages = [_Stage(spec, config) for spec in specs]
+        self._round = [stage for stage in self._stages for _ in range(config.mix.get(stage.spec.id, 1))]
         self.recording = digest_of(
             {
                 "stages": [[stage.provenance.fingerprint, stage.prompts.digest] for stage in self._stages],
@@ -62,7 +63,7 @@ class Recorder:
 
     def row(self, number: int) -> Row | None:
         """The session of that number; None if it has no turn, because its agent finished at once."""
-        stage = self._stages[number % len(self._stages)]
+        stage = self._round[number % len(self._round)]
         name = f"{self._seed}/{self._split}/{number}"
         rng = random.Random(name)
         part = stage.cast(rng, random.Random(f"controls/{name}"), self._split)
