@@ -41,7 +41,7 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
 
     >>> tokenizer = build_tokenizer(["ls\\nnotes.txt"] * 9, 400)
     >>> tokenizer.encode("\\nnotes.txt").tokens
-    ['Ċnotes', '.txt']
+    ['Ċ', 'notes', '.txt']
     >>> tokenizer.decode(tokenizer.encode("naïve 🐚\\t<|x").ids)
     'naïve 🐚\\t<|x'
 
