@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.recipe.config import (
     CptConfig,
     DataConfig,
     ModelConfig,
+    ModelShape,
     SftConfig,
     TrainConfig,
     config_path,
@@ -93,3 +94,31 @@ def test_a_rate_is_a_share_of_its_height_and_never_nothing(spent: float, warmup:
     assert LOWEST <= rate(spent, options) <= 1
     if warmup <= spent <= 1 - decay:
         assert rate(spent, options) == 1
+
+
+def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() -> None:
+    torch = pytest.importorskip("torch")
+    from agentworld_gym.recipe.model import make_model, make_tokenizer
+    from agentworld_gym.worlds.opening import tiny_model
+
+    source = tiny_model("terminal")
+    shape = ModelShape(vocab_size=400)
+    config = ModelConfig(shape=shape, layers_of=str(source))
+    tokenizer = make_tokenizer(config, ["alpha beta\ncat notes.txt"] * 3)
+    model, again = make_model(config, tokenizer, 0), make_model(config, tokenizer, 0)
+    other = make_model(ModelConfig(path=str(source)), tokenizer, 0)
+    given = dict(other.named_parameters())
+    for name, parameter in model.named_parameters():
+        if "embed" in name:
+            assert parameter.shape[0] == len(tokenizer)
+        else:
+            assert torch.equal(parameter, given[name])
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
+    end = tokenizer.eos_token_id
+    assert torch.equal(model.get_input_embeddings().weight[end], other.get_input_embeddings().weight[1])
+    with pytest.raises(SpecError, match="the shape of the model to train"):
+        make_model(ModelConfig(shape=ModelShape(hidden_size=64), layers_of=str(source)), tokenizer, 0)
+    with pytest.raises(GeneratorError, match="layers_of"):
+        make_model(ModelConfig(shape=shape, layers_of="nowhere"), tokenizer, 0)
+    with pytest.raises(ValueError, match="layers_of for a model from scratch"):
+        ModelConfig(path="x", layers_of="y")

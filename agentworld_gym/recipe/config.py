@@ -90,14 +90,16 @@ class ModelConfig(Strict):
 
     A path is a folder that transformers can read, such as the `model` of an earlier run (that is how SFT goes on from
     CPT, and RL from SFT), or a name on the Hugging Face hub, which is fetched only with `download`. A model from
-    scratch gets a tokenizer of its own, made from the first `tokenizer_samples` samples. `dtype` is that of the
-    weights while they are trained.
+    scratch gets a tokenizer of its own, made from the first `tokenizer_samples` samples; with `layers_of` it begins
+    with the layers of another model of its shape, whose vocabulary may differ. `dtype` is that of the weights while
+    they are trained.
 
     >>> ModelConfig(path="runs/cpt/model").shape is None, ModelConfig().shape == ModelShape()
     (True, True)
     """
 
     shape: ModelShape | None = None
+    layers_of: str | None = Field(default=None, min_length=1)
     tokenizer_samples: Positive = 4000
     path: str | None = Field(default=None, min_length=1)
     revision: str | None = None
@@ -118,6 +120,8 @@ class ModelConfig(Strict):
     def _one_origin(self) -> Self:
         if self.path is not None and self.shape is not None:
             raise ValueError("a shape or a path, not both")
+        if self.path is not None and self.layers_of is not None:
+            raise ValueError("layers_of for a model from scratch alone, one without a path")
         if self.path is None and self.lora is not None:
             raise ValueError("a path where there is lora: adapters need weights to adapt")
         return self

@@ -14,6 +14,7 @@ from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.recipe.checkpoints import Checkpoints
 from agentworld_gym.recipe.config import ModelConfig, ModelShape
 from agentworld_gym.recipe.tokenizer import build_tokenizer, wrap
+from agentworld_gym.recipe.transplant import transplant
 from agentworld_gym.task import read_yaml, validated
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
     torch.manual_seed(seed)
     if config.shape is not None:
         built: Any = build_model(config.shape, tokenizer, config.attention)
+        if config.layers_of is not None:
+            transplant(built, tokenizer, config.layers_of)
         built.to(getattr(torch, config.dtype))
         return built  # type: ignore[no-any-return]
     load: Any = transformers.AutoModelForCausalLM.from_pretrained  # untyped
@@ -170,7 +173,7 @@ def model_of_run(run: Path) -> PreTrainedModel:
     if state is None:
         raise SpecError(run, CHECKPOINTS, None, "a run with a checkpoint")
     config = validated(ModelConfig, read_yaml(run / CONFIG)["model"], run / CONFIG)
-    model: Any = make_model(config, tokenizer_of_run(run), 0)
+    model: Any = make_model(config.model_copy(update={"layers_of": None}), tokenizer_of_run(run), 0)
     load_weights(model, state["model"], run)
     merged: PreTrainedModel = model.merge_and_unload() if config.lora is not None else model
     merged.train(False)
