@@ -32,7 +32,6 @@ demo: $(VENV)/.demo ## Show every domain, train an agent in the terminal, write 
 	@$(BIN)/agentworld demo $(ARGS)
 
 tiny: $(VENV)/.dev ## Train the bundled world model, or go on with it (hours on a CPU)
-	@$(BIN)/agentworld train cpt tiny-terminal --out runs/tiny-terminal
 	@$(BIN)/agentworld train cpt tiny --out runs/tiny $(ARGS)
 
 test: $(VENV)/.dev ## Run the test suite

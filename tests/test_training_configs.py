@@ -103,7 +103,7 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
 
     source = tiny_model("terminal")
     shape = ModelShape(vocab_size=400)
-    config = ModelConfig(shape=shape, layers_of=str(source))
+    config = ModelConfig(shape=shape, layers_of="tiny-terminal")
     tokenizer = make_tokenizer(config, ["alpha beta\ncat notes.txt"] * 3)
     model, again = make_model(config, tokenizer, 0), make_model(config, tokenizer, 0)
     other = make_model(ModelConfig(path=str(source)), tokenizer, 0)

@@ -253,6 +253,7 @@ def smoke(recipe: CptConfig, domains: tuple[str, ...] = ("terminal", "android"))
         "vocab_size": 600,
         "max_position_embeddings": 8192,
     }
+    plain["model"]["layers_of"] = None
     plain["train"] |= {"max_steps": 2, "batch_tokens": 8192, "compile": False, "tensorboard": False}
     small = validated(CptConfig, plain, "smoke")
     return AblationConfig(

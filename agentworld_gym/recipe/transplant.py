@@ -7,6 +7,7 @@ hundred steps instead of some thousand.
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
     Args:
         model: of the same shape as the other, but for the vocabulary.
         tokenizer: of the model.
-        source: the folder of the other model, with its tokenizer.
+        source: the folder of the other model, with its tokenizer, or the name of one that comes with the package.
 
     Raises:
         GeneratorError: there is no model in that folder.
@@ -39,10 +40,12 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
 
     load_model: Any = transformers.AutoModelForCausalLM.from_pretrained
     load_tokenizer: Any = transformers.AutoTokenizer.from_pretrained  # both untyped
-    if not (Path(source) / "config.json").is_file():
+    folders = (Path(source), Path(str(resources.files("agentworld_gym"))) / "models" / source)
+    folder = next((folder for folder in folders if (folder / "config.json").is_file()), None)
+    if folder is None:
         raise GeneratorError(f"model.layers_of: {source} is no model directory: it holds no config.json")
-    other = load_model(source, local_files_only=True, dtype=next(model.parameters()).dtype)
-    pieces = load_tokenizer(source, local_files_only=True)
+    other = load_model(folder, local_files_only=True, dtype=next(model.parameters()).dtype)
+    pieces = load_tokenizer(folder, local_files_only=True)
     rows: torch.Tensor = other.get_input_embeddings().weight.detach()
     spread = NOISE * float(rows.std())
     given = {name: parameter for name, parameter in other.named_parameters() if "embed" not in name}
