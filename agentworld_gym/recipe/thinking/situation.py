@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -40,7 +40,7 @@ class Situation:
     observation: str
     before: str = ""
     prompt: str = ""
-    state: Mapping[str, Scalar] = ()  # type: ignore[assignment]
+    state: Mapping[str, Scalar] = field(default_factory=dict)
     changes: Sequence[Change] = ()
     spans: Sequence[ContentSpan] = ()
     disturbed: bool = False
