@@ -3,6 +3,9 @@
     python benchmarks/ppo.py                       # the terminal, levels 1 and 2: three seeds, each with its twin
     python benchmarks/ppo.py --domain mcp --levels 1 --max-steps 16
     python benchmarks/ppo.py --steps 20000 --seeds 0 --no-twin
+    python benchmarks/ppo.py --train-world tiny --steps 20000 --no-twin    # trained in the dream, tested for real
+
+With `--train-world` the agent never meets the grounded world before its test; it is tested in the dream too.
 
 Both are the same MaskablePPO on the same tasks for the same number of steps, masks included; the twin's vectors are all
 zero, menu and instruction included. Each agent plays one episode on each of the unseen test seeds. The twin draws its
@@ -38,6 +41,7 @@ console = Console()
 def train(seed: int, arguments: argparse.Namespace, encoder: TextEncoder, label: str) -> Training:
     """One training run with a progress bar."""
     steps, options = arguments.steps, world_options(arguments)
+    options["world"] = arguments.train_world or options["world"]
     env = make_sb3_env(
         env_id(arguments), num_envs=32, seed=1000 * seed, encoder=encoder, backplay=arguments.backplay, **options
     )
@@ -84,6 +88,17 @@ def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, 
         encoder=encoder,
         deterministic=not blind,
     )
+    dreamed = None
+    if arguments.train_world:
+        dreamed = evaluate_policy(
+            training.model,
+            env_id(arguments),
+            range(arguments.dreams),
+            world=arguments.train_world,
+            levels=options["levels"],
+            encoder=encoder,
+            deterministic=not blind,
+        )
     if arguments.save and not blind:
         training.model.save(arguments.save / f"ppo-{seed}")
     return {
@@ -95,17 +110,20 @@ def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, 
         "by_family": result.by_family(),
         "successes": result.successes,
         "failures": result.failures,
+        "dreamed": dreamed
+        and {"success": dreamed.success, "interval": dreamed.interval(), "failures": dreamed.failures},
         "curve": [asdict(point) for point in training.curve],
     }
 
 
 def table(report: dict[str, list[dict[str, Any]]]) -> Table:
     """Success of each run and of all together."""
-    rows = Table("agent", "seed", "steps", "seconds", "success", "95 % interval")
+    rows = Table("agent", "seed", "steps", "seconds", "success", "95 % interval", "in the dream")
     for agent, runs in report.items():
         for run in runs:
             interval = "{:.3f} to {:.3f}".format(*run["interval"])
             cells = (agent, run["seed"], run["steps"], run["train_seconds"], f"{run['success']:.3f}", interval)
+            cells += (_dreamed(run["dreamed"]),)
             rows.add_row(*map(str, cells))
         low, high = bootstrap_interval([run["successes"] for run in runs])
         mean = sum(run["success"] for run in runs) / len(runs)
@@ -113,10 +131,16 @@ def table(report: dict[str, list[dict[str, Any]]]) -> Table:
     return rows
 
 
+def _dreamed(found: dict[str, Any] | None) -> str:
+    return "{:.3f}, {:.3f} to {:.3f}".format(found["success"], *found["interval"]) if found else ""
+
+
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domain", default="terminal")
+    parser.add_argument("--train-world", help="where to train, such as `tiny`; the test is in the grounded world")
+    parser.add_argument("--dreams", type=int, default=100, help="unseen test seeds in the world of --train-world")
     parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--max-steps", type=int, default=12, help="step limit in training")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])

@@ -223,8 +223,8 @@ def test_a_forward_pass_says_what_decoding_writes():
     import torch
 
     torch.set_num_threads(1)
-    if tiny_model("terminal") is None:
-        pytest.skip("no small model of the terminal is bundled")
+    if tiny_model() is None:
+        pytest.skip("no small model is bundled")
     quick, _ = measure(options("tiny"), Plan(ROWS[:1], quick=True))
     asked, _ = measure(options("tiny"), Plan(ROWS[:1], free=False))
     assert quick.free is None and quick.taught and asked.taught and quick.taught.measures

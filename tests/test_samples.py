@@ -270,6 +270,15 @@ def test_draws_keep_the_share_of_a_class_and_repeat() -> None:
     assert set(turn_weights("s", actions, shown, Weighting(rule="equal"))) == {1.0}
 
 
+def test_turns_of_some_actions_of_a_domain_weigh_less() -> None:
+    weighting = Weighting(rule="equal", by_action={"search": {"web_search": 0.2, "search|memory": 0.5}})
+    actions, shown = ["web_search a", "memory b", "open c"], ["d", "e", "f"]
+    assert turn_weights("s", actions, shown, weighting, "search") == [0.2, 0.5, 1.0]
+    assert turn_weights("s", actions, shown, weighting, "swe") == [1.0, 1.0, 1.0]
+    with pytest.raises(ValidationError, match="regular expression"):
+        Weighting(by_action={"search": {"(": 0.5}})
+
+
 def test_a_session_weighs_its_turns_by_what_they_show() -> None:
     row = session(("look at 5 6 7 8", "look at 5 6 7 8"), ("x", "y " * 30))
     assert cpt_sample(row).weights == (0.05, 1.0)

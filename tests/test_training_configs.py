@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -99,9 +100,8 @@ def test_a_rate_is_a_share_of_its_height_and_never_nothing(spent: float, warmup:
 def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() -> None:
     torch = pytest.importorskip("torch")
     from agentworld_gym.recipe.model import make_model, make_tokenizer
-    from agentworld_gym.worlds.opening import tiny_model
 
-    source = tiny_model("terminal")
+    source = resources.files("agentworld_gym") / "models" / "tiny-terminal"
     shape = ModelShape(vocab_size=400)
     config = ModelConfig(shape=shape, layers_of="tiny-terminal")
     tokenizer = make_tokenizer(config, ["alpha beta\ncat notes.txt"] * 3)

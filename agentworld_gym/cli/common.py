@@ -16,8 +16,11 @@ from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-SMALL = 'profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 512}'
-"""What `gym.make` needs beside the world for a small model that our recipe trained."""
+SMALL = 'profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 2048}'
+"""What `gym.make` needs beside the world for a small model that our recipe trained from scratch."""
+
+SCREENS = 'on Web, Desktop and Android also form="change"'
+"""And where the state is a screen."""
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 

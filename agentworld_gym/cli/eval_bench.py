@@ -140,7 +140,7 @@ def _address(handle: str) -> str:
         return handle
     from agentworld_gym.worlds.opening import tiny_model
 
-    folder = tiny_model("terminal")
+    folder = tiny_model()
     if folder is None:
         raise SpecError("command line", "--model", handle, "a model; none is bundled here")
     return f"transformers:{folder}"

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from agentworld_gym.cli.common import SMALL, examples, stdout
+from agentworld_gym.cli.common import SCREENS, SMALL, examples, stdout
 from agentworld_gym.errors import GeneratorError
 
 
@@ -117,15 +117,15 @@ def serve(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command and stop.")] = False,
 ) -> None:
     """Serve a world model with vLLM. Options after `--` go to `vllm serve` as they are."""
-    options = ""
+    options = note = ""
     if model == "tiny":
         from agentworld_gym.worlds.opening import tiny_model
 
-        bundled = tiny_model("terminal")
+        bundled = tiny_model()
         if bundled is None:
             raise GeneratorError("this installation has no bundled model; train one with `agentworld train`")
         model, name = str(bundled), name or "tiny"
-        options = f", {SMALL}"
+        options, note = f", {SMALL}", f"; {SCREENS}"
     command = server_command(model, host, port, name, max_model_len, context.args)
     shown = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host
     if dry_run:
@@ -134,7 +134,7 @@ def serve(
     program = server_program()
     console = stdout()
     console.print(shlex.join(command), style="dim", markup=False, highlight=False, soft_wrap=True)
-    usage = f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1"{options})'
+    usage = f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1"{options}){note}'
     console.print(usage, markup=False, highlight=False, soft_wrap=True)
     sys.stdout.flush()
     # The server takes this process's place, so that signals reach it and its exit code is ours.

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from agentworld_gym.cli.common import INTERRUPTED, Commands, counter, examples, pair, progress, stdout
+from agentworld_gym.cli.common import (
+    INTERRUPTED,
+    SCREENS,
+    SMALL,
+    Commands,
+    counter,
+    examples,
+    pair,
+    progress,
+    stdout,
+)
 from agentworld_gym.errors import GeneratorError
 from agentworld_gym.task import Strict
 
@@ -20,7 +30,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from agentworld_gym.recipe.metrics import Metrics
-    from agentworld_gym.recipe.stages import Outcome
 
 train = typer.Typer(cls=Commands, no_args_is_help=True, help="Train a world model: cpt, then sft, then rl.")
 
@@ -58,7 +67,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 
     with _recording(settings.data.episodes) as recording, _training() as show:
         outcome = run(settings, out, show, recording)
-    _tell(out, outcome)
+    _tell(out, outcome.steps, outcome.model, small=settings.model.shape is not None)
 
 
 @train.command(
@@ -79,7 +88,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 
     with _training() as show:
         outcome = run(settings, out, show)
-    _tell(out, outcome)
+    _tell(out, outcome.steps, outcome.model)
 
 
 @train.command(
@@ -97,7 +106,7 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
 
     with _training() as show:
         metrics = run(settings, out, show)
-    _tell_of(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
+    _tell(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
 
 
 def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
@@ -152,18 +161,16 @@ def _main() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def _tell(out: Path, outcome: Outcome) -> None:
-    _tell_of(out, outcome.steps, outcome.model)
-
-
-def _tell_of(out: Path, steps: int, model: Path | None) -> None:
-    """Where the run stands, and how to go on."""
+def _tell(out: Path, steps: int, model: Path | None, small: bool = False) -> None:
+    """Where the run stands, and how to go on; a `small` model knows compact prompts alone."""
     if model is None:
         if _main():
             stdout().print(f"{out}: stopped at step {steps}; the same command goes on from there", markup=False)
         raise typer.Exit(INTERRUPTED)
     if _main():
-        text = f'{out}: {steps} steps; gym.make(ID, world="transformers:{model}"), or: agentworld serve {model}'
+        options, note = (f", {SMALL}", f" ({SCREENS})") if small else ("", "")
+        made = f'gym.make(ID, world="transformers:{model}"{options}){note}'
+        text = f"{out}: {steps} steps; {made}, or: agentworld serve {model}"
         stdout().print(text, markup=False, highlight=False, soft_wrap=True)
 
 

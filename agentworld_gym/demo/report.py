@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from agentworld_gym.demo.tour import Shown, SideBySide
+from agentworld_gym.evaluation.proportions import paired_gap
 
 if TYPE_CHECKING:
     from agentworld_gym.wrappers.evaluate import Result
@@ -24,47 +25,30 @@ class Comparison:
 
     grounded: Result
     dreamed: Result
-    agree: int
-    only_dream: int
-    only_grounded: int
-
-    @classmethod
-    def of(cls, grounded: Result, dreamed: Result) -> Comparison:
-        """Compare episode by episode; those whose world failed are left out."""
-        pairs = [
-            (a.success, b.success)
-            for a, b in zip(grounded.episodes, dreamed.episodes, strict=True)
-            if a.success is not None and b.success is not None
-        ]
-        return cls(
-            grounded,
-            dreamed,
-            sum(a == b for a, b in pairs),
-            sum(b and not a for a, b in pairs),
-            sum(a and not b for a, b in pairs),
-        )
 
     @property
-    def gap(self) -> float:
-        """Success in the dream minus success in the grounded world."""
-        return self.dreamed.success - self.grounded.success
+    def pairs(self) -> list[tuple[bool, bool]]:
+        """Success in the dream and in the grounded world, of each episode in which no world failed."""
+        both = zip(self.dreamed.episodes, self.grounded.episodes, strict=True)
+        return [(a.success, b.success) for a, b in both if a.success is not None and b.success is not None]
 
     @property
     def verdict(self) -> str:
         """What the two figures say together."""
-        judged = self.agree + self.only_dream + self.only_grounded
-        if not judged:
+        pairs = self.pairs
+        if not pairs:
             return "One of the worlds failed in every episode: nothing can be compared."
+        only_dream, only_grounded = (sum(pair == one for pair in pairs) for one in ((True, False), (False, True)))
+        gap = paired_gap(pairs)
         said = (
-            f"Both worlds agree on {self.agree} of {judged} episodes; {self.only_dream} succeed only in the dream, "
-            f"{self.only_grounded} only in the grounded terminal."
+            f"Both worlds agree on {len(pairs) - only_dream - only_grounded} of {len(pairs)} episodes; {only_dream} "
+            f"succeed only in the dream, {only_grounded} only in the grounded terminal. Dream minus grounded: {gap}."
         )
-        low, high = self.grounded.interval()
-        if self.dreamed.success > high:
+        if gap.low > 0:
             return f"{said} The dream flatters this agent: trust the grounded figure."
-        if self.dreamed.success < low:
+        if gap.high < 0:
             return f"{said} The dream is harder than the real terminal: its errors cost this agent episodes."
-        return f"{said} The dream's figure lies within the interval of the grounded one."
+        return f"{said} The interval of the gap holds 0."
 
 
 @dataclass(frozen=True)

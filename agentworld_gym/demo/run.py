@@ -75,7 +75,7 @@ def run(report: Path, steps: int | None = None, seed: int = 0, episodes: int = T
                 levels=LEVELS,
                 on_progress=lambda done, bar=bar, task=task: bar.update(task, completed=done),  # type: ignore[misc]
             )
-    comparison = Comparison.of(results["grounded terminal"], results["small world model"])
+    comparison = Comparison(results["grounded terminal"], results["small world model"])
     summary = Table("world", "success", "95% interval", "world failures")
     for label, result in results.items():
         low, high = result.interval()

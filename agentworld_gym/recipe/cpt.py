@@ -61,7 +61,8 @@ def train(
             settings, seed = config.collect, config.train.seed
             collect(specs, path, config.data.episodes, seed, settings, "train", config.data.workers, recording)
             sources = [path]
-        found = of_files([*sources, *files(config.data.samples, "train")], config.data.domains, config.preparation)
+        sources += files(config.data.samples, "train")
+        found = of_files(sources, config.data.domains, config.preparation, config.data.workers)
         yield from with_drills(found, config.train.seed, config.preparation.drills)
 
     def held_out() -> Iterator[Sample]:
@@ -88,15 +89,20 @@ def files(sources: Sequence[str], split: Split) -> list[Path]:
     return found
 
 
-def of_files(paths: Iterable[Path], domains: Sequence[str], preparation: Preparation | None = None) -> Iterator[Sample]:
-    """The samples of some domains (all, if none is named) in files of samples, or of rows that are to be prepared."""
+def of_files(
+    paths: Iterable[Path], domains: Sequence[str], preparation: Preparation | None = None, workers: int = 1
+) -> Iterator[Sample]:
+    """The samples of some domains (all, if none is named) in files of samples, or of rows that are to be prepared.
+
+    They are the same, in the same order, for any number of `workers`, the processes that prepare rows.
+    """
     for path in paths:
         if preparation is None or _holds_samples(path):
             wanted = {*domains, KNOWLEDGE}
             yield from (sample for sample in read_samples(path) if not domains or sample.domain in wanted)
         else:
             rows = (row for row in read_rows(path) if not domains or row.domain in domains)
-            yield from prepare(rows, preparation)[0]
+            yield from prepare(rows, preparation, workers)[0]
 
 
 def _unseen(config: CptConfig) -> Iterator[Row]:

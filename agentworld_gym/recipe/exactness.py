@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from agentworld_gym.recipe.encoding import Encoded, Encoder
+from agentworld_gym.recipe.forcing import TOKENS_AT_ONCE, forced
 from agentworld_gym.recipe.samples import Sample
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-TOKENS_AT_ONCE = 16_384
 
 
 def exact_answers(
@@ -38,23 +35,9 @@ def exact_answers(
     Raises:
         SpecError: the chat template refuses the messages.
     """
-    import torch
-
-    network: Any = model
-    device = next(model.parameters()).device
-    encoded = sorted(Encoder(tokenizer).encode(samples), key=lambda item: len(item.ids))
-    most = longest or max((len(item.ids) for item in encoded), default=0)
-    for group in _groups(encoded, most, tokens_at_once):
-        ids = np.zeros((len(group), min(most, len(group[-1].ids))), dtype=np.int64)
-        for row, item in enumerate(group):
-            known = item.ids[:most]
-            ids[row, : len(known)] = known
-        with torch.inference_mode():
-            # What stands after a sample cannot be seen from within it.
-            best = network(input_ids=torch.from_numpy(ids).to(device), use_cache=False).logits.argmax(-1).cpu().numpy()
-        for row, item in enumerate(group):
-            known = item.ids[:most]
-            yield item.sample, list(_answers(item, np.append(False, best[row, : len(known) - 1] == known[1:])))
+    encoded = list(Encoder(tokenizer).encode(samples))
+    for place, right, _ in forced(model, [item.ids[:longest] for item in encoded], tokens_at_once=tokens_at_once):
+        yield encoded[place].sample, list(_answers(encoded[place], right))
 
 
 def _answers(item: Encoded, right: Any) -> Iterator[bool | None]:
@@ -63,15 +46,3 @@ def _answers(item: Encoded, right: Any) -> Iterator[bool | None]:
         inside = item.observed[begin:end]
         yield None if end > len(right) else bool(inside.any() and right[begin:end][inside].all())
         begin = end
-
-
-def _groups(encoded: list[Encoded], longest: int, tokens: int) -> Iterator[list[Encoded]]:
-    """Neighbours, shortest first, that together have about so many tokens."""
-    group: list[Encoded] = []
-    for item in encoded:
-        if group and (len(group) + 1) * min(longest, len(item.ids)) > tokens:
-            yield group
-            group = []
-        group.append(item)
-    if group:
-        yield group

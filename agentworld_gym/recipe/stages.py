@@ -164,7 +164,7 @@ def _flat(value: Any, key: str = "") -> dict[str, Any]:
 def _validation(data: DataConfig, out: Path, tokenizer: PreTrainedTokenizerBase) -> Evaluate | None:
     if not (out / HELD_OUT / META).is_file():
         return None
-    return validation(TokenStore.open(out / HELD_OUT, tokenizer), data.max_tokens, _pad(tokenizer))
+    return validation(TokenStore.open(out / HELD_OUT, tokenizer), data.max_tokens)
 
 
 def _all(parts: list[Evaluate | None]) -> Evaluate:

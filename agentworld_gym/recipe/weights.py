@@ -66,13 +66,13 @@ _TOKEN = re.compile(r"\w+")
 class Weighting(Strict):
     """The rule by which turns are weighed, and the seed of its draws.
 
-    `unweighted` names, by domain, actions whose turns stay in the context and weigh nothing, as a regular expression
-    that is searched for: what no model can foresee teaches it nothing.
+    `by_action` scales the turns of some actions, by domain: a regular expression that is searched for in the action,
+    and its factor; the first that is found holds. What no model can foresee teaches it little but its format.
     """
 
     rule: Rule = "share"
     seed: int = 0
-    unweighted: dict[str, Pattern] = Field(default_factory=dict)
+    by_action: dict[str, dict[Pattern, Annotated[float, Field(ge=0, le=1)]]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +136,11 @@ def turn_weights(
     >>> turn_weights("a", ["echo hello world", "ls"], ["hello world", "notes.txt"], Weighting())
     [0.1, 1.0]
     """
-    unweighted = weighting.unweighted.get(domain)
+    scales = weighting.by_action.get(domain, {})
     found = []
     for turn, (action, answer) in enumerate(zip(actions, answers, strict=True), 1):
         share = 1.0 if weighting.rule == "equal" else SHARES[classify(action, answer)]
         if weighting.rule == "draw":
             share = float(random.Random(f"{weighting.seed}/{name}/{turn}").random() < share)
-        found.append(0.0 if unweighted and re.search(unweighted, action) else share)
+        found.append(share * next((scale for pattern, scale in scales.items() if re.search(pattern, action)), 1.0))
     return found

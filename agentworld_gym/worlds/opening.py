@@ -16,7 +16,7 @@ from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.spec import DomainSpec, Form, SamplingSpec, data_folder
+from agentworld_gym.spec import DOMAINS, DomainSpec, Form, SamplingSpec, data_folder
 from agentworld_gym.task import validated
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
@@ -26,6 +26,9 @@ from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
 KINDS = f"grounded, chromium (Web), tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, or a registered name"
 
+TINY_MAX_TOKENS = 2048
+"""The most that the bundled model may write for one observation: a screen of more than a hundred elements."""
+
 
 @dataclass(frozen=True)
 class WorldOptions:
@@ -33,8 +36,8 @@ class WorldOptions:
 
     `sampling` replaces fields of the spec's sampling; `profile` None takes the world's own (compact for `tiny`);
     `generator` goes to the generator's class (a server's `deadline_s`, vLLM's `max_model_len`); `form` None takes the
-    spec's form of an observation; `retrieval` is the path of an index of recorded steps, or a mapping with `path`, `k`
-    and `max_chars`.
+    world's own form of an observation (for `tiny` the change form of screens), or else the spec's; `retrieval` is the
+    path of an index of recorded steps, or a mapping with `path`, `k` and `max_chars`.
     """
 
     spec: DomainSpec
@@ -54,17 +57,19 @@ class WorldOptions:
         """
         return open_generator(handle, **(self.generator or {}))
 
-    def templates(self, profile: Profile = "full") -> Prompts:
-        """The prompt templates in use."""
-        return Prompts(self.spec, self.prompts, self.profile or profile, self.system_prompt, self.form)
+    def templates(self, profile: Profile = "full", form: Form | None = None) -> Prompts:
+        """The prompt templates in use: those that the user asked for, or else those that the world prefers."""
+        return Prompts(self.spec, self.prompts, self.profile or profile, self.system_prompt, self.form or form)
 
-    def language(self, generator: Generator, profile: Profile = "full", **sampling: Any) -> LanguageWorld:
-        """A language world over a generator.
+    def language(
+        self, generator: Generator, profile: Profile = "full", form: Form | None = None, **sampling: Any
+    ) -> LanguageWorld:
+        """A language world over a generator, with the profile, form and sampling that it prefers.
 
         Raises:
             SpecError: a sampling field that does not exist, or no such index of recorded steps.
         """
-        prompts = self.templates(profile)
+        prompts = self.templates(profile, form)
         sampled = self.chosen_sampling(**sampling)
         return LanguageWorld(self.spec, prompts, generator, sampled, self._demonstrations(prompts))
 
@@ -197,15 +202,15 @@ def _scripted(options: WorldOptions) -> World[Any]:
 
 
 def _tiny(options: WorldOptions) -> World[Any]:
-    folder = tiny_model(options.spec.id)
-    if folder is None:
+    folder = tiny_model()
+    if folder is None or options.spec.id not in DOMAINS:
         raise WorldNotConfigured(f"no small world model of {options.spec.env_id} is bundled; pass world={MODELS}")
-    return options.language(
-        options.open_generator(f"transformers:{folder}"), "compact", temperature=0.0, thinking=False, max_tokens=512
-    )
+    form: Form | None = "change" if options.spec.observation.restate else None
+    generator = options.open_generator(f"transformers:{folder}")
+    return options.language(generator, "compact", form, temperature=0.0, thinking=False, max_tokens=TINY_MAX_TOKENS)
 
 
-def tiny_model(domain: str) -> Path | None:
-    """The folder of the bundled small world model of a domain, if there is one."""
-    folder = Path(__file__).resolve().parent.parent / "models" / f"tiny-{domain}"
+def tiny_model() -> Path | None:
+    """The folder of the bundled small world model, if there is one."""
+    folder = Path(__file__).resolve().parent.parent / "models" / "tiny"
     return folder if (folder / "config.json").is_file() else None
