@@ -108,6 +108,8 @@ class EpisodeRunner:
         judge: scores rubrics; None where no task needs one.
         max_steps: step limit of every episode; None takes the task's or the spec's.
         traces: the logs to write; None writes none.
+
+    `output` says where the output stands in an observation; None: it is all of it.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class EpisodeRunner:
         self.max_steps, self.traces = max_steps, traces
         self.parser = ActionParser(spec)
         self.fingerprint = world.fingerprint.digest
-        self._output = re.compile(spec.observation.output) if spec.observation.output else None
+        self.output = re.compile(spec.observation.output) if spec.observation.output else None
         self._ids = itertools.count()
 
     def limit(self, task: Task) -> int:
@@ -272,7 +274,7 @@ class EpisodeRunner:
             episode = episodes[index]
             sight = Sight(episode.task.domain, episode.observations)
             going.append(Probe(episode.task, episode.task.success[number], episode.session.probe(), sight))
-        run_probes(self.world, self.parser, going, self._output)
+        run_probes(self.world, self.parser, going, self.output)
         for (index, number), probe in zip(probes, going, strict=True):
             ending = endings[index]
             ending.usage += probe.usage

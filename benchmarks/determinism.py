@@ -32,7 +32,7 @@ def weights(rows: Path, folder: Path, options: argparse.Namespace, seed: int) ->
     config = CptConfig.model_validate(
         {
             "name": "determinism",
-            "data": {"rows": [str(rows)], "domains": ["terminal"], "validation": 0},
+            "data": {"rows": [str(rows)], "domains": ["terminal"], "max_tokens": 1024, "validation": 0},
             "preparation": {"pool": None, "context_weight": 0.1},
             "model": {"shape": SHAPE},
             "train": {

@@ -5,7 +5,7 @@
 
 A server process on loopback answers every request after the same time: a prediction, and a verdict for the judge. The
 sequential client is written from the protocol alone: it reads the rows as JSON, builds the messages, and waits for each
-answer before it asks again. Both send to the same server, which hands back the messages it saw. The exit status tells
+answer before it asks again. Both send to the same server, which hands back what it saw. The exit status tells
 whether the run is at least 20 times as fast, with the same messages.
 
 With `--url` both use a real server instead, such as vLLM with the bundled model (`agentworld serve tiny` says how), on
@@ -15,21 +15,17 @@ compact rows of the terminal, greedily and without a judge; then only time is me
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import http.client
 import json
-import multiprocessing
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-from aiohttp import web
+import stub
 
 from agentworld_gym.contracts import Sampling
 from agentworld_gym.engines.catalog import ENGINES
@@ -47,47 +43,6 @@ SAID = (
     "<predicted_observation>\nls\nnotes.txt\nuser@host:~$\n</predicted_observation>\n"
     '<final_evaluation>{"scores": {"format": 4, "factuality": 3}}</final_evaluation>'
 )
-
-
-def serve(pipe: Any, latency: float) -> None:
-    """The server process; at /taken it gives the messages since it was last asked."""
-    taken: list[bytes] = []
-    choice = {"index": 0, "message": {"role": "assistant", "content": SAID}, "finish_reason": "stop"}
-    said = orjson.dumps({"choices": [choice], "usage": {"prompt_tokens": 900, "completion_tokens": 40}})
-
-    async def chat(request: web.Request) -> web.Response:
-        taken.append(orjson.dumps(orjson.loads(await request.read())["messages"]))
-        await asyncio.sleep(latency)
-        return web.Response(body=said, content_type="application/json")
-
-    async def give(request: web.Request) -> web.Response:
-        messages = b"\n".join(sorted(taken))
-        taken.clear()
-        return web.Response(body=messages)
-
-    async def models(request: web.Request) -> web.Response:
-        return web.json_response({"data": [{"id": "stub"}]})
-
-    async def main() -> None:
-        app = web.Application(client_max_size=1 << 30)
-        app.add_routes([web.post("/v1/chat/completions", chat), web.get("/v1/models", models), web.get("/taken", give)])
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()
-        pipe.send(runner.addresses[0][1])
-        await asyncio.Event().wait()
-
-    asyncio.run(main())
-
-
-@contextlib.contextmanager
-def server(latency: float) -> Iterator[str]:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs, latency), daemon=True)
-    process.start()
-    yield f"http://127.0.0.1:{ours.recv()}/v1"
-    process.terminate()
 
 
 def record(path: Path, turns: int, small: bool) -> None:
@@ -135,20 +90,23 @@ class Sequential:
                 assert parse_judgement(verdict) is not None
 
 
-def taken(url: str) -> bytes:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc)
-    connection.request("GET", "/taken")
-    return connection.getresponse().read()
+def messages_sent(base: str) -> list[bytes]:
+    """The messages of all requests since the last call, in an order of their own."""
+    return sorted(orjson.dumps(orjson.loads(body)["messages"]) for body in stub.taken(base))
 
 
-def timed(url: str, path: Path, out: Path, options: argparse.Namespace, judged: bool) -> tuple[float, float]:
-    """Seconds of the sequential client and of the benchmark's run, aggregation included."""
+def timed(base: str | None, path: Path, out: Path, options: argparse.Namespace) -> tuple[float, float]:
+    """Seconds of the sequential client and of the benchmark's run, aggregation included.
+
+    With the server at `base` predictions are judged and messages compared; None takes the real one.
+    """
+    url = options.url if base is None else f"{base}/v1"
     # vLLM on a CPU refuses seeds.
     generator = ServerGenerator(url, concurrency=options.concurrency, extra_body={"seed": None})
     generator.describe()
     sampling = Sampling(temperature=0.0, max_tokens=200) if options.url else Sampling(max_tokens=32768)
     started, computed = time.perf_counter(), time.process_time()
-    judge = Judge(generator, sampling, handle=url) if judged else None
+    judge = None if base is None else Judge(generator, sampling, handle=url)
     bench = Bench(BenchRows((path,)), Model(generator, sampling, url), judge, out, concurrency=options.concurrency)
     result = bench.run()
     bench.close()
@@ -156,18 +114,16 @@ def timed(url: str, path: Path, out: Path, options: argparse.Namespace, judged: 
     generator.close()
     print(f"agentworld eval bench computed for {computed:.2f} of {ours:.2f} s")
     assert not result.rows.failures and (result.judged is None or not result.judged.failures)
-    mine = b"" if options.url else taken(url)
+    mine = [] if base is None else messages_sent(base)
     model = result.model.parts["model"]["value"]
     started = time.perf_counter()
-    Sequential(url, str(model), sampling).run(path, judged)
+    Sequential(url, str(model), sampling).run(path, judged=base is not None)
     sequential = time.perf_counter() - started
-    if not options.url:
-        theirs = taken(url)
-        requests = mine.count(b"\n") + 1
-        print(
-            f"messages of {requests} requests, {len(mine) / 1e6:.1f} MB: {'identical' if mine == theirs else 'DIFFER'}"
-        )
-        if mine != theirs:
+    if base is not None:
+        same = mine == messages_sent(base)
+        size = sum(map(len, mine)) / 1e6
+        print(f"messages of {len(mine)} requests, {size:.1f} MB: {'identical' if same else 'DIFFER'}")
+        if not same:
             return sequential, float("inf")
     return sequential, ours
 
@@ -182,8 +138,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         path = Path(folder) / "rows.jsonl"
         record(path, options.turns, small=options.url is not None)
-        url = options.url or stack.enter_context(server(options.latency))
-        sequential, ours = timed(url, path, Path(folder) / "run", options, judged=not options.url)
+        base = None if options.url else stack.enter_context(stub.server(options.latency, SAID))
+        sequential, ours = timed(base, path, Path(folder) / "run", options)
     print("\n| | seconds | turns/s |\n|---|---|---|")
     for name, seconds in (("one after the other", sequential), ("agentworld eval bench", ours)):
         print(f"| {name} | {seconds:.2f} | {options.turns / seconds:.1f} |")

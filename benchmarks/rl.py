@@ -78,7 +78,7 @@ def main() -> None:
             {
                 "name": "rl-demo",
                 "model": {"path": options.model},
-                "data": {"rows": [str(rows)], "max_prompt_tokens": 512, "min_answer_tokens": 26},
+                "data": {"rows": [str(rows)], "pool": None, "max_prompt_tokens": 512, "min_answer_tokens": 26},
                 "reward": {"rubric": 0, "highest": 1},
                 "sampling": {"temperature": 1.2, "max_tokens": 128},
                 "steps": options.steps,
@@ -93,12 +93,13 @@ def main() -> None:
     sessions = [turn.id for turn in turns]
     for name, temperature in (("greedy", 0.0), ("sampled", 1.0)):
         before, now = (passed(str(model), turns, temperature) for model in (options.model, after))
+        gains = [new - old for old, new in zip(before, now, strict=True)]
         parts = {
-            "before": before,
-            "after": now,
-            "difference": [new - old for old, new in zip(before, now, strict=True)],
+            "before": interval(before, sessions, bounds=(0, 1)),
+            "after": interval(now, sessions, bounds=(0, 1)),
+            "difference": interval(gains, sessions, bounds=(-1, 1)),
         }
-        print(f"{name}, {len(turns)} turns:", ", ".join(f"{k} {interval(v, sessions)}" for k, v in parts.items()))
+        print(f"{name}, {len(turns)} turns:", ", ".join(f"{key} {share}" for key, share in parts.items()))
 
 
 if __name__ == "__main__":

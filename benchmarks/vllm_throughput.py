@@ -85,7 +85,7 @@ def cached_share(wave: Sequence[tuple[ChatRequest, Answer]], turn: int) -> tuple
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Throughput beside LLM.chat, and the prefix cache's share.")
-    parser.add_argument("model", nargs="?", default=tiny_model())
+    parser.add_argument("model", nargs="?", default=tiny_model("terminal"))
     parser.add_argument("--envs", type=int, default=64)
     parser.add_argument("--turns", type=int, default=10)
     parser.add_argument("--tokens", type=int, default=64)

@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import gc
-import multiprocessing
-import resource
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 import aiohttp
 import gymnasium as gym
 import orjson
-from aiohttp import web
+import stub
 
 import agentworld_gym  # noqa: F401  (registers the ids)
 from agentworld_gym.contracts import ChatRequest, Sampling
@@ -39,64 +35,11 @@ ID = "AgentWorld/Terminal-v0"
 TARGET = 1.25
 
 
-def serve(pipe: Any, latency: float) -> None:
-    """The server process: an answer after `latency` seconds, and at /taken the bodies since it was last asked."""
-    taken: list[bytes] = []
-    answer = orjson.dumps(
-        {
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 900, "completion_tokens": 40, "total_tokens": 940},
-        }
-    )
-
-    async def chat(request: web.Request) -> web.Response:
-        taken.append(await request.read())
-        await asyncio.sleep(latency)
-        return web.Response(body=answer, content_type="application/json")
-
-    async def give(request: web.Request) -> web.Response:
-        bodies = b"\n".join(taken)
-        taken.clear()
-        return web.Response(body=bodies)
-
-    async def models(request: web.Request) -> web.Response:
-        return web.json_response({"data": [{"id": "stub"}]})
-
-    async def main() -> None:
-        app = web.Application(client_max_size=1 << 30)
-        app.add_routes([web.post("/v1/chat/completions", chat), web.get("/v1/models", models), web.get("/taken", give)])
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()
-        pipe.send(runner.addresses[0][1])
-        await asyncio.Event().wait()
-
-    raise_open_files()
-    gc.freeze()
-    asyncio.run(main())
-
-
-def raise_open_files() -> None:
-    """Two thousand sockets need as many descriptors."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
-
-
-@contextlib.contextmanager
-def server(latency: float) -> Iterator[str]:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs, latency), daemon=True)
-    process.start()
-    yield f"http://127.0.0.1:{ours.recv()}"
-    process.terminate()
-
-
 class BareClient:
     """The least a client can do: one session, one task a body, each answer read and parsed."""
 
     def __init__(self, base: str, connections: int) -> None:
-        self.url, self.base = f"{base}/v1/chat/completions", base
+        self.url = f"{base}/v1/chat/completions"
         self.loop = asyncio.new_event_loop()
         self.session = self.loop.run_until_complete(self._open(connections))
 
@@ -113,17 +56,9 @@ class BareClient:
     async def _all(self, bodies: list[bytes]) -> list[Any]:
         return await asyncio.gather(*(self._post(body) for body in bodies))
 
-    async def _taken(self) -> bytes:
-        async with self.session.get(f"{self.base}/taken") as response:
-            return await response.read()
-
     def send(self, bodies: list[bytes]) -> float:
         """Seconds for all bodies."""
         return timed(lambda: self.loop.run_until_complete(self._all(bodies)))
-
-    def taken(self) -> list[bytes]:
-        """The bodies that the server saw since the last call."""
-        return [line for line in self.loop.run_until_complete(self._taken()).split(b"\n") if line]
 
     def close(self) -> None:
         self.loop.run_until_complete(self.session.close())
@@ -159,16 +94,16 @@ def waves(base: str, count: int, steps: int) -> dict[str, list[float]]:
     generator = ServerGenerator(f"{base}/v1", "stub", concurrency=count)
     envs = gym.make_vec(ID, num_envs=count, world=f"{base}/v1")
     envs.reset(seed=0)
-    bare.taken()
+    stub.taken(base)
     for step in range(steps + 1):
         action = (ACTIONS[step % len(ACTIONS)],) * count
         spent = {"environments": timed(lambda action=action: envs.step(action))}
-        bodies = bare.taken()
+        bodies = stub.taken(base)
         assert len(bodies) == count, f"{len(bodies)} requests for {count} environments"
         requests = [request_of(body) for body in bodies]
         spent["bare"] = bare.send(bodies)
         spent["generator"] = timed(lambda requests=requests: list(generator.submit(requests)))
-        bare.taken()
+        stub.taken(base)
         if step:  # the first step opens the connections of all three
             for name, seconds in spent.items():
                 rows[name].append(seconds)
@@ -231,8 +166,8 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1024, help="environments of the thread-per-environment row")
     parser.add_argument("--processes", type=int, default=16, help="environments of the AsyncVectorEnv row")
     options = parser.parse_args()
-    raise_open_files()
-    with server(options.latency) as base:
+    stub.raise_open_files()
+    with stub.server(options.latency, ANSWER) as base:
         rows = waves(base, options.envs, options.steps)
         beside = [
             ("one thread per environment", options.threads, threads),

@@ -27,6 +27,7 @@ class Wrapped:
 
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizer = optimizer
+        self.param_groups = optimizer.param_groups
 
 
 def main() -> None:

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from agentworld_gym.evaluation import judging
 from agentworld_gym.evaluation.aggregate import Prices
 from agentworld_gym.evaluation.bench import RECORDS, RESULT, Bench, Model, Progress
 from agentworld_gym.evaluation.judging import Judge, judge_digest
-from agentworld_gym.evaluation.results import BenchResult
+from agentworld_gym.evaluation.results import BenchResult, Tokens
 from agentworld_gym.evaluation.rows import BenchRow, BenchRows, bench_row
 from agentworld_gym.generators import ScriptedGenerator, ServerGenerator
 from agentworld_gym.prompt import Prompts
@@ -83,6 +84,7 @@ def test_scores_are_those_computed_by_hand(tmp_path: Path) -> None:
     assert judged.dimensions["macro"]["format"].share == pytest.approx(((100 + 75) / 2 + 25 + 0) / 3)
     assert "realism" not in judged.dimensions["swe"]
     assert judged.failures == {"judge/malformed": 1, "prediction/timeout": 1}
+    assert (judged.macro.domains, judged.micro.domains, judged.domains["mcp"].domains) == (3, 3, 0)
     assert asked.count("judge c") == 3 and asked.count("judge d") == 3 and asked.count("judge a") == 1
 
 
@@ -132,12 +134,31 @@ def test_completions_are_read_leniently(tmp_path: Path, completion: str, text: s
     assert result.rows.failures == {}
 
 
+def test_thinking_without_an_answer_is_a_failure_that_costs(tmp_path: Path) -> None:
+    file = written(tmp_path / "rows.jsonl", [official("mcp", "a")])
+    rows, folder = BenchRows((file,)), tmp_path / "run"
+    result = run(rows, folder, lambda _: Completion("\n", "length", Usage(100, 10, 60), "hm, the file is"))
+    assert (result.rows.failures, result.rows.empty, result.rows.cut) == ({"empty": 1}, 0, 0)
+    assert result.tokens["model"] == Tokens(prompt=100, completion=10, cached=60)
+    again = run(rows, folder, lambda _: Completion(tagged("ok"), usage=Usage(100, 5)), retry_failed=True)
+    assert again.tokens["model"] == Tokens(prompt=200, completion=15, cached=60)
+
+
 def test_a_prediction_in_the_change_form_is_applied() -> None:
     screen = '[0] text="Off" content_desc="" class=android.widget.Switch bounds=[0,0][9,9]'
     row = BenchRow(("android", "a", 1, 1), (), "", "", shown=(screen, "an error"))
     assert row.observation("@@ change\n0~ Off => On") == screen.replace("Off", "On")
     assert row.observation("@@ same") == screen
     assert row.observation("@@ change\n7~ Off => On") == "@@ change\n7~ Off => On"
+
+
+def test_an_official_screen_takes_changes_too(tmp_path: Path) -> None:
+    screen = '[0] text="Off" content_desc="" class=android.widget.Switch bounds=[0,0][9,9]'
+    session = official("android", "a", screen.replace("Off", "On"), turns=2)
+    session["response"][0] = f"**Environment Observation:**\n{screen}"
+    file = written(tmp_path / "android_test.jsonl", [session])
+    result = run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("@@ change\n0~ Off => On"))
+    assert result.matched.micro.measures["exact"].as_zero.share == 1
 
 
 @pytest.mark.parametrize("form", ["full", "change"])
@@ -169,6 +190,43 @@ def test_failed_rows_are_kept_and_asked_again_on_demand(tmp_path: Path) -> None:
     third = run(tasks, tmp_path / "run", say, lambda request: JUDGED_LATER[asked_of(request)][0], retry_failed=True)
     assert later == ["f"] and third.judged is not None and third.judged.failures == {}
     assert third.tokens["judge"].prompt == first.tokens["judge"].prompt == 9000
+
+
+def test_what_failed_is_asked_again_under_other_seeds(tmp_path: Path) -> None:
+    """An engine that honours seeds would fail again under the same ones."""
+    file = written(tmp_path / "rows.jsonl", [official("mcp", "a"), official("mcp", "b")])
+    rows, folder = BenchRows((file,)), tmp_path / "run"
+    seeds: dict[str, list[int | None]] = {"a": [], "b": [], "judge": []}
+
+    def say(request: ChatRequest) -> str:
+        seeds[asked_of(request)].append(request.sampling.seed)
+        return "" if len(seeds[asked_of(request)]) < 3 else tagged("ok")
+
+    def judge(request: ChatRequest) -> str:
+        if asked_of(request) == "a":
+            seeds["judge"].append(request.sampling.seed)
+        return "no verdict" if len(seeds["judge"]) < 5 else verdict(format=5)
+
+    failures = []
+    for _ in range(5):
+        result = run(rows, folder, say, judge, retry_failed=True)
+        assert result.judged is not None
+        failures.append(dict(result.judged.failures))
+    assert failures[0] == failures[1] == {"prediction/empty": 2}
+    assert failures[2]["judge/malformed"] >= 1 and failures[3:] == [{}, {}]
+    assert seeds["judge"] == [0, 1, 2, 3, 4]
+    assert [len(set(seeds[name])) for name in "ab"] == [3, 3] and not set(seeds["a"]) & set(seeds["b"])
+
+
+def test_a_request_that_a_generator_forgets_is_a_failure(tmp_path: Path) -> None:
+    class Forgetful(ScriptedGenerator):
+        def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
+            return (pair for pair in super().submit(requests) if pair[0] != 1)
+
+    file = written(tmp_path / "rows.jsonl", [official("mcp", name) for name in "abc"])
+    model = Model(Forgetful(lambda _: tagged("ok")), overlap=False)
+    with closing(Bench(BenchRows((file,)), model, None, tmp_path / "run")) as bench:
+        assert bench.run().rows.failures == {"server": 1}
 
 
 def test_another_judge_scores_the_same_predictions(tmp_path: Path) -> None:
@@ -375,13 +433,54 @@ def test_the_command_runs_goes_on_and_refuses(tmp_path: Path, serve: Callable[..
     ):
         assert shown in page
     assert CliRunner().invoke(app, [*command, "--judge", "same"]).exit_code == 0 and len(server.bodies) == 4
-    refused = CliRunner().invoke(app, [*command, "--sampling", "temperature=0"])
-    assert refused.exit_code == 2 and "another folder" in " ".join(refused.output.split())
+    for other in ("temperature=0", "top_p=1.0"):  # what a server is sent by name is another sampling
+        refused = CliRunner().invoke(app, [*command, "--sampling", other])
+        assert refused.exit_code == 2 and "another folder" in " ".join(refused.output.split())
     for wrong in (
         ["--price", "cheap"],
         ["--turns", "some"],
         ["--sampling", "heat=1"],
         ["--domain", "web"],
         ["--price", "nan,1"],
+        ["--generator", "extra_body=user"],
     ):
         assert CliRunner().invoke(app, [*command, *wrong]).exit_code == 2, wrong
+
+
+def test_a_server_is_sent_what_the_official_run_sends_and_a_seed(
+    tmp_path: Path, serve: Callable[..., FaultServer]
+) -> None:
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return answer(verdict(format=3) if is_judge(body) else tagged("ok"))
+
+    server = serve(chat)
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
+    command = ["eval", "bench", str(file), "--model", server.url, "--judge", "same", "--out"]
+    assert CliRunner().invoke(app, [*command, str(tmp_path / "official")]).exit_code == 0
+    sent = {"model", "messages", "max_tokens", "temperature", "seed"}
+    assert [set(body) for body in server.bodies] == [sent, sent]
+    server.bodies.clear()
+    mine = ["--sampling", "top_p=0.9", "--judge-sampling", "thinking=false", "--generator", 'extra_body={"seed":null}']
+    assert CliRunner().invoke(app, [*command, str(tmp_path / "mine"), *mine]).exit_code == 0
+    predicted, judged = server.bodies
+    assert set(predicted) == sent - {"seed"} | {"top_p"} and predicted["top_p"] == 0.9
+    assert set(judged) == sent - {"seed"} | {"chat_template_kwargs"}
+
+
+def test_a_judge_that_is_not_there_is_named_by_its_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentworld_gym.worlds.opening.tiny_model", lambda: None)
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
+    command = ["eval", "bench", str(file), "--model", "http://localhost:9/v1", "--out", str(tmp_path / "run")]
+    refused = CliRunner().invoke(app, [*command, "--judge", "tiny"])
+    assert refused.exit_code == 2 and "--judge: got 'tiny'" in " ".join(refused.output.split())
+
+
+def test_the_table_says_which_domains_the_macro_mean_lacks(tmp_path: Path, serve: Callable[..., FaultServer]) -> None:
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return answer("" if "You are swe." in body["messages"][0]["content"] else tagged("ok"))
+
+    file = written(tmp_path / "rows.jsonl", [official(task, "a") for task in ("mcp", "swe", "web")])
+    done = CliRunner().invoke(
+        app, ["eval", "bench", str(file), "--model", serve(chat).url, "--out", str(tmp_path / "run")]
+    )
+    assert "macro is the mean of 2 of 3 domains; every row of swe failed" in " ".join(done.output.split())

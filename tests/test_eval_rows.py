@@ -11,7 +11,7 @@ from bench_runs import CLOSING, official, run, tagged, verdict, written
 from agentworld_gym.contracts import ChatRequest
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.judging import judge_messages
-from agentworld_gym.evaluation.rows import BenchRows, files_of
+from agentworld_gym.evaluation.rows import BenchRows, Turns, files_of
 from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.spec import load_spec
@@ -44,12 +44,25 @@ def test_a_folder_gives_the_official_files_alone(tmp_path: Path) -> None:
 def test_rows_of_one_id_and_turn_are_told_apart(tmp_path: Path) -> None:
     file = written(tmp_path / "android_test.jsonl", [official("android", "a"), official("android", "a")])
     assert [row.key for row in BenchRows((file,))] == [("android", "a", 1, 1), ("android", "a", 1, 2)]
-    with pytest.raises(SpecError, match="each row once"):
-        _ = BenchRows((file, file)).counts
+
+
+def test_recordings_of_equal_ids_are_predicted_together_and_errors_name_the_line_of_their_own_file(
+    tmp_path: Path,
+) -> None:
+    one = written(tmp_path / "one.jsonl", [official("mcp", "a"), official("mcp", "b")])
+    two = written(tmp_path / "two.jsonl", [official("mcp", "a")])
+    rows = BenchRows((one, two))
+    assert [row.key for row in rows] == [("mcp", "a", 1, 1), ("mcp", "b", 1, 2), ("mcp", "a", 1, 3)]
+    assert run(rows, tmp_path / "run", lambda _: tagged("ok")).rows.count == 3
+    with two.open("ab") as file:
+        file.write(b"no row\n")
+    with pytest.raises(SpecError, match=r"two.jsonl: line 2"):
+        list(rows)
 
 
 def test_which_turns_are_predicted(tmp_path: Path) -> None:
-    file = written(tmp_path / "rows.jsonl", [official("mcp", name, turns=5) for name in "abcdefgh"])
+    sessions = [official("mcp", name, turns=5) | {"actions": ["act"] * 5} for name in "abcdefgh"]
+    file = written(tmp_path / "rows.jsonl", sessions)
 
     def turns(**options: Any) -> list[int]:
         return [row.key[2] for row in BenchRows((file,), **options)]
@@ -60,6 +73,23 @@ def test_which_turns_are_predicted(tmp_path: Path) -> None:
     assert len(drawn) == 8 and len(set(drawn)) > 1 and drawn == turns(turns="drawn") != turns(turns="drawn", seed=1)
     assert turns(turns="all", limit=7) == [1, 2, 3, 4, 5, 1, 2]
     assert turns(domains=frozenset({"web"})) == []
+
+
+@pytest.mark.parametrize("turns", ["last", "all", "drawn"])
+def test_an_official_row_stands_for_its_own_turn(tmp_path: Path, turns: Turns) -> None:
+    rows = [official("mcp", "a", turns=turn) for turn in (1, 2, 3)]
+    file = written(tmp_path / "mcp_test.jsonl", rows)
+    assert [row.key[2] for row in BenchRows((file,), turns)] == [1, 2, 3]
+
+
+def test_a_row_may_hold_its_whole_trajectory_and_lack_a_system_message(tmp_path: Path) -> None:
+    cut, whole = official("mcp", "a", turns=2), official("mcp", "a", turns=2)
+    whole["prompt"].append("act a 3")
+    whole["response"].append("**Environment Observation:**\nof later")
+    bare = {key: value for key, value in whole.items() if key not in ("system_str", "current_prompt")}
+    as_cut, as_whole, as_bare = BenchRows((written(tmp_path / "mcp_test.jsonl", [cut, whole, bare]),))
+    assert as_whole.request == as_cut.request and as_whole.truth == as_cut.truth == as_bare.truth == "ok"
+    assert as_bare.request == as_cut.request[1:] and as_bare.current == as_cut.request[-1]["content"]
 
 
 def test_what_is_no_row_is_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.report import read_result, write_page
-from agentworld_gym.evaluation.report.charts import Point, lines, reliability
+from agentworld_gym.evaluation.report.charts import COLOURS, Point, curve, lines, reliability
 from agentworld_gym.evaluation.report.page import page
 from agentworld_gym.evaluation.results import Averages, BenchResult, Judged, Matched, Measured, Party, Rows, Tokens
 from agentworld_gym.evaluation.statistics import Share
@@ -37,7 +37,7 @@ HOSTILE = "</pre><script>alert(1)</script><!-- {{ 7 * 7 }} \U0001f600 \x1b[2J"
 
 
 def share(mean: float) -> Share:
-    return Share(share=mean, low=max(mean - 0.1, -1), high=min(mean + 0.1, 1), count=40)
+    return Share(share=mean, low=max(mean - 0.1, -1), high=min(mean + 0.1, 1), count=40, groups=5)
 
 
 def measures(mean: float) -> Measures:
@@ -63,13 +63,16 @@ FIDELITY = FidelityResult(
     world=HOSTILE,
     split="test",
     source="40 sessions",
+    options={"profile": "compact", "retrieval": None, "levels": [1, 2], "sampling": {"temperature": 0.5}, "seed": 0},
     domains=(
         DomainFidelity(
             domain="terminal", sessions=5, steps=40, stale=2, fingerprint="f", taught=run(0.9),
             free=run(0.6, failures={"timeout": 3}, lost=4, probes=PROBES),
             baselines={"copy": measures(0.1), "nearest": measures(0.3)},
             calibration=(Calibration(measure="sequence", count=9, error=0.125,
-                                     bins=(Bin(low=0.8, high=0.9, count=9, confidence=0.85, exact=0.7),)),),
+                                     bins=(Bin(low=0.8, high=0.9, count=9, confidence=0.85, exact=0.7),)),
+                         Calibration(measure="token", count=9, error=0.375,
+                                     bins=(Bin(low=0.9, high=1, count=9, confidence=0.95, exact=0.7),)),),
             consistency=PLANS,
             examples=(Example(session="s", turn=1, action=HOSTILE, truth=HOSTILE, predicted=HOSTILE),),
         ),
@@ -87,7 +90,7 @@ PARTING = Parting(
 TRANSFER = TransferResult(
     domain="terminal", policy="agent", split="test", tasks=40, dream=SIDE, grounded=SIDE, gap=share(0.4), agree=30,
     only_dream=10, only_grounded=0, families={"copy": (share(0.9), share(0.5)), "move": (share(1), share(1))},
-    partings=(PARTING,),
+    partings=(PARTING,), options={"seeds": "0 to 39", "form": "change"},
 )  # fmt: skip
 NOTHING = TRANSFER.model_copy(
     update={"gap": None, "dream": SIDE.model_copy(update={"success": None, "failures": {"timeout": 40}})}
@@ -98,7 +101,14 @@ BENCH = BenchResult(
     package="0",
     model=Party(handle=HOSTILE, digest="d", parts={}, sampling={}),
     judge=None,
-    rows=Rows(files=["a"], turns="last", count=40, domains={"terminal": 40}, digest="d", failures={"timeout": 1}),
+    rows=Rows(
+        files=["a.jsonl", "b.jsonl"],
+        turns="last",
+        count=40,
+        domains={"terminal": 40},
+        digest="0123abcd",
+        failures={"timeout": 1},
+    ),
     judged=Judged(micro=AVERAGES, macro=AVERAGES, domains={"terminal": AVERAGES}, dimensions={}, failures={}),
     matched=Matched(micro=MEASURED, macro=MEASURED, domains={"terminal": MEASURED}),
     tokens={"model": Tokens()},
@@ -135,6 +145,47 @@ def test_the_page_says_what_a_reader_wants_to_know():
     assert html.count("<svg") >= 2
 
 
+def test_what_was_asked_for_stands_on_the_page_without_what_was_left_out():
+    shown = re.sub(r"</?code>", "", page([FIDELITY, TRANSFER]))
+    assert "Asked for: profile compact, levels 1, 2, sampling temperature=0.5, seed 0." in shown
+    assert "Asked for: seeds 0 to 39, form change." in shown and "retrieval" not in shown
+
+
+def test_bars_say_of_how_many_steps_in_how_many_sessions():
+    assert "of 40 in 5" in page([FIDELITY]) and "of 40 in 5" in page([BENCH])
+
+
+def test_the_page_of_a_benchmark_names_its_files():
+    assert "of a.jsonl, b.jsonl" in page([BENCH]) and "0123abcd" in page([BENCH])
+
+
+def test_both_confidences_are_plotted():
+    html = page([FIDELITY])
+    assert html.count("terminal: exact by confidence") == 2
+    assert "probability of the whole prediction" in html and "geometric mean of the tokens" in html
+    assert "0.125" in html and "0.375" in html
+
+
+def test_a_world_that_cannot_be_taught_keeps_the_colour_of_its_own_history():
+    (domain,) = (one for one in FIDELITY.domains if one.domain == "terminal")
+    alone = FIDELITY.model_copy(update={"domains": (domain.model_copy(update={"taught": None}),)})
+    html = page([alone])
+    own = COLOURS[1]
+    assert f'stroke="{own}" stroke-width="2.5" stroke-dasharray' in html
+    assert f'stroke="{COLOURS[0]}" stroke-width="2.5"' not in html
+    assert set(re.findall(r'class="fill" style="[^"]*background:(var[^"]*)"', html)) == {own, *COLOURS[2:]}
+
+
+def test_partings_that_are_not_all_listed_are_counted():
+    assert "the first 1 of 10" in page([TRANSFER])
+    assert "differs." in page([TRANSFER.model_copy(update={"only_dream": 1})])
+
+
+def test_a_world_without_a_judged_episode_has_no_return():
+    row = page([NOTHING]).partition("failures</th></tr>")[2].partition("</tr>")[0]
+    assert re.findall(r'class="number">([^<]*)<', row) == ["–", "–", "–"] and "timeout 40" in row
+
+
 def test_the_verdict_stands_on_the_page():
     assert "The agent learned the simulator" in page([TRANSFER])
     assert "nothing can be compared" in page([NOTHING])
@@ -163,7 +214,8 @@ UNIT = st.floats(0, 1)
 def test_plots_are_well_formed_whatever_they_show(rows: list[tuple[str, float, float, float]]):
     points = [Point(*row) for row in rows]
     bins = [Bin(low=0, high=1, count=3, confidence=mean, exact=low) for _, mean, low, _ in rows]
-    for svg in (lines({"a": points, "b": points[1:]}, "<title>", "&"), reliability(bins, "t", "a")):
+    learned = curve([(1000 * place, point.value) for place, point in enumerate(points)], "t", "steps")
+    for svg in (lines({"a": points, "b": points[1:]}, "<title>", "&"), reliability(bins, "t", "a"), learned):
         ElementTree.fromstring(svg)
         for x, y in re.findall(r'cx="([\d.-]+)" cy="([\d.-]+)"', svg):
             assert 0 <= float(x) <= 420 and 0 <= float(y) <= 230

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_model import write_tiny_model
+from typer.testing import CliRunner
 
 from agentworld_gym.actions import ActionParser
+from agentworld_gym.cli import app
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
 from agentworld_gym.engines.catalog import ENGINES
@@ -20,6 +24,7 @@ from agentworld_gym.evaluation.baselines import Moment, Nearest, moments
 from agentworld_gym.evaluation.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity import Plan, measure, record
 from agentworld_gym.evaluation.stepping import recorded_task, verb
+from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.rows import Row
 from agentworld_gym.screens import GRAPHICAL
@@ -36,6 +41,7 @@ from tests.worlds import dream, predicted
 SPEC = load_spec("terminal")
 ROWS = list(record("terminal", 5, seed=3))
 STEPS = sum(len(row.actions) for row in ROWS)
+SOURCE = TaskSource(SPEC)
 
 
 def options(world: str, **more: object) -> EnvOptions:
@@ -140,6 +146,26 @@ def test_what_failed_can_be_counted_as_wrong():
     assert found.taught.with_failures == pytest.approx(1 - longer / STEPS)
 
 
+def test_a_session_that_fails_before_its_probes_fails_them():
+    def answer(request: ChatRequest) -> str | Failure:
+        late = len(request.messages) == 4
+        return Failure(FailureKind.SERVER, "500") if late else oracle(lambda turn: False)(request)
+
+    found, _ = measure(options(dream("fails_before_probes", answer)), Plan(ROWS))
+    checks = {row.id: sum(bool(check.probes) for check in recorded_task(row, SOURCE).success) for row in ROWS}
+    early = [row for row in ROWS if len(row.actions) - row.probes >= 2]
+    probes = found.free.probes if found.free else None
+    assert probes and early and len(early) < len(ROWS)
+    assert probes.failed == sum(checks[row.id] for row in early)
+
+
+def test_a_look_that_the_grounded_world_no_longer_repeats_makes_a_recording_stale_too():
+    row = next(row for row in record("terminal", 40) if row.probes)
+    old = row.model_copy(update={"observations": (*row.observations[:-1], "other")})
+    found, _ = measure(options("grounded"), Plan([row, old]))
+    assert (found.stale, found.sessions) == (1, 1)
+
+
 def test_a_recording_that_the_grounded_world_no_longer_repeats_is_left_out():
     old = ROWS[0].model_copy(update={"observations": ("other", *ROWS[0].observations[1:])})
     found, _ = measure(options("grounded"), Plan([old, *ROWS[1:]]))
@@ -223,7 +249,7 @@ def test_a_forward_pass_says_what_decoding_writes():
     import torch
 
     torch.set_num_threads(1)
-    if tiny_model() is None:
+    if tiny_model("terminal") is None:
         pytest.skip("no small model is bundled")
     quick, _ = measure(options("tiny"), Plan(ROWS[:1], quick=True))
     asked, _ = measure(options("tiny"), Plan(ROWS[:1], free=False))
@@ -231,6 +257,17 @@ def test_a_forward_pass_says_what_decoding_writes():
     assert quick.taught.measures.similarity is None
     exact = [{turn: cell.exact for turn, cell in one.taught.groups["turn"].items()} for one in (quick, asked)]
     assert exact[0] == exact[1]
+
+
+def test_a_forward_pass_tells_sessions_of_one_name_apart(tmp_path: Path):
+    pytest.importorskip("transformers")
+    model = f"transformers:{write_tiny_model(tmp_path, context=4096)}"
+    given = options(model, profile="compact", sampling={"thinking": False, "temperature": 0})
+    short, *_, long = sorted(ROWS, key=lambda row: len(row.actions))
+    found, _ = measure(given, Plan([short, long.model_copy(update={"id": short.id})], quick=True))
+    assert found.taught and found.taught.measures and len(short.actions) < len(long.actions)
+    exact = found.taught.measures.exact
+    assert (exact.groups, exact.count) == (2, len(short.actions) + len(long.actions))
 
 
 def test_a_world_without_a_model_in_this_process_has_no_forward_pass():
@@ -308,6 +345,25 @@ def test_baselines_stand_beside_the_world():
     assert all(one.exact.count == STEPS for one in found.baselines.values())
 
 
+def test_the_nearest_step_is_not_taken_from_a_session_that_is_asked_about():
+    others = list(record("terminal", 3, split="train"))
+    mixed, _ = measure(options("grounded"), Plan(ROWS, [*ROWS, *others]))
+    apart, _ = measure(options("grounded"), Plan(ROWS, others))
+    assert mixed.baselines == apart.baselines
+    own, _ = measure(options("grounded"), Plan(ROWS, ROWS))
+    assert set(own.baselines) == {"copy"}
+
+
+def test_baselines_answer_the_steps_that_the_world_answered():
+    def answer(request: ChatRequest) -> str | Failure:
+        first = len(request.messages) == 2
+        return Failure(FailureKind.SERVER, "500") if first else oracle(lambda turn: False)(request)
+
+    found, _ = measure(options(dream("fails_at_one", answer)), Plan(ROWS, free=False))
+    assert found.taught and found.taught.measures and found.taught.failures == {"server": len(ROWS)}
+    assert found.baselines["copy"].exact.count == found.taught.measures.exact.count == STEPS - len(ROWS)
+
+
 # Confidence
 
 
@@ -342,6 +398,34 @@ def test_the_calibration_error_is_a_share_and_bins_hold_every_prediction(pairs: 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
 def test_one_who_is_always_sure_and_right_is_calibrated(rights: list[bool]):
     assert calibration("token", [float(right) for right in rights], rights).error == 0.0
+
+
+def test_what_was_asked_for_stands_in_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    seen: list[WorldOptions] = []
+
+    def opened(given: WorldOptions) -> GroundedWorld:
+        seen.append(given)
+        return open_world("grounded", WorldOptions(given.spec))  # type: ignore[return-value]
+
+    register_world("told", opened)
+    arguments = ["terminal", "--world", "told", "--tasks", "1", "--family", "copy_move", "--level", "1"]
+    engine = ["--generator", "confidence=true", "--sampling", "temperature=0"]
+    asked = {
+        "families": ["copy_move"],
+        "levels": [1],
+        "generator": {"confidence": True},
+        "sampling": {"temperature": 0},
+    }
+    run = CliRunner()
+    done = run.invoke(app, ["eval", "fidelity", *arguments, *engine, "--nearest", "0", "--plans", "0"])
+    assert done.exit_code == 0, done.output
+    assert FidelityResult.read(Path("fidelity.json")).options == asked
+    done = run.invoke(app, ["eval", "transfer", *arguments, *engine, "--policy", "expert", "--seed", "3"])
+    assert done.exit_code == 0, done.output
+    told = TransferResult.read(Path("transfer.json")).options
+    assert {key: told[key] for key in asked} == asked and told["seeds"] == "3"
+    assert [dict(given.generator or {}) for given in seen] == [{"confidence": True}] * 2
 
 
 def test_options_of_the_dream_do_not_reach_the_grounded_world():

@@ -13,6 +13,7 @@ from tiny_model import write_tiny_model
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.generators import ScriptedGenerator, TransformersGenerator, open_generator
+from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 
 
@@ -230,6 +231,17 @@ def test_a_directory_without_a_model_is_refused_by_name(tmp_path, missing):
     (tmp_path / missing).unlink(missing_ok=True)
     with pytest.raises(GeneratorError, match=tmp_path.name):
         TransformersGenerator(tmp_path)
+
+
+def test_transformers_shows_its_progress_again_if_it_did_before():
+    bars = pytest.importorskip("transformers").utils.logging
+    for shown in (True, False):
+        bars.enable_progress_bar() if shown else bars.disable_progress_bar()
+        with pytest.raises(OSError), without_progress_bars():
+            assert not bars.is_progress_bar_enabled()
+            raise OSError
+        assert bars.is_progress_bar_enabled() == shown
+    bars.enable_progress_bar()
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):

@@ -91,6 +91,18 @@ def test_where_the_rules_are_silent_the_rubric_speaks_or_nobody():
     assert nobody.value is None
 
 
+@pytest.mark.parametrize("mix", ["draw", "sum"])
+def test_a_group_has_one_measure_where_a_control_strikes_by_chance(mix):
+    disturbed = turn(TRUTH, earlier=[BEFORE], action="cat notes.txt", controls={"intermittent-errors": 0.3})
+    struck = f"bash: fork: Resource temporarily unavailable\n{PROMPT}"
+    found, asked = judge(verdict(5))
+    hybrid = HybridReward(RewardConfig(rubric=0.001, verifier=1000, mix=mix), found)
+    assert hybrid.by_verifier(disturbed)
+    right, wrong, other = hybrid([Candidate(disturbed, text, text) for text in (TRUTH, WRONG, struck)])
+    assert (round(right.value), round(wrong.value), other.value) == (25, 0, None)
+    assert not any(struck in prompt for prompt in asked)
+
+
 def test_an_unreadable_verdict_is_nothing_and_no_verdict_is_no_reward():
     unreadable, asked = judge("I like it.")
     (given,) = HybridReward(RewardConfig(verifier=0), unreadable)([candidate(WRONG)])
@@ -154,6 +166,24 @@ def test_tricks_score_low_even_where_the_judge_believes_everything(name):
     given, asked = reward(HACKS[name])
     assert honest.value == 25.0
     assert given.value == 0.0 and re.match(r"\w+", name)[0] in given.flags and not asked
+
+
+@pytest.mark.parametrize("name", HACKS)
+def test_tricks_score_low_on_imported_rows_too(name):
+    imported = row().model_copy(update={"spans": ()})
+    found, asked = judge(verdict(5))
+    candidates = [Candidate(imported, text, text) for text in (HACKS[name], WRONG)]
+    trick, honest = HybridReward(RewardConfig(), found)(candidates)
+    assert (trick.value, honest.value) == (0.0, 25.0) and trick.flags and len(asked) == 1
+
+
+def test_what_needs_no_truth_is_found_without_one():
+    bare = row().model_copy(update={"spans": (), "actions": (), "observations": ()})
+    stuffed = f"<predicted_observation>{WRONG}</predicted_observation>" * 2
+    given = HybridReward(RewardConfig(), judge(verdict(5))[0])(
+        [Candidate(bare, stuffed, WRONG), Candidate(bare, WRONG, WRONG, ended=False), Candidate(bare, WRONG, WRONG)]
+    )
+    assert [(reward.flags, reward.value) for reward in given] == [(("tags",), 0.0), (("cut",), 0.0), ((), 25.0)]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tiny_model import write_tiny_model
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
 from agentworld_gym.errors import GeneratorError
 from agentworld_gym.generators import TransformersGenerator
+from agentworld_gym.generators.decoding import Chooser
 from agentworld_gym.generators.drafts import Drafts, as_text
 from agentworld_gym.generators.packed_decoder import PackedDecoder
 from agentworld_gym.generators.packed_model import PackedModel
@@ -257,6 +258,23 @@ def test_a_pass_that_fails_is_a_failure_of_its_batch(folder, monkeypatch):
     monkeypatch.setattr(generator._decoder._model, "read", lambda *a, **b: (_ for _ in ()).throw(RuntimeError("oom")))
     found = answers(generator, ask("ls"))
     assert found[0].kind is FailureKind.SERVER and found[0].retryable
+
+
+@pytest.mark.parametrize("where", ["packed", "padded"])
+def test_a_row_that_ends_in_the_pass_that_fails_gets_an_answer(folder, windowed, monkeypatch, where):
+    generator = TransformersGenerator({"packed": folder, "padded": windowed}[where], device="cpu", lookup=False)
+    settle, passes = Chooser.settle, []
+
+    def out_of_memory(chooser: Chooser) -> None:
+        passes.append(chooser)
+        if len(passes) == 2:
+            raise RuntimeError("oom")
+        settle(chooser)
+
+    monkeypatch.setattr(Chooser, "settle", out_of_memory)
+    first, second, third = answers(generator, *(ask("ls", max_tokens=limit) for limit in (1, 2, 3)))
+    assert isinstance(first, Completion)
+    assert [failed.kind for failed in (second, third)] == [FailureKind.SERVER] * 2
 
 
 # Models that cannot be packed

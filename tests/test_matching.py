@@ -144,6 +144,23 @@ def test_a_line_cannot_hide_in_a_gap_and_neither_can_a_novel() -> None:
 
 
 @pytest.mark.parametrize(
+    ("truth", "gaps", "predicted", "fillings"),
+    [
+        ("Mon May 4 3s\n$", ["Mon May 4", "3s"], "Tue May 5 4s\n$", ["Tue May 5", "4s"]),
+        ("a\nb\nc", ["a\nb", "c"], "x\ny\nz", ["x\ny", "z"]),
+        ("a---b", ["a-", "b"], "x---y", ["x-", "y"]),  # where the piece begins inside of the gap and ends behind it
+        ("red box 12 g", ["red box", "12"], "bag 15 g", ["bag", "15"]),  # fewer than the truth has
+        ("a b c= d", ["a b", "c", "d"], "x c= q", ["x", "c", "q"]),  # skipping one leaves no room for the rest
+    ],
+)
+def test_a_gap_may_hold_the_text_that_follows_it(
+    truth: str, gaps: list[str], predicted: str, fillings: list[str]
+) -> None:
+    places = [span(truth, text) for text in gaps]
+    assert aligned(predicted, truth, gaps_of(truth, places)) == fillings
+
+
+@pytest.mark.parametrize(
     ("given", "truth", "right"),
     [
         ("2024-02-30", "2023-12-01", True),  # days are not counted by month

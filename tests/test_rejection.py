@@ -20,6 +20,8 @@ from agentworld_gym.evaluation.judging import Judge
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.filters import Filters
+from agentworld_gym.recipe.pools import Pool
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.recipe.samples import read_samples
 from agentworld_gym.recipe.thinking import Queries, Query, Rejection, RejectionConfig, Report
@@ -31,10 +33,15 @@ Script = Callable[[Query, int], str | Completion | Failure]
 
 
 @cache
-def asked() -> tuple[Query, ...]:
+def queries() -> Queries:
     recorder = Recorder([load_spec("terminal")], CollectConfig(), seed=3)
     rows = [row for number in range(9) if (row := recorder.row(number)) is not None]
-    return tuple(Queries(rows[:3], pools=None))
+    return Queries(rows[:3], pools=None)
+
+
+@cache
+def asked() -> tuple[Query, ...]:
+    return tuple(queries())
 
 
 def said(thinking: str, observation: str) -> str:
@@ -97,14 +104,14 @@ class Critic:
         return Completion(answer, usage=SPENT) if isinstance(answer, str) else answer
 
 
-def rejection(model: Model, critic: Critic, log: Path, **config: object) -> Rejection:
+def rejection(model: Model, critic: Critic, log: Path, sessions: Queries | None = None, **config: object) -> Rejection:
     chosen = RejectionConfig.model_validate(config)
-    return Rejection(model.generator, Sampling(), critic.judge, log / "picked.log.jsonl", chosen)
+    return Rejection(sessions or queries(), model.generator, Sampling(), critic.judge, log / "picked.log.jsonl", chosen)
 
 
 def run(script: Script, folder: Path, critic: Critic | None = None, **config: object) -> tuple[Rejection, Report]:
     found = rejection(Model(script, asked()), critic or Critic(), folder, **config)
-    return found, found.run(asked())
+    return found, found.run()
 
 
 def test_the_best_of_three_is_kept_with_its_thinking(tmp_path: Path) -> None:
@@ -183,10 +190,10 @@ def test_an_unreadable_verdict_is_asked_for_again_and_then_a_failure_never_a_sco
 def test_what_was_out_of_reach_is_asked_again_by_the_next_run(tmp_path: Path) -> None:
     down = Failure(FailureKind.CONNECTION, "the server went away", retryable=True)
     first = rejection(Model(lambda _query, _number: down, asked()), Critic(), tmp_path)
-    assert first.run(asked()).outcomes["failed"] == 3
+    assert first.run().outcomes["failed"] == 3
     assert first.report().failures == {"rollout/connection": 9}
     again = rejection(Model(lambda query, _: said("x", truth(query)), asked()), Critic(), tmp_path)
-    report = again.run(asked())
+    report = again.run()
     assert (report.queries, report.outcomes["kept"], report.failures) == (3, 3, {})
 
 
@@ -195,15 +202,15 @@ def test_a_run_that_was_killed_goes_on_and_ends_as_if_nothing_had_happened(tmp_p
         return said(f"thought {number}", truth(query))
 
     whole = rejection(Model(script, asked()), Critic(), tmp_path / "whole", wave=1)
-    whole.run(asked())
+    whole.run()
     dying = Model(script, asked(), dies_after=4)
     with pytest.raises(KeyboardInterrupt):
-        rejection(dying, Critic(), tmp_path, wave=1).run(asked())
+        rejection(dying, Critic(), tmp_path, wave=1).run()
     with (tmp_path / "picked.log.jsonl").open("ab") as log:
         log.write(b'{"id": "torn')
     later = Model(script, asked())
     going_on = rejection(later, Critic(), tmp_path, wave=1)
-    going_on.run(asked())
+    going_on.run()
     assert asked()[0].id not in later.asked
     assert list(going_on.samples()) == list(whole.samples())
     assert going_on.report() == whole.report()
@@ -219,10 +226,23 @@ def test_the_log_of_another_judge_or_minimum_is_refused(tmp_path: Path) -> None:
         run(script, tmp_path, minimum=2)
 
 
+def test_the_log_of_other_queries_is_refused_and_one_of_fewer_sessions_gone_on_with(tmp_path: Path) -> None:
+    def found(sessions: Queries) -> Rejection:
+        model = Model(lambda query, _: said("x", truth(query)), list(sessions))
+        return rejection(model, Critic(), tmp_path, sessions)
+
+    rows = list(queries().rows)
+    found(Queries(rows[:1], pools=None)).run()
+    for other in ({"form": "change"}, {"profile": "compact"}, {"reworded": False}, {"turns": 2}, {"pools": [Pool()]}):
+        with pytest.raises(SpecError, match="take another folder"):
+            found(Queries(rows, **{"pools": None, **other})).run()  # type: ignore[arg-type]
+    assert found(Queries(rows, pools=None)).run().outcomes["kept"] == 3
+
+
 def test_each_rollout_has_a_seed_of_its_own_and_tokens_are_added_up(tmp_path: Path) -> None:
     progress: list[int] = []
     model = Model(lambda query, _: said("x", truth(query)), asked())
-    report = rejection(model, Critic(), tmp_path, wave=2).run(asked(), progress.append)
+    report = rejection(model, Critic(), tmp_path, wave=2).run(progress.append)
     assert len(model.seeds) == 9
     assert report.generator == {"prompt": 900, "completion": 90, "cached": 0}
     assert report.judge == {"prompt": 300, "completion": 30, "cached": 0}
@@ -252,14 +272,14 @@ def test_a_profile_without_a_closing_request_takes_answers_as_they_are() -> None
 def test_a_judge_reads_whole_screens_where_a_small_model_reads_changes(tmp_path: Path) -> None:
     recorder = Recorder([load_spec("android")], CollectConfig(profile="compact", form="change"), seed=1)
     row = next(row for number in range(9) if (row := recorder.row(number)) is not None and row.turn_idx > 2)
-    *_, query = Queries([row], pools=None, turns=3)
+    sessions = Queries([row], pools=None, turns=3)
+    *_, query = sessions
     critic = Critic()
-    model = Model(lambda query, _: f"<think>So.</think>{query.plain.messages[-1]['content']}", [query])
-    found = rejection(model, critic, tmp_path)
-    assert found.run([query]).outcomes["kept"] == 1
-    (shown,) = critic.shown
-    assert all(observation in unescape(shown) for observation in query.row.observations)
-    assert next(found.samples()).messages[:-1] == query.request
+    model = Model(lambda query, _: f"<think>So.</think>{query.plain.messages[-1]['content']}", list(sessions))
+    found = rejection(model, critic, tmp_path, sessions)
+    assert found.run().outcomes["kept"] == 3
+    assert all(observation in unescape(critic.shown[-1]) for observation in query.row.observations)
+    assert [sample.messages[:-1] for sample in found.samples()] == [query.request for query in sessions]
 
 
 def test_in_the_change_form_a_change_that_does_not_fit_is_no_rollout() -> None:
@@ -283,6 +303,9 @@ def test_from_the_command_line_the_engines_write_samples(tmp_path: Path) -> None
     samples = list(read_samples(out))
     assert [sample.domain for sample in samples] == ["terminal"] * 3
     assert all("<think>" in sample.messages[-1]["content"] for sample in samples)
+    for share, count in (("0", 0), ("1", 3)):
+        done = CliRunner().invoke(app, ["think", "engine", str(rows), "--out", str(out), "--post-share", share])
+        assert (done.exit_code, len(list(read_samples(out)))) == (0, count), done.output
     nowhere = CliRunner().invoke(app, ["think", "engine", str(tmp_path / "none.jsonl"), "--out", str(out)])
     assert nowhere.exit_code == 2
 
@@ -291,8 +314,8 @@ def test_from_the_command_line_a_judge_picks(tmp_path: Path, monkeypatch: pytest
     rows, out = tmp_path / "rows.jsonl", tmp_path / "picked.jsonl"
     rows.write_text("".join(query.row.model_dump_json() + "\n" for query in asked()))
     # Only the turns that are asked about are in the rows, so that the command asks about them as well.
-    queries = tuple(Queries([query.row for query in asked()], pools=None))
-    model, critic = Model(lambda query, _: said("x", truth(query)), queries), Critic()
+    found = tuple(Queries([query.row for query in asked()], pools=None, filters=Filters()))
+    model, critic = Model(lambda query, _: said("x", truth(query)), found), Critic()
     opened = {"vllm:one": model.generator, "vllm:two": critic.judge.generator}
     monkeypatch.setattr("agentworld_gym.generators.open_generator", lambda handle, **_: opened[handle])
     chosen = ["--generator", "vllm:one", "--judge", "vllm:two", "--stage", "all", "--sampling", "temperature=0.9"]
@@ -300,4 +323,4 @@ def test_from_the_command_line_a_judge_picks(tmp_path: Path, monkeypatch: pytest
     assert done.exit_code == 0, done.output
     assert "3 queries, 100% kept: 3 kept, 0 below" in done.output
     assert "tokens of the generator: 900 prompt" in done.output
-    assert [sample.id for sample in read_samples(out)] == [query.id for query in queries]
+    assert [sample.id for sample in read_samples(out)] == [query.id for query in found]

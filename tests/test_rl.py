@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -14,17 +15,21 @@ from tiny_model import write_tiny_model
 
 from agentworld_gym import SpecError
 from agentworld_gym.contracts import Failure, FailureKind
+from agentworld_gym.errors import TrainingError
 from agentworld_gym.recipe.collect import collect
 from agentworld_gym.recipe.config import CollectConfig, load_config
 from agentworld_gym.recipe.metrics import read_metrics
+from agentworld_gym.recipe.pools import BENCHMARK, group_of, stage_of
 from agentworld_gym.recipe.rl_config import RlConfig, TurnsConfig
-from agentworld_gym.recipe.rows import read_rows
+from agentworld_gym.recipe.rows import Provenance, read_rows
 from agentworld_gym.recipe.samples import prompts_for
 from agentworld_gym.recipe.turns import Turns
 from agentworld_gym.rewards.verifiers import Truth, verify
 from agentworld_gym.spec import load_spec
 
 SESSIONS = 24
+EVERYTHING = {"min_turns": 1, "repeated": "none", "empty_action": "none", "retry": "none"}
+"""Filters that take nothing of what is recorded."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +47,13 @@ def config(folder, **changes):
     settings = {
         "name": "test",
         "model": {"path": str(folder / "model")},
-        "data": {"rows": [str(folder / "rows.jsonl")], "domains": ["terminal"], "max_prompt_tokens": 3000},
+        "data": {
+            "rows": [str(folder / "rows.jsonl")],
+            "domains": ["terminal"],
+            "max_prompt_tokens": 3000,
+            "pool": None,
+            "filters": EVERYTHING,
+        },
         "reward": {"rubric": 0, "partial": True, "guards": False},
         "steps": 3,
         "prompts": 2,
@@ -59,7 +70,8 @@ def config(folder, **changes):
 def turns(folder, *, count=SESSIONS, seed=0, verifiable=True, answer_tokens=600, **data):
     from transformers import AutoTokenizer
 
-    chosen = {"rows": [str(folder / "rows.jsonl")], "domains": ["terminal"], "max_prompt_tokens": 3000} | data
+    rows = [str(folder / "rows.jsonl")]
+    chosen = {"rows": rows, "domains": ["terminal"], "max_prompt_tokens": 3000, "pool": None} | data
     tokenizer = AutoTokenizer.from_pretrained(folder / "model")
     return Turns(
         TurnsConfig(**chosen), tokenizer, seed=seed, count=count, answer_tokens=answer_tokens, verifiable=verifiable
@@ -82,6 +94,32 @@ def test_an_epoch_has_one_turn_of_each_session(folder):
     assert len(set(ids)) == len(ids) == 6
     assert [again[number] for number in range(6)] == [drawn[number] for number in range(6)]
     assert [other[number].id for number in range(6)] != ids
+
+
+def test_only_the_sessions_of_the_pool_are_trained_on(folder, tmp_path):
+    rows = {row.id: row for row in read_rows(folder / "rows.jsonl")}
+    drawn = turns(folder, pool={"post_share": 0.5})
+    assert {stage_of(group_of(rows[drawn[number].id]), 0.5) for number in range(len(drawn))} == {"post"}
+    assert any(stage_of(group_of(row), 0.5) == "cpt" for row in rows.values() if row.domain == "terminal")
+    own = Provenance(source=BENCHMARK)
+    bench = [row.model_copy(update={"seed": None, "provenance": own}) for row in rows.values()]
+    path = tmp_path / "bench.jsonl"
+    path.write_text("".join(row.model_dump_json() + "\n" for row in bench))
+    with pytest.raises(SpecError, match="of another pool"):
+        turns(folder, rows=[str(path)], pool={"stage": "all"})
+
+
+def test_what_a_filter_takes_is_not_trained_on(folder, tmp_path):
+    rows = [row for row in read_rows(folder / "rows.jsonl") if row.domain == "terminal"]
+    again = tmp_path / "again.jsonl"
+    again.write_text("".join(row.model_copy(update={"id": f"{row.id}-2"}).model_dump_json() + "\n" for row in rows))
+    files = [str(folder / "rows.jsonl"), str(again)]
+    few = turns(folder, rows=files, count=len(rows) - 4)  # some sessions cannot serve
+    ids = [few[number].id.removesuffix("-2") for number in range(len(few))]
+    assert len(set(ids)) == len(ids)
+    long = {row.id for row in rows if row.turn_idx >= 5}
+    chosen = turns(folder, filters={"min_turns": 5})
+    assert {chosen[number].id for number in range(len(chosen))} <= long and len(long) < len(rows)
 
 
 def test_turns_that_cannot_serve_give_way_to_earlier_ones(folder):
@@ -162,7 +200,7 @@ def test_a_killed_run_goes_on_exactly_with_several_passes_over_its_completions(f
     killed = tmp_path / "killed"
     script = Path(__file__).with_name("rl_run.py")
     process = subprocess.Popen([sys.executable, str(script), str(killed), twice.model_dump_json()])
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 300
     while len(read_metrics(killed)) < 2 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.002)
     process.kill()
@@ -195,6 +233,66 @@ def test_metrics_say_what_rewards_are_made_of(folder, tmp_path):
     assert line["reward"] == 0 and line["groups_equal"] == 1  # random weights ramble on, and none is right
     assert line["truncated"] == pytest.approx(line["flag/cut"]) and line["flag/cut"] > 0
     assert weights(tmp_path / "model").keys() == weights(folder / "model").keys()  # adapters are merged
+
+
+def test_a_gradient_that_is_not_finite_ends_the_run_before_it_reaches_the_weights(folder, tmp_path, monkeypatch):
+    from trl.trainer.grpo_trainer import GRPOTrainer
+
+    from agentworld_gym.recipe.rl import TRAINER, train
+
+    def broken(trainer, *args, **kwargs):
+        loss = right(trainer, *args, **kwargs)
+        return loss * math.nan if trainer.state.global_step else loss
+
+    right = GRPOTrainer.compute_loss
+    with monkeypatch.context() as patch:
+        patch.setattr(GRPOTrainer, "compute_loss", broken)
+        with pytest.raises(TrainingError, match="step 2: the gradient is not finite"):
+            train(config(folder, steps=2), tmp_path)
+    assert [path.name for path in (tmp_path / TRAINER).glob("checkpoint-*")] == ["checkpoint-1"]
+    assert train(config(folder, steps=2), tmp_path)["step"] == 2
+
+
+def test_a_full_disk_ends_the_run_with_one_line_that_says_so(folder, tmp_path, monkeypatch):
+    import torch
+
+    from agentworld_gym.recipe.rl import train
+
+    def full(*_args, **_kwargs):
+        raise RuntimeError("PytorchStreamWriter failed writing file\nmore")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(TrainingError, match="failed writing file; once that is mended, the same command goes on"):
+        train(config(folder, steps=1), tmp_path)
+
+
+def test_a_model_is_exchanged_as_a_whole_and_a_crash_in_between_loses_no_card(folder, tmp_path, monkeypatch):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from agentworld_gym.recipe.model import write_model
+
+    model = AutoModelForCausalLM.from_pretrained(folder / "model")
+    tokenizer = AutoTokenizer.from_pretrained(folder / "model")
+    out = tmp_path / "model"
+    out.mkdir()
+    (out / "README.md").write_text("a card")
+    (out / "model-00001-of-00002.safetensors").write_text("of an earlier model")
+    rename, calls = Path.rename, []
+
+    def crashing(path, target):
+        calls.append(path.name)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "rename", crashing)
+        write_model(model, tokenizer, out)
+    assert not out.exists()  # nothing rather than a half
+    write_model(model, tokenizer, out)
+    assert (out / "README.md").read_text() == "a card"
+    assert [path.name for path in out.glob("*.safetensors")] == ["model.safetensors"]
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_judge_that_never_answers_masks_its_samples(folder, tmp_path):

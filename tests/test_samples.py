@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from agentworld_gym.actions import ActionParser
@@ -277,6 +278,21 @@ def test_turns_of_some_actions_of_a_domain_weigh_less() -> None:
     assert turn_weights("s", actions, shown, weighting, "swe") == [1.0, 1.0, 1.0]
     with pytest.raises(ValidationError, match="regular expression"):
         Weighting(by_action={"search": {"(": 0.5}})
+
+
+def test_a_closing_request_weighs_nothing_where_there_are_no_plain_actions() -> None:
+    asked, closing = "echo hello world", "\n\nNow predict what the environment shows."
+    row = Row(
+        task="terminal",
+        id="a",
+        system_str="",
+        prompt=(asked + closing,),
+        response=("hello world",),
+        current_prompt=asked,
+        turn_idx=1,
+        total_turns=1,
+    )
+    assert cpt_sample(row).weights == (SHARES["boilerplate"],)
 
 
 def test_a_session_weighs_its_turns_by_what_they_show() -> None:

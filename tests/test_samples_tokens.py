@@ -167,6 +167,23 @@ def test_a_long_session_loses_turns_and_a_long_request_goes(tmp_path: Path) -> N
     assert counts == {"samples": 1, "cut": 1, "too_long": 2, "weightless": 1, "turns": 2, "lost_turns": 3}
 
 
+def test_a_sample_that_loses_its_answer_goes_whatever_its_context_weighs(tmp_path: Path) -> None:
+    turns = ["go", "one " * 20] * 3
+    whole = encoded(small(), sample(*turns))
+    made = [sample(*turns, weights=[0, 0, 1], context_weight=0.1), sample("go", "one")]
+    store = build_store(made, small(), tmp_path / "store", len(whole.ids) - 1)
+    assert (store.meta["samples"], store.meta["too_long"]) == (1, 1)
+
+
+def test_a_store_knows_its_content_and_where_it_came_from(tmp_path: Path) -> None:
+    one, again, other = (
+        build_store(samples(lengths), small(), tmp_path / str(place), 100, sources={"rows.jsonl": "0123"})
+        for place, lengths in enumerate(([1, 2], [1, 2], [1, 3]))
+    )
+    assert one.meta["digest"] == again.meta["digest"] != other.meta["digest"]
+    assert one.meta["sources"] == {"rows.jsonl": "0123"}
+
+
 def test_a_long_text_is_cut_into_pieces(tmp_path: Path) -> None:
     text = Sample(
         id="k", domain="k", messages=[{"role": "text", "content": "one two " * 40}], weights=[], context_weight=1
@@ -327,6 +344,16 @@ def test_processes_see_together_what_one_sees(store: TokenStore, packing: str, p
         together = [source.next() for source in ranks]
         assert sorted(name for batch in together for name in names(batch)) == sorted(names(one.next()))
     assert ranks[0].state()["cursor"] == ranks[1].state()["cursor"] == one.state()["cursor"]
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_a_process_has_at_most_one_row_more_than_another(store: TokenStore, packing: str) -> None:
+    """So it holds less than twice its tokens."""
+    ranks = [batches(store, packing=packing, tokens=160, rank=rank, processes=3) for rank in range(3)]
+    for _ in range(30):
+        shapes = [source.next().ids.shape for source in ranks]
+        assert max(rows for rows, _ in shapes) - min(rows for rows, _ in shapes) <= 1
+        assert all(rows * width < 2 * 160 for rows, width in shapes)
 
 
 def test_a_process_without_a_row_gets_padding(tmp_path: Path) -> None:

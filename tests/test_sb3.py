@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 
-from agentworld_gym.wrappers.evaluate import bootstrap_interval, evaluate_policy
+from agentworld_gym.wrappers.evaluate import Result, bootstrap_interval, evaluate_policy
 from agentworld_gym.wrappers.policy import MenuNetwork, MenuPolicy
 from agentworld_gym.wrappers.ppo import train_ppo
 from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv, MenuEnv, make_sb3_env
@@ -347,7 +348,7 @@ def test_ppo_learns_a_grounded_family_that_chance_does_not_solve():
     before = evaluate_policy(untrained, TERMINAL, range(30), deterministic=False, **options)
     after = evaluate_policy(trained, TERMINAL, range(30), **options)
     assert before.success < 0.3 and after.success > before.success + 0.3
-    assert {episode.family for episode in after.episodes} == {"copy_move"}
+    assert {episode.task.family for episode in after.episodes} == {"copy_move"}
 
 
 # Evaluation
@@ -370,10 +371,20 @@ def test_evaluation_covers_every_seed_once_in_order_whatever_the_wave():
     ]
     for result in results:
         assert [episode.seed for episode in result.episodes] == list(range(24))
-        assert {episode.level for episode in result.episodes} == {1, 2}
+        assert {episode.task.level for episode in result.episodes} == {1, 2}
         assert 0.0 <= result.interval()[0] <= result.success <= result.interval()[1] <= 1.0
-        assert result.failures == 0 and set(result.by_family()) == {e.family for e in result.episodes}
-    assert [e.family for e in results[0].episodes] == [e.family for e in results[1].episodes]
+        assert result.failures == 0 and set(result.by_family()) == {e.task.family for e in result.episodes}
+    assert [e.task.id for e in results[0].episodes] == [e.task.id for e in results[1].episodes]
+
+
+def test_episodes_whose_world_failed_count_in_no_mean():
+    result = evaluate_policy(Random(), TERMINAL, range(4), world="scripted", max_steps=6)
+    steps, reward = result.steps, result.reward
+    failed = replace(result.episodes[0], success=None, failure="timeout", reward=-100.0, actions=())
+    mixed = Result((*result.episodes, failed))
+    assert (mixed.failures, mixed.success, mixed.steps, mixed.reward) == (1, result.success, steps, reward)
+    nothing = Result((failed,))
+    assert all(np.isnan([nothing.success, nothing.reward, nothing.steps, *nothing.interval()]))
 
 
 @settings(deadline=None, max_examples=25)

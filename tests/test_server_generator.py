@@ -162,6 +162,14 @@ def test_what_is_not_set_is_not_sent(serve, connect):
     assert server.bodies[0]["user"] == "me"
 
 
+def test_fields_of_the_body_are_part_of_the_fingerprint(serve, connect):
+    server = serve(echo)
+    plain = connect(server).describe()
+    assert connect(server, confidence=True).describe() == plain, "log-probabilities change nothing that is written"
+    other = connect(server, extra_body={"top_p": None, "min_p": 0.1}).describe()
+    assert other == plain | {"extra_body": ('{"min_p": 0.1, "top_p": null}', True)}
+
+
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
 def test_thinking_that_comes_apart_is_kept_apart(serve, connect, field):
     async def think(server, body, request):

@@ -14,6 +14,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import unescape
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.filters import Filters
 from agentworld_gym.recipe.pools import Pool, group_of
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.recipe.rows import Change, ContentSpan, Row, changes_between
@@ -233,6 +234,14 @@ def test_only_the_sessions_of_a_pool_are_taken() -> None:
     found = {query.row.id for taken in by_pool.values() for query in taken}
     assert found == {row.id for row in rows}
     assert sum(map(len, by_pool.values())) == len(rows)
+
+
+def test_what_a_filter_takes_is_not_asked_about() -> None:
+    rows = sessions("terminal")
+    twice = [*rows, *rows]
+    assert [query.row.id for query in Queries(twice, pools=None, filters=Filters())] == [row.id for row in rows]
+    assert list(Queries(rows, pools=None, filters=Filters(min_turns=99))) == []
+    assert len(list(Queries(twice, pools=None))) == len(twice)
 
 
 def test_a_row_from_elsewhere_keeps_its_own_messages_and_has_no_engine_to_think_for_it() -> None:

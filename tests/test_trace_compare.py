@@ -116,6 +116,18 @@ def test_the_command_line_tells_and_exits(tmp_path: Path) -> None:
     assert "1 of 5 turns (20.0%) agree" in other.output
 
 
+def test_an_id_names_one_episode_and_its_beginning_all_that_begin_so(tmp_path: Path) -> None:
+    left = played(tmp_path, seeds=tuple(range(12)), actions=("ls",))
+    ids = [episode.id for episode in read_trace(left)]
+    one, *more = sorted((name for name in ids if name.startswith(ids[1])), key=len)
+    assert more, f"another id begins like {one}"
+    named = CliRunner().invoke(app, ["trace", "show", str(left), "--episode", one])
+    assert named.exit_code == 0 and named.output.count("episode ") == 1
+    begun = CliRunner().invoke(app, ["trace", "show", str(left), "--episode", one[:-1]])
+    assert begun.output.count("episode ") == len(ids)
+    assert CliRunner().invoke(app, ["trace", "show", str(left), "--episode", "nobody"]).exit_code == 1
+
+
 def test_a_folder_without_a_trace_says_so(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="no trace there"):
         list(diff_traces(tmp_path, tmp_path))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,15 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 
-from training_run import config, samples  # noqa: E402
+from training_run import SHAPE, config, samples  # noqa: E402
 
 from agentworld_gym.errors import SpecError, TrainingError  # noqa: E402
 from agentworld_gym.recipe import stages  # noqa: E402
 from agentworld_gym.recipe import trainer as training  # noqa: E402
 from agentworld_gym.recipe.checkpoints import Checkpoints  # noqa: E402
-from agentworld_gym.recipe.metrics import read_metrics  # noqa: E402
+from agentworld_gym.recipe.metrics import METRICS, MetricsLog, read_metrics  # noqa: E402
 from agentworld_gym.recipe.model import CHECKPOINTS, export, make_model, make_tokenizer, model_of_run, tokenizer_of_run  # noqa: E402
+from agentworld_gym.recipe.samples import Sample, write_samples  # noqa: E402
 from agentworld_gym.recipe.stages import Outcome, batches_of, fit  # noqa: E402
 from agentworld_gym.recipe.store import TokenStore  # noqa: E402
 from agentworld_gym.recipe.trainer import MAX_BAD_STEPS, Trainer  # noqa: E402
@@ -216,13 +218,22 @@ def test_a_loss_that_is_no_number_changes_nothing_and_in_the_end_stops_the_run(t
 
 
 def test_a_loss_that_explodes_is_told_from_one_that_is_usual(tmp_path: Path) -> None:
-    run = trainer(tmp_path, train={"max_steps": 200, "explosion": 3})
+    run = trainer(tmp_path, train={"max_steps": 200, "explosion": 3, "curriculum": 0})
     for _ in range(training.ENOUGH):
         run.step()
     run.model.get_output_embeddings().register_forward_hook(lambda *arguments: arguments[-1] * 1000)
     with pytest.raises(TrainingError, match="the loss explodes"):
         run.run()
     assert run.steps == training.ENOUGH + MAX_BAD_STEPS
+
+
+def test_longer_samples_may_have_larger_losses(tmp_path: Path) -> None:
+    parts = {"max_steps": 2 * training.ENOUGH + 8, "curriculum": 0.5, "explosion": 1.01}
+    run = trainer(tmp_path, train=parts)
+    output = run.model.get_output_embeddings()
+    output.register_forward_hook(lambda *arguments: arguments[-1] * (1 if run.batches.short else 1000))
+    losses = [run.step()["loss"] for _ in range(training.ENOUGH + 4 + MAX_BAD_STEPS)]
+    assert losses[-1] > 10 * losses[0], "the loss leaps where the curriculum ends, and the run goes on"
 
 
 def test_batches_without_anything_to_learn_stop_the_run(tmp_path: Path) -> None:
@@ -284,6 +295,72 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path: Path) -> Non
         checkpoints.read()
 
 
+def test_a_checkpoint_with_a_flipped_byte_gives_way_to_the_one_before(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=2)
+    for step in (1, 2):
+        checkpoints.write(step, {"steps": step, "model": torch.full((1000,), 7.0)})
+    newest = checkpoints.paths()[-1]
+    content = bytearray(newest.read_bytes())
+    content[content.index(torch.full((10,), 7.0).numpy().tobytes()) + 5] ^= 1
+    newest.write_bytes(content)
+    found = checkpoints.read()
+    assert found is not None and found["steps"] == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file that is always full")
+def test_metrics_that_do_not_fit_the_disk_say_so(tmp_path: Path) -> None:
+    (tmp_path / METRICS).symlink_to("/dev/full")
+    with pytest.raises(TrainingError, match="No space left"), MetricsLog(tmp_path, 0, tensorboard=False) as log:
+        log.write({"step": 1})
+
+
+def test_a_run_goes_on_with_other_options_but_not_with_another_optimizer(tmp_path: Path) -> None:
+    train(tmp_path, train={"max_steps": 4})
+    with pytest.raises(TrainingError, match=r"another optimizer; go on with the same one"):
+        train(tmp_path, train={"optimizer": "adamw"})
+    changed = {"weight_decay": 0.5, "adamw_betas": [0.5, 0.6], "muon_lr": 0.01}
+    run = trainer(tmp_path, train=changed)
+    groups = [group for optimizer in run._optimizers for group in optimizer.param_groups]
+    assert run.steps == 4 and groups[0]["weight_decay"] == 0.5 and tuple(groups[1]["betas"]) == (0.5, 0.6)
+    assert run._rates._full[0] == 0.01
+
+
+def test_what_does_not_change_the_model_may_change_when_a_run_goes_on(tmp_path: Path) -> None:
+    train(tmp_path, train={"max_steps": 4})
+    model = {"shape": SHAPE, "attention": "eager", "gradient_checkpointing": True}
+    assert train(tmp_path, model=model).steps == 12
+
+
+def test_other_content_of_a_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    write_samples(path, samples(20))
+    options: dict[str, Any] = {"data": {"samples": [str(path)]}, "train": {"max_steps": 1}}
+    run = tmp_path / "run"
+    train(run, **options)
+    train(run, **options)
+    write_samples(path, samples(21))
+    with pytest.raises(SpecError, match=r"samples.jsonl: content: .*another folder for the run"):
+        train(run, **options)
+    path.unlink()
+    train(run, **options)
+
+
+def test_a_checkpoint_does_not_go_on_over_other_tokens(tmp_path: Path) -> None:
+    train(tmp_path, train={"max_steps": 1})
+    shutil.rmtree(tmp_path / stages.TOKENS)
+    with pytest.raises(TrainingError, match=r"another data"):
+        fit(config(), tmp_path, lambda: (sample for sample in samples() if sample.id != "1"), tuple)
+
+
+def test_missing_held_out_files_are_told_before_anything_is_encoded(tmp_path: Path) -> None:
+    def never() -> Iterator[Sample]:
+        raise AssertionError("samples are read")
+
+    (tmp_path / "data").mkdir()
+    with pytest.raises(SpecError, match=r"validation.jsonl"):
+        fit(config(data={"held_out": [str(tmp_path / "data")]}), tmp_path / "run", never, tuple)
+
+
 def test_a_folder_of_another_configuration_is_refused(whole: Path) -> None:
     with pytest.raises(SpecError, match=r"max_tokens.*another folder"):
         train(whole, data={"max_tokens": 64})
@@ -333,10 +410,11 @@ def test_adapters_are_trained_alone_and_merged_in_the_end(whole: Path, tmp_path:
     pytest.importorskip("peft")
     base = str(export(whole, tmp_path / "base"))
     model = {"path": base, "lora": {"rank": 4}}
-    run = trainer(tmp_path / "run", model=model, train={"optimizer": "adamw"})
+    fast = {"optimizer": "adamw", "adamw_lr": 3e-3}
+    run = trainer(tmp_path / "run", model=model, train=fast)
     names = [name for name, parameter in run.model.named_parameters() if parameter.requires_grad]
     assert names and all("lora_" in name for name in names)
-    outcome = train(tmp_path / "run", model=model, train={"optimizer": "adamw"})
+    outcome = train(tmp_path / "run", model=model, train=fast)
     assert set(weights(tmp_path / "run")) == set(names)
     assert outcome.model is not None
     before = transformers.AutoModelForCausalLM.from_pretrained(base).state_dict()

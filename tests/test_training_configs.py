@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,10 +13,12 @@ from pydantic import ValidationError
 
 from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.recipe.config import (
+    PRETRAINED,
     CptConfig,
-    DataConfig,
+    LoraConfig,
     ModelConfig,
     ModelShape,
+    SessionsConfig,
     SftConfig,
     TrainConfig,
     config_path,
@@ -25,7 +28,7 @@ from agentworld_gym.recipe.config import (
 from agentworld_gym.recipe.optimizers import LOWEST, rate
 from agentworld_gym.recipe.rl_config import RlConfig
 from agentworld_gym.spec import DOMAINS
-from agentworld_gym.task import Strict
+from agentworld_gym.task import Strict, read_yaml
 
 KINDS: dict[str, type[Strict]] = {"sft": SftConfig, "rl": RlConfig}
 """Configurations by how their names begin; all others are of pre-training."""
@@ -54,9 +57,12 @@ def test_a_wrong_configuration_says_where(tmp_path: Path) -> None:
     wrong(start + "train: {max_steps: 1}\nmodel: {path: a, shape: {}}\n", "not both")
     wrong(start + "train: {max_steps: 1}\nmodel: {lora: {rank: 4}}\n", "a path where there is lora")
     wrong(start + "train: {max_steps: 1}\nmodel: {shape: {num_attention_heads: 3}}\n", "a multiple")
-    wrong(
-        "name: a\nmodel: {}\ndata: {rows: [a]}\ntrain: {max_steps: 1}\n", "files that `agentworld samples`", SftConfig
-    )
+    tune = "name: a\nmodel: {path: a}\ntrain: {max_steps: 1}\n"
+    wrong(tune + "data: {domains: [terminal]}\n", "files that `agentworld samples`", SftConfig)
+    wrong(tune + "data: {samples: [a], rows: [a]}\n", r"data.rows: .*no such key", SftConfig)
+    wrong(start + "train: {max_steps: 1, batch_tokens: 1000}\n", r"batch_tokens \(1000\) to be no less than data.max_t")
+    flash = "name: a\ndata: {domains: [terminal], packing: packed}\ntrain: {max_steps: 1}\n"
+    wrong(flash + "model: {path: a, attention: flash_attention_2}\n", "another model.attention than flash_attention_2")
     with pytest.raises(SpecError, match=r"one of: .*tiny"):
         load_config("no-such-recipe")
 
@@ -81,8 +87,40 @@ def test_a_model_has_one_origin() -> None:
 
 def test_a_run_learns_from_something() -> None:
     with pytest.raises(ValidationError):
-        DataConfig()
-    assert DataConfig(domains=("terminal",)).rows == ()
+        SessionsConfig()
+    assert SessionsConfig(domains=("terminal",)).rows == ()
+
+
+def test_a_pretrained_model_is_trained_gently_where_nothing_else_is_said() -> None:
+    def found(model: Any, **train: Any) -> tuple[str, float, float]:
+        data = {"domains": ["terminal"]}
+        config = CptConfig(name="a", data=data, model=model, train={"max_steps": 1, **train})  # type: ignore[arg-type]
+        assert CptConfig.model_validate(config.model_dump(mode="json")) == config
+        return config.train.optimizer, config.train.adamw_lr, config.train.curriculum
+
+    assert found({"path": "a"}) == ("adamw", 1e-5, 0)
+    assert found({"path": "a", "lora": {}}) == found(ModelConfig(path="a", lora=LoraConfig())) == ("adamw", 1e-4, 0)
+    assert found({"path": "a"}, adamw_lr=1.0, curriculum=0.5) == ("adamw", 1.0, 0.5)
+    assert found({}) == ("muon+adamw", 3e-3, 0.1)
+    tuned = SftConfig(
+        name="a",
+        data={"samples": ["a"]},  # type: ignore[arg-type]
+        model=ModelConfig(path="a"),
+        train=TrainConfig(max_steps=1, adamw_lr=1e-6),
+    )
+    assert (tuned.train.optimizer, tuned.train.adamw_lr) == ("adamw", 1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in shipped() if not name.startswith("rl")])
+def test_shipped_configurations_of_pretrained_models_say_how_to_train(name: str) -> None:
+    plain = read_yaml(config_path(name))
+    assert "path" not in plain["model"] or PRETRAINED.keys() <= plain["train"].keys()
+
+
+def test_the_context_counts_a_little_whatever_else_is_said_of_the_preparation() -> None:
+    assert load_config("tiny-terminal", changes={"preparation.drills": 100}).preparation.context_weight == 0.1
+    assert load_config("tiny-terminal").preparation.context_weight == 0.1
+    assert load_config("tiny").preparation.context_weight == 0.3
 
 
 @given(
@@ -118,7 +156,19 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
     assert torch.equal(model.get_input_embeddings().weight[end], other.get_input_embeddings().weight[1])
     with pytest.raises(SpecError, match="the shape of the model to train"):
         make_model(ModelConfig(shape=ModelShape(hidden_size=64), layers_of=str(source)), tokenizer, 0)
+    for layers in (1, 9):
+        with pytest.raises(SpecError, match=r"layers\..*the shape of the model to train"):
+            make_model(ModelConfig(shape=ModelShape(num_hidden_layers=layers), layers_of=str(source)), tokenizer, 0)
     with pytest.raises(GeneratorError, match="layers_of"):
         make_model(ModelConfig(shape=shape, layers_of="nowhere"), tokenizer, 0)
     with pytest.raises(ValueError, match="layers_of for a model from scratch"):
         ModelConfig(path="x", layers_of="y")
+
+
+def test_activations_may_be_computed_twice_also_from_scratch() -> None:
+    pytest.importorskip("torch")
+    from agentworld_gym.recipe.model import make_model, make_tokenizer
+
+    for wanted in (True, False):
+        config = ModelConfig(shape=ModelShape(vocab_size=400), gradient_checkpointing=wanted)
+        assert make_model(config, make_tokenizer(config, ["a"]), 0).is_gradient_checkpointing is wanted

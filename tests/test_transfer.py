@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from agentworld_gym.cli import app
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import Action, Failure, FailureKind
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
 from agentworld_gym.evaluation.fidelity import record
 from agentworld_gym.evaluation.playing import FunctionPolicy, open_policy, play
 from agentworld_gym.evaluation.proportions import paired_gap, paired_ratio, proportion
@@ -27,6 +27,16 @@ from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 SEEDS = range(6)
+DREAMED: list[str] = []
+"""The tasks that the world `counted` was asked to begin."""
+
+RUBRIC = """
+id: kind
+domain: terminal
+instruction: Be kind.
+success:
+  - rubric: The answer is kind.
+"""
 
 
 def options(world: str, domain: str = "terminal", **more: object) -> EnvOptions:
@@ -44,6 +54,7 @@ def flattering(task: Task, actions: Sequence[Action]) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def worlds() -> None:
     register_world("flattering", lambda given: ScriptedWorld(flattering))
+    register_world("counted", lambda given: ScriptedWorld(lambda task, actions: DREAMED.append(task.id) or "$"))
     register_world("hostile", lambda given: ScriptedWorld(lambda task, actions: "dev@box:~$"))
     broken = Failure(FailureKind.TIMEOUT, "late")
     register_world("broken", lambda given: ScriptedWorld(lambda task, actions: broken if actions else "$"))
@@ -77,6 +88,37 @@ def test_a_world_that_fails_is_no_failure_of_the_agent():
     assert found.dream.success is None and found.dream.failures == {"timeout": 6}
     assert found.grounded.success and found.grounded.success.share == 1.0
     assert found.gap is None and "nothing can be compared" in found.verdict
+
+
+def test_a_task_that_several_seeds_give_is_played_once():
+    found = transfer("expert", options("grounded", task="copy_move-1-5"), SEEDS)
+    assert found.tasks == 1 and found.options["seeds"] == "0"
+    assert found.gap and found.gap.low < -0.5
+
+
+# What costs no dream
+
+
+def test_the_worlds_are_opened_before_the_dream_is_played():
+    with pytest.raises(WorldNotConfigured, match="nobody"):
+        transfer("expert", options("counted"), SEEDS, grounded="nobody")
+    assert DREAMED == []
+
+
+def test_a_task_that_the_grounded_world_cannot_judge_is_refused_before_the_dream_is_played(tmp_path: Path):
+    written = tmp_path / "kind.yaml"
+    written.write_text(RUBRIC, encoding="utf-8")
+    with pytest.raises(AgentWorldError, match="scored by a rubric"):
+        transfer("nothing", options("counted", task=str(written)), [0])
+    assert DREAMED == []
+
+
+def test_the_result_says_what_was_asked_for():
+    asked = options("grounded", families=["copy_move"], levels=(1, 2))
+    found = transfer("expert", asked, [0, 1])
+    assert found.options["seeds"] == "0 to 1" and found.options["levels"] == [1, 2]
+    assert found.options["families"] == ["copy_move"] and "profile" not in found.options
+    assert TransferResult.model_validate_json(found.model_dump_json()) == found
 
 
 # Where the two part
@@ -175,6 +217,15 @@ def test_ctrl_c_keeps_the_tasks_that_both_worlds_finished():
 
     found = transfer("expert", options("grounded"), SEEDS, wave=1, on_progress=stop)
     assert found.interrupted and found.tasks == found.agree == 2
+    assert found.grounded.success and found.grounded.success.count == 2
+
+
+def test_ctrl_c_in_the_grounded_world_asks_no_dream():
+    def stop(side: str, done: int) -> None:
+        raise KeyboardInterrupt
+
+    found = transfer("expert", options("counted"), SEEDS, wave=1, on_progress=stop)
+    assert found.interrupted and found.tasks == 0 and DREAMED == []
 
 
 def test_one_episode_proves_nothing():

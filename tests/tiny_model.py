@@ -29,8 +29,8 @@ TEXT = [
 
 
 def bundled_model() -> Path | None:
-    """The small world model that the package ships, where it is there."""
-    return tiny_model()
+    """The small world model of the terminal that the package ships, where it is there."""
+    return tiny_model("terminal")
 
 
 def write_tiny_model(folder: Path, *, context: int = 1024, hidden: int = 64, layers: int = 2) -> Path:

@@ -50,6 +50,10 @@ SamplingOption = Annotated[
     list[str] | None,
     typer.Option("--sampling", metavar="KEY=VALUE", help="How the world model samples, such as temperature=0."),
 ]
+GeneratorOption = Annotated[
+    list[str] | None,
+    typer.Option("--generator", metavar="KEY=VALUE", help="An option of the model's engine, such as confidence=true."),
+]
 ControlOption = Annotated[
     list[str] | None,
     typer.Option("--control", metavar="NAME=STRENGTH", help="A control, such as intermittent-errors=0.3; repeatable."),
@@ -138,6 +142,7 @@ def env_options(
     controls: list[str] | None = None,
     form: str | None = None,
     retrieval: Path | None = None,
+    generator: list[str] | None = None,
 ) -> dict[str, Any]:
     """The options of `agentworld_gym.config.EnvOptions`; what was not asked for keeps its default."""
     options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
@@ -153,6 +158,8 @@ def env_options(
         options["retrieval"] = str(retrieval)
     if sampling:
         options["sampling"] = dict(pair(text, "--sampling") for text in sampling)
+    if generator:
+        options["generator"] = dict(pair(text, "--generator") for text in generator)
     if controls:
         options["controls"] = dict(pair(text, "--control") for text in controls)
     if traces is not None:

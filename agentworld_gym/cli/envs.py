@@ -41,7 +41,7 @@ def envs(
     table = Table("id", "domain", "grounded", "tiny", "steps", "tasks", title="Environments")
     for spec in specs:
         tasks = f"{len(spec.tasks.families)} families" if spec.tasks.families else "hand-written"
-        worlds_here = ["yes" if there else "no" for there in (has_engine(spec.id), tiny_model() is not None)]
+        worlds_here = ["yes" if there else "no" for there in (has_engine(spec.id), tiny_model(spec.id) is not None)]
         table.add_row(spec.env_id, spec.id, *worlds_here, str(spec.limits.max_steps), tasks)
     table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
     worlds = Table("world", "who plays", title="Worlds")

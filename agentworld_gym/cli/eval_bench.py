@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from agentworld_gym.generators.handles import Lease
 
 MEASURES = ("valid", "exact", "deterministic", "similarity", "tree")
+UNASKED = {"top_p": "top_p", "thinking": "chat_template_kwargs"}
+"""Fields of a request that the official run does not send, by what would ask for them in `--sampling`."""
 
 
 def bench(
@@ -34,7 +37,8 @@ def bench(
         str, typer.Option("--judge", help="Who scores: none, same (the model itself), or as --model.")
     ] = "none",
     turns: Annotated[
-        Literal["last", "all", "drawn"], typer.Option("--turns", help="Which turns of a row; drawn takes one of them.")
+        Literal["last", "all", "drawn"],
+        typer.Option("--turns", help="Which turns of a recorded session; drawn takes one of them."),
     ] = "last",
     domains: Annotated[
         list[str] | None, typer.Option("--domain", help="Only rows of this domain; may be given several times.")
@@ -83,14 +87,17 @@ def bench(
     if judge == "same" and price and not judge_price:
         prices["judge"] = prices["model"]
     with ExitStack() as stack:
-        engine = stack.enter_context(closing(_open(model, concurrency, deadline, "--generator", generator)))
+        open_with = partial(_open, concurrency=concurrency, deadline=deadline)
+        engine = stack.enter_context(closing(open_with(model, ("--model", "--generator"), generator, sampling)))
         predictor = Model(engine, _sampling(sampling, "--sampling"), model, _overlaps(model))
         scorer = None
         if judge != "none":
             named = model if judge == "same" else judge
             # A judge that is the model shares its engine: equal handles and options are one.
             own = generator if judge == "same" else judge_generator
-            judging = stack.enter_context(closing(_open(named, concurrency, deadline, "--judge-generator", own)))
+            judging = stack.enter_context(
+                closing(open_with(named, ("--judge", "--judge-generator"), own, judge_sampling))
+            )
             scorer = Judge(judging, _sampling(judge_sampling, "--judge-sampling"), handle=named)
         run = Bench(
             chosen,
@@ -126,15 +133,33 @@ def _run(run: Bench, total: int, prices: dict[str, Prices]) -> BenchResult:
         return run.run(show)
 
 
-def _open(handle: str, concurrency: int, deadline: float, option: str, given: list[str] | None) -> Lease:
+def _open(
+    handle: str,
+    named: tuple[str, str],
+    given: list[str] | None,
+    sampling: list[str] | None,
+    *,
+    concurrency: int,
+    deadline: float,
+) -> Lease:
+    """A party's generator; `named` are the options that its handle and `given` came from.
+
+    A server is sent what the official run sends, a seed, and whatever else `sampling` asks for.
+    """
     from agentworld_gym.generators import open_generator
 
-    chosen: dict[str, Any] = {"concurrency": concurrency, "deadline_s": deadline} if _overlaps(handle) else {}
-    chosen |= dict(pair(text, option) for text in given or ())
-    return open_generator(_address(handle), **chosen)
+    chosen = dict(pair(text, named[1]) for text in given or ())
+    if _overlaps(handle):
+        extra = chosen.get("extra_body") or {}
+        if not isinstance(extra, dict):
+            raise SpecError("command line", f"{named[1]} extra_body", extra, 'an object, such as {"user":"me"}')
+        asked = {text.partition("=")[0] for text in sampling or ()}
+        unasked = {field: None for key, field in UNASKED.items() if key not in asked}
+        chosen = {"concurrency": concurrency, "deadline_s": deadline, **chosen, "extra_body": {**unasked, **extra}}
+    return open_generator(_address(handle, named[0]), **chosen)
 
 
-def _address(handle: str) -> str:
+def _address(handle: str, option: str) -> str:
     """The handle of a generator; the bundled model has a name."""
     if handle != "tiny":
         return handle
@@ -142,7 +167,7 @@ def _address(handle: str) -> str:
 
     folder = tiny_model()
     if folder is None:
-        raise SpecError("command line", "--model", handle, "a model; none is bundled here")
+        raise SpecError("command line", option, handle, "a model; none is bundled here")
     return f"transformers:{folder}"
 
 
@@ -194,6 +219,10 @@ def _tables(result: BenchResult) -> None:
         cells += [_cell(part.measures[name], 3) if name in part.measures else "-" for name in names]
         table.add_row(*cells, end_section=domain == list(result.rows.domains)[-1])
     stdout().print(table)
+    scores = judged.domains if judged else {name: one.measures["valid"] for name, one in result.matched.domains.items()}
+    if lost := [domain for domain, one in scores.items() if one.excluded is None]:
+        said = f"{len(scores) - len(lost)} of {len(scores)} domains; every row of {', '.join(lost)} failed"
+        stdout().print(f"macro is the mean of {said}.", markup=False)
     failures = judged.failures if judged else {f"prediction/{kind}": n for kind, n in result.rows.failures.items()}
     if failures:
         said = ", ".join(f"{count} {kind}" for kind, count in failures.items())

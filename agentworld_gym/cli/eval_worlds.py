@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +12,13 @@ from agentworld_gym.cli.common import (
     EnvironmentName,
     FamilyOption,
     FormOption,
+    GeneratorOption,
     LevelOption,
     ProfileOption,
     RetrievalOption,
     SamplingOption,
     SeedOption,
+    SplitOption,
     WorldOption,
     env_options,
     examples,
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from agentworld_gym.evaluation.statistics import Share
     from agentworld_gym.evaluation.world_results import DomainFidelity
 
-TestSplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, validation or test.")]
 WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")]
 OutOption = Annotated[
     Path, typer.Option("--out", dir_okay=False, help="The JSON result; its page goes beside it, as .html.")
@@ -62,11 +63,12 @@ def fidelity(
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
-    split: TestSplitOption = "test",
+    split: SplitOption = "test",
     profile: ProfileOption = None,
     form: FormOption = None,
     sampling: SamplingOption = None,
     retrieval: RetrievalOption = None,
+    generator: GeneratorOption = None,
     width: WidthOption = 64,
 ) -> None:
     """Compare a world with the grounded one, step by step, to the same actions.
@@ -91,9 +93,10 @@ def fidelity(
         for domain in domains:
             rows = recorded.get(domain, [])
             of = next((row.split for row in rows if row.split), split)
-            options = EnvOptions(
-                **env_options(domain, world, family, levels, of, profile, sampling, None, None, form, retrieval)
+            given = env_options(
+                domain, world, family, levels, of, profile, sampling, None, None, form, retrieval, generator
             )
+            options = EnvOptions(**given)
             plan = Plan(
                 rows or record(domain, tasks, seed, options.split, levels, families, show),
                 record(domain, nearest, seed, "train", levels, families, show),
@@ -110,6 +113,7 @@ def fidelity(
                 split=options.split,
                 source=source,
                 domains=tuple(found),
+                options=_asked(given, quick),
                 interrupted=interrupted,
             )
             _written(out, result)
@@ -136,11 +140,12 @@ def transfer(
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
-    split: TestSplitOption = "test",
+    split: SplitOption = "test",
     profile: ProfileOption = None,
     form: FormOption = None,
     sampling: SamplingOption = None,
     retrieval: RetrievalOption = None,
+    generator: GeneratorOption = None,
     width: WidthOption = 64,
 ) -> None:
     """Let a policy play the same tasks in the dream and in the grounded world.
@@ -152,7 +157,7 @@ def transfer(
 
     levels = level or [1]
     options = EnvOptions(
-        **env_options(env, world, family, levels, split, profile, sampling, None, None, form, retrieval)
+        **env_options(env, world, family, levels, split, profile, sampling, None, None, form, retrieval, generator)
     )
     folder = traces or out.with_name(f"{out.stem}-traces")
     with progress("transfer", 1) as bar:
@@ -193,6 +198,12 @@ def _existing(path: Path) -> Path:
     if not path.is_file():
         raise SpecError("command line", "file", str(path), "a file that is there")
     return path
+
+
+def _asked(given: Mapping[str, Any], quick: bool) -> dict[str, Any]:
+    """What was asked for, but for what has a place of its own in the result."""
+    asked = {key: value for key, value in given.items() if key not in ("spec", "world", "split")}
+    return {**asked, "quick": True} if quick else asked
 
 
 def _shower(bar: Any) -> Progress:

@@ -18,33 +18,41 @@ if TYPE_CHECKING:
     from agentworld_gym.recipe.preparing import Account
     from agentworld_gym.recipe.rows import Row
 
+RowsArgument = Annotated[
+    list[Path],
+    typer.Argument(metavar="ROWS...", help="Files of sessions that `collect` or `import` wrote, or folders."),
+]
+OutOption = Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of samples, ends with .jsonl.")]
+StageOption = Annotated[
+    Literal["cpt", "post", "all"],
+    typer.Option("--stage", help="The pool of tasks: for pre-training, for what comes after it, or both."),
+]
+PostShareOption = Annotated[
+    float, typer.Option("--post-share", min=0, max=1, help="Share of the tasks that pre-training leaves.")
+]
+PoolSplitOption = Annotated[
+    Literal["train", "validation", "test"], typer.Option("--split", help="Only sessions whose task is of this split.")
+]
+RenderProfileOption = Annotated[
+    Literal["full", "compact"] | None, typer.Option("--profile", help="Render the prompts anew, full or compact.")
+]
+RenderFormOption = Annotated[
+    Literal["full", "change"] | None,
+    typer.Option("--form", help="How screens are written: full, or as the change against the last one."),
+]
+
 
 def samples(
-    rows: Annotated[
-        list[Path],
-        typer.Argument(metavar="ROWS...", help="Files of rows that `collect` or `import` wrote, or folders."),
-    ],
-    out: Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of samples, ends with .jsonl.")],
-    stage: Annotated[
-        Literal["cpt", "post", "all"],
-        typer.Option("--stage", help="The pool: for pre-training, for what comes after it, or both."),
-    ] = "cpt",
-    split: Annotated[
-        Literal["train", "validation", "test"], typer.Option("--split", help="Which tasks to take.")
-    ] = "train",
-    post_share: Annotated[
-        float, typer.Option("--post-share", min=0, max=1, help="Share of the tasks that pre-training leaves.")
-    ] = 0.3,
+    rows: RowsArgument,
+    out: OutOption,
+    stage: StageOption = "cpt",
+    split: PoolSplitOption = "train",
+    post_share: PostShareOption = 0.3,
     each: Annotated[
         Literal["session", "turn"], typer.Option("--each", help="A sample for each session, or for each turn.")
     ] = "session",
-    profile: Annotated[
-        Literal["full", "compact"] | None, typer.Option("--profile", help="Render the prompts anew, full or compact.")
-    ] = None,
-    form: Annotated[
-        Literal["full", "change"] | None,
-        typer.Option("--form", help="How screens are written: full, or as the change against the last one."),
-    ] = None,
+    profile: RenderProfileOption = None,
+    form: RenderFormOption = None,
     weights: Annotated[
         Literal["share", "draw", "equal"] | None,
         typer.Option("--weights", help="How turns count: their class's share, drawn by it, or all alike."),
@@ -79,7 +87,8 @@ def samples(
     from agentworld_gym.recipe.tokens import TokenTable
     from agentworld_gym.task import validated
 
-    files = session_files(rows, out)
+    files = session_files(rows)
+    spare_sessions(out)
     encoder = None if tokenizer is None else _encoder(tokenizer)
     settings = {
         "pool": {"split": split, "stage": stage, "post_share": post_share},
@@ -92,7 +101,7 @@ def samples(
         "knowledge": {"files": [str(path) for path in knowledge or ()], "share": knowledge_share},
     }
     preparation = validated(Preparation, settings, "command line")
-    with progress("reading", sum(map(_lines, files))) as bar:
+    with progress("reading", sum(map(line_count, files))) as bar:
         show = counter(bar)
 
         def read() -> Iterator[Row]:
@@ -111,14 +120,12 @@ def samples(
     stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
 
 
-def session_files(paths: Sequence[Path], out: Path) -> list[Path]:
+def session_files(paths: Sequence[Path]) -> list[Path]:
     """The files of sessions that paths name; of a folder those that hold some, whatever else lies there.
 
     Raises:
-        SpecError: a path names none, or what is made of them cannot be written to `out`.
+        SpecError: a path names none.
     """
-    if out.suffix != ".jsonl" or _holds_sessions(out):
-        raise SpecError("command line", "--out", str(out), "a file that ends with .jsonl and holds no sessions")
     found: list[Path] = []
     for path in paths:
         inside = [path] if path.is_file() else sorted(filter(_holds_sessions, path.glob("*.jsonl")))
@@ -126,6 +133,16 @@ def session_files(paths: Sequence[Path], out: Path) -> list[Path]:
             raise SpecError("command line", "ROWS", str(path), "a file that `agentworld collect` wrote, or its folder")
         found += inside
     return list(dict.fromkeys(found))
+
+
+def spare_sessions(out: Path) -> None:
+    """Refuse to write samples over sessions.
+
+    Raises:
+        SpecError: `out` holds sessions, or is no file of samples by its name.
+    """
+    if out.suffix != ".jsonl" or _holds_sessions(out):
+        raise SpecError("command line", "--out", str(out), "a file that ends with .jsonl and holds no sessions")
 
 
 def _holds_sessions(file: Path) -> bool:
@@ -139,7 +156,8 @@ def _holds_sessions(file: Path) -> bool:
     return isinstance(first, dict) and "task" in first
 
 
-def _lines(file: Path) -> int:
+def line_count(file: Path) -> int:
+    """How many line feeds a file holds."""
     with file.open("rb") as data:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: data.read(1 << 20), b""))
 

@@ -5,34 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentworld_gym.cli.common import Commands, counter, examples, pair, progress, stdout
+from agentworld_gym.cli.samples import (
+    OutOption,
+    PoolSplitOption,
+    PostShareOption,
+    RenderFormOption,
+    RenderProfileOption,
+    RowsArgument,
+    StageOption,
+    session_files,
+    spare_sessions,
+)
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.rows import Row
     from agentworld_gym.recipe.thinking import Queries, Report
 
-RowsArgument = Annotated[
-    list[Path], typer.Argument(metavar="ROWS...", help="Files of recorded sessions (.jsonl), or folders of them.")
-]
-OutOption = Annotated[Path, typer.Option("--out", help="The file of samples (.jsonl).")]
-StageOption = Annotated[
-    Literal["post", "cpt", "all"],
-    typer.Option("--stage", help="Which pool of sessions: that for fine-tuning, that for pre-training, or both."),
-]
-SplitOption = Annotated[
-    Literal["train", "validation", "test"], typer.Option("--split", help="Only sessions whose task is of this split.")
-]
-ProfileOption = Annotated[
-    Literal["full", "compact"] | None, typer.Option("--profile", help="Prompts; those of each row, if not given.")
-]
-FormOption = Annotated[
-    Literal["full", "change"] | None,
-    typer.Option("--form", help="How screens are written; as in each row, if not given."),
-]
 TurnsOption = Annotated[int, typer.Option("--turns", min=1, help="How many turns of each session.")]
 RewordedOption = Annotated[
     bool, typer.Option("--reworded/--as-written", help="Draw each system prompt from its ten wordings, or keep it.")
@@ -62,18 +55,21 @@ def _queries(
     out: Path,
     stage: Any,
     split: Any,
+    post_share: float,
     profile: Any,
     form: Any,
     turns: int,
     reworded: bool,
     limit: int | None,
 ) -> Queries:
-    from agentworld_gym.cli.samples import session_files
+    from agentworld_gym.recipe.filters import Filters
     from agentworld_gym.recipe.pools import Pool
     from agentworld_gym.recipe.thinking import Queries
 
-    sessions = _Sessions(tuple(session_files(rows, out)), limit)
-    return Queries(sessions, (Pool(split=split, stage=stage),), profile, form, reworded, turns)
+    sessions = _Sessions(tuple(session_files(rows)), limit)
+    spare_sessions(out)
+    pool = Pool(split=split, stage=stage, post_share=post_share)
+    return Queries(sessions, (pool,), profile, form, reworded, turns, Filters())
 
 
 @think.command(
@@ -86,9 +82,10 @@ def engine(
     rows: RowsArgument,
     out: OutOption,
     stage: StageOption = "post",
-    split: SplitOption = "train",
-    profile: ProfileOption = None,
-    form: FormOption = None,
+    split: PoolSplitOption = "train",
+    post_share: PostShareOption = 0.3,
+    profile: RenderProfileOption = None,
+    form: RenderFormOption = None,
     turns: TurnsOption = 1,
     reworded: RewordedOption = True,
     limit: LimitOption = None,
@@ -97,7 +94,7 @@ def engine(
     from agentworld_gym.recipe.samples import write_samples
     from agentworld_gym.recipe.thinking import engine_samples
 
-    queries = _queries(rows, out, stage, split, profile, form, turns, reworded, limit)
+    queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
     count = write_samples(out, engine_samples(queries))
     stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
 
@@ -122,9 +119,10 @@ def reject(
         list[str] | None, typer.Option("--sampling", metavar="KEY=VALUE", help="How the generator samples.")
     ] = None,
     stage: StageOption = "post",
-    split: SplitOption = "train",
-    profile: ProfileOption = None,
-    form: FormOption = None,
+    split: PoolSplitOption = "train",
+    post_share: PostShareOption = 0.3,
+    profile: RenderProfileOption = None,
+    form: RenderFormOption = None,
     turns: TurnsOption = 1,
     reworded: RewordedOption = True,
     limit: LimitOption = None,
@@ -140,17 +138,16 @@ def reject(
     from agentworld_gym.spec import SamplingSpec
     from agentworld_gym.task import validated
 
-    queries = _queries(rows, out, stage, split, profile, form, turns, reworded, limit)
+    queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
     chosen = dict(pair(text, "--sampling") for text in sampling or ())
     how = validated(SamplingSpec, chosen, "--sampling").sampling()
     config = RejectionConfig(rollouts=rollouts, minimum=minimum, wave=wave)
     world, critic = open_generator(generator), open_generator(judge)
     try:
-        picking = Rejection(
-            world, how, Judge(critic, BENCH_SAMPLING, handle=judge), out.with_suffix(".log.jsonl"), config
-        )
+        scorer, log = Judge(critic, BENCH_SAMPLING, handle=judge), out.with_suffix(".log.jsonl")
+        picking = Rejection(queries, world, how, scorer, log, config)
         with progress("rollouts", queries.at_most()) as bar:
-            report = picking.run(queries, counter(bar))
+            report = picking.run(counter(bar))
         count = write_samples(out, picking.samples())
     finally:
         critic.close()

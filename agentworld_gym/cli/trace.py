@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,14 +42,15 @@ PathArgument = Annotated[Path, typer.Argument(help="A folder of traces, or one o
 )
 def show(
     path: PathArgument,
-    episode: Annotated[str, typer.Option("--episode", help="Only episodes whose id begins so.")] = "",
+    episode: Annotated[
+        str, typer.Option("--episode", help="Only the episode of this id, else those whose id begins so.")
+    ] = "",
     limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many episodes.")] = 20,
     system: Annotated[bool, typer.Option("--system", help="The system prompt of the world model too.")] = False,
 ) -> None:
     """Print episodes: instruction, actions, observations, rewards."""
-    found = (e for e in _episodes(path) if e.id.startswith(episode))
     shown = 0
-    for shown, one in enumerate(found, 1):
+    for shown, one in enumerate(_named(episode, _episodes(path)), 1):
         if shown > limit:
             stdout().print(f"… more episodes; --limit is {limit}", style="dim")
             break
@@ -169,6 +170,14 @@ def _episodes(path: Path) -> Iterator[TraceEpisode]:
     from agentworld_gym.traces import read_trace
 
     return read_trace(path)
+
+
+def _named(name: str, episodes: Iterator[TraceEpisode]) -> Iterable[TraceEpisode]:
+    """The episodes of this id; where there is none, those whose id begins so, and without a name all."""
+    if not name:
+        return episodes
+    begun = [one for one in episodes if one.id.startswith(name)]
+    return [one for one in begun if one.id == name] or begun
 
 
 def _print_episode(episode: TraceEpisode, system: bool) -> None:

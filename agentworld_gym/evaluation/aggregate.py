@@ -17,6 +17,8 @@ from agentworld_gym.matching import Match, match
 from agentworld_gym.parsing import DIMENSIONS, NO_OUTPUT
 
 MICRO, MACRO = "micro", "macro"
+SCORED = 100.0
+"""The greatest score that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,9 @@ class Column:
 
 @dataclass
 class Table:
-    """Columns of one measure by domain."""
+    """Columns of one measure by domain; its values lie between 0 and `greatest`."""
 
+    greatest: float = 1.0
     columns: dict[str, Column] = field(default_factory=lambda: defaultdict(Column))
 
     def add(self, row: BenchRow, value: float | None) -> None:
@@ -69,31 +72,47 @@ class Table:
 
     def micro(self) -> Averages:
         """Over all rows."""
-        together = Column()
-        for column in self.columns.values():
-            together.values += column.values
-            together.sessions += column.sessions
-        return averages([together])
+        return averages(list(self.columns.values()), self.greatest, together=True)
 
     def macro(self) -> Averages:
         """The mean of the domains' means."""
-        return averages(list(self.columns.values()))
+        return averages(list(self.columns.values()), self.greatest)
+
+    def domain(self, name: str) -> Averages:
+        """Over the rows of one domain."""
+        return averages([self.columns[name]], self.greatest)
 
 
-def averages(columns: list[Column]) -> Averages:
+def averages(columns: list[Column], greatest: float = 1.0, together: bool = False) -> Averages:
     """The mean of the columns' means, without failed rows and with these as zero.
 
-    >>> column = Column([1.0, None, 0.5], ["a", "a", "b"])
-    >>> found = averages([column])
-    >>> found.excluded.share, found.as_zero.share
-    (0.75, 0.5)
+    Args:
+        columns: one a domain.
+        greatest: what a value can be at most.
+        together: take the mean over all rows instead.
+
+    >>> found = averages([Column([1.0, None, 0.5], ["a", "a", "b"]), Column([None], ["c"])])
+    >>> found.excluded.share, found.as_zero.share, found.domains
+    (0.75, 0.25, 1)
     """
+    whole = [column.whole() for column in columns]
     kept = [pair for column in columns if (pair := column.kept())[0]]
-    excluded = mean_interval(kept) if kept else None
+    domains = len(kept)
+    if together:
+        whole, kept = _joined(whole), _joined(kept)
+    bounds = (0.0, greatest)
+    excluded = mean_interval(kept, bounds=bounds) if kept else None
     if all(value is not None for column in columns for value in column.values):
         assert excluded is not None
-        return Averages(excluded=excluded, as_zero=excluded)
-    return Averages(excluded=excluded, as_zero=mean_interval([column.whole() for column in columns]))
+        return Averages(excluded=excluded, as_zero=excluded, domains=domains)
+    return Averages(excluded=excluded, as_zero=mean_interval(whole, bounds=bounds), domains=domains)
+
+
+def _joined(pairs: list[tuple[list[float], list[Hashable]]]) -> list[tuple[list[float], list[Hashable]]]:
+    """The values and sessions of all columns as those of one; none where there are none."""
+    values = [value for column, _ in pairs for value in column]
+    sessions = [session for _, column in pairs for session in column]
+    return [(values, sessions)] if values else []
 
 
 def aggregate(
@@ -113,7 +132,7 @@ def aggregate(
         prices: what tokens cost, by party; none where it is not known.
     """
     prices = prices or {}
-    score, dimensions = Table(), {name: Table() for name in DIMENSIONS}
+    score, dimensions = Table(SCORED), {name: Table(SCORED) for name in DIMENSIONS}
     measures: dict[str, Table] = defaultdict(Table)
     kinds: dict[str, Table] = defaultdict(Table)
     failures: Counter[str] = Counter()
@@ -167,7 +186,7 @@ def shown(raw: float) -> float:
     >>> shown(1), shown(3), shown(5)
     (0.0, 50.0, 100.0)
     """
-    return (raw - 1) / 4 * 100
+    return (raw - 1) / 4 * SCORED
 
 
 def tokens(usage: Usage, prices: Prices | None) -> Tokens:
@@ -209,12 +228,12 @@ def _judged(score: Table, dimensions: Mapping[str, Table], failures: Counter[str
     for name, table in dimensions.items():
         if table.columns:
             by_domain[MICRO][name], by_domain[MACRO][name] = table.micro().as_zero, table.macro().as_zero
-        for domain, column in table.columns.items():
-            by_domain[domain][name] = averages([column]).as_zero
+        for domain in table.columns:
+            by_domain[domain][name] = table.domain(domain).as_zero
     return Judged(
         micro=score.micro(),
         macro=score.macro(),
-        domains={domain: averages([column]) for domain, column in sorted(score.columns.items())},
+        domains={domain: score.domain(domain) for domain in sorted(score.columns)},
         dimensions={
             domain: by_domain[domain] for domain in (MICRO, MACRO, *sorted(score.columns)) if domain in by_domain
         },
@@ -224,7 +243,7 @@ def _judged(score: Table, dimensions: Mapping[str, Table], failures: Counter[str
 
 def _matched(rows: BenchRows, measures: Mapping[str, Table], kinds: Mapping[str, Table]) -> Matched:
     def domain_of(tables: Mapping[str, Table], domain: str) -> dict[str, Averages]:
-        return {name: averages([table.columns[domain]]) for name, table in tables.items() if domain in table.columns}
+        return {name: table.domain(domain) for name, table in tables.items() if domain in table.columns}
 
     return Matched(
         micro=Measured(

@@ -82,7 +82,7 @@ class Bench:
         judge: who scores; None leaves the judge-free track alone.
         folder: `run.json` says whose run it is, `result.json` is the result.
         concurrency: how many requests each party has open at once.
-        retry_failed: whether rows that failed before are asked for again.
+        retry_failed: whether rows that failed before are asked for again, under other seeds.
         judge_overlap: as `Model.overlap`, for the judge.
         prices: what tokens cost, for the result.
 
@@ -169,15 +169,18 @@ class Bench:
             self._judges.send()
 
     def _request(self, row: BenchRow) -> ChatRequest:
-        seed = _seed(row) if self.model.generator.supports_seed else None
-        return ChatRequest(row.request, self.model.sampling.seeded(seed))
+        seed = _seed(row) + self._records.failed_tries(row.key, "prediction")
+        return ChatRequest(
+            row.request, self.model.sampling.seeded(seed if self.model.generator.supports_seed else None)
+        )
 
     def _predicted(self, asked: Asked, answer: Answer, progress: Progress) -> None:
         row = asked.row
-        if isinstance(answer, Completion) and not (answer.text or answer.reasoning).strip():
+        tokens = answer.usage.as_dict() if isinstance(answer, Completion) else {}
+        if isinstance(answer, Completion) and not answer.text.strip():
             answer = NOTHING
         if isinstance(answer, Failure):
-            self._records.add(Record(key=row.key, stage="prediction", failure=answer.as_dict()))
+            self._records.add(Record(key=row.key, stage="prediction", failure=answer.as_dict(), tokens=tokens))
             _over(progress, failed=True)
             return
         text = row.observation(parse_completion(answer.text)) or NO_OUTPUT
@@ -190,7 +193,7 @@ class Bench:
                 reasoning=answer.reasoning,
                 finish=answer.finish_reason,
                 confidence=answer.logprob,
-                tokens=answer.usage.as_dict(),
+                tokens=tokens,
             )
         )
         if self.judge is None:
@@ -200,7 +203,8 @@ class Bench:
 
     def _ask_judge(self, asked: Asked) -> None:
         assert self.judge is not None and self._judges is not None
-        self._judges.offer(asked, self.judge.request(asked.row, asked.text, asked.tries))
+        attempt = asked.tries + self._records.failed_tries(asked.row.key, "verdict")
+        self._judges.offer(asked, self.judge.request(asked.row, asked.text, attempt))
 
     def _judged(self, asked: Asked, answer: Answer, progress: Progress) -> None:
         assert self.judge is not None

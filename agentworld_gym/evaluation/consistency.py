@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from agentworld_gym.contracts import Usage
 from agentworld_gym.episode import Episode, EpisodeRunner
 from agentworld_gym.evaluation.playing import WAVE, FunctionPolicy, Played, open_policy, play
 from agentworld_gym.evaluation.proportions import paired_ratio, proportion
@@ -62,6 +63,7 @@ def consistency(
         direct=proportion(found),
         precision=_divided(right, sum(one for one, _ in pairs)),
         recall=_divided(right, sum(other for _, other in pairs)),
+        tokens=sum((one.usage for played in dreamed for one in played.values()), Usage()).as_dict(),
         failures=dict(Counter(one.failure for played in dreamed for one in played.values() if one.failure)),
     )
 

@@ -23,8 +23,9 @@ from agentworld_gym.evaluation.playing import WAVE, plain
 from agentworld_gym.evaluation.stepping import Case, Walk, cases_of, teachable, walk
 from agentworld_gym.evaluation.summing import Findings, summed
 from agentworld_gym.evaluation.world_results import DomainFidelity
-from agentworld_gym.matching import Match, match
+from agentworld_gym.matching import Match
 from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.pools import group_of
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.recipe.rows import Row, read_rows
 from agentworld_gym.spec import DomainSpec
@@ -40,7 +41,8 @@ class Plan:
 
     Args:
         rows: recorded sessions that no training saw, such as `record` makes.
-        recorded: sessions of the training split, for the nearest recorded step; none leaves that baseline out.
+        recorded: sessions of the training split, for the nearest recorded step; those of the same task as one of
+            `rows` are not looked at. None leaves that baseline out.
         free: ask with the world's own history too.
         plans: task seeds for the consistency ratio; none leaves it out.
         wave: how many sessions are walked together.
@@ -180,14 +182,10 @@ def _baselines(spec: DomainSpec, cases: Sequence[Case], recorded: Sequence[Row])
     for case in cases:
         each = enumerate(zip(moments(case.row), case.asked, strict=True))
         asked += [(case, turn, moment) for turn, (moment, wanted) in each if wanted]
-    yield "copy", [_against(case, turn, moment.last) for case, turn, moment in asked]
-    if recorded:
-        answers = Nearest(spec, recorded).answer([moment for _, _, moment in asked])
+    yield "copy", [case.compare(turn, moment.last) for case, turn, moment in asked]
+    groups = {group_of(case.row) for case in cases}
+    others = [row for row in recorded if group_of(row) not in groups]
+    if others:
+        answers = Nearest(spec, others).answer([moment for _, _, moment in asked])
         pairs = zip(asked, answers, strict=True)
-        yield "nearest", [_against(case, turn, answer) for (case, turn, _), answer in pairs]
-
-
-def _against(case: Case, turn: int, answer: str) -> Match:
-    row = case.row
-    before = row.observations[turn - 1] if turn else row.first_observation
-    return match(row.domain, answer, row.observations[turn], row.spans[turn] if row.spans else (), before)
+        yield "nearest", [case.compare(turn, answer) for (case, turn, _), answer in pairs]

@@ -34,29 +34,25 @@ def exact_steps(
         SpecError: as `folder_of`.
     """
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, utils
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    from agentworld_gym.generators.quiet import without_progress_bars
     from agentworld_gym.recipe.exactness import exact_answers
     from agentworld_gym.recipe.samples import cpt_sample
     from agentworld_gym.recipe.weights import Weighting
 
     folder = folder_of(world)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    logs: Any = utils.logging
-    shown = logs.is_progress_bar_enabled()
-    logs.disable_progress_bar()
-    try:
+    with without_progress_bars():
         model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
-    finally:
-        if shown:
-            logs.enable_progress_bar()
     model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
     prompts, equal = world.prompts, Weighting(rule="equal")  # type: ignore[attr-defined]
-    places = {case.row.id: place for place, case in enumerate(cases)}
     for start in range(0, len(cases), AT_ONCE):
-        samples = [cpt_sample(case.row, prompts, equal) for case in cases[start : start + AT_ONCE]]
+        # Two recordings may give their sessions the same id, so the place is the name here.
+        named = [(str(place), case) for place, case in enumerate(cases[start : start + AT_ONCE], start)]
+        samples = [cpt_sample(case.row, prompts, equal).model_copy(update={"id": name}) for name, case in named]
         for sample, flags in exact_answers(model, tokenizer, samples, model.config.max_position_embeddings):
-            place = places[sample.id]
+            place = int(sample.id)
             for turn, (flag, asked) in enumerate(zip(flags, cases[place].asked, strict=True)):
                 if asked:
                     yield Step(place, turn, exact=flag, failure=FailureKind.OVERFLOW.value if flag is None else None)

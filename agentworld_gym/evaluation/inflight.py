@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
 
 T = TypeVar("T")
 Answer = Completion | Failure
 Answers = SimpleQueue[tuple["Stream[T]", T, Answer] | BaseException]
+UNANSWERED = Failure(
+    FailureKind.SERVER, "the generator ended its wave without an answer to this request", retryable=True
+)
 
 
 @dataclass(eq=False)
@@ -59,9 +62,13 @@ class Stream(Generic[T]):
         threading.Thread(target=self._run, args=(wave,), daemon=True).start()
 
     def _run(self, wave: list[tuple[T, ChatRequest]]) -> None:
+        due = set(range(len(wave)))
         try:
             for place, answer in self.generator.submit([request for _, request in wave]):
+                due.discard(place)
                 self.answers.put((self, wave[place][0], answer))
+            for place in sorted(due):
+                self.answers.put((self, wave[place][0], UNANSWERED))
         except BaseException as error:
             self.answers.put(error)
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from agentworld_gym.config import EnvOptions
-from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.contracts import Usage
+from agentworld_gym.episode import Episode, EpisodeRunner, no_tokens
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens.sight import Way, on_screen
 from agentworld_gym.spec import DomainSpec
@@ -126,7 +127,7 @@ class Played:
     """One episode that is over. `success` is None where the world failed: nothing is known then.
 
     `place` is that of its seed among the seeds, `id` that of the traces. `observations` has one entry more than
-    `actions`, the first being the start.
+    `actions`, the first being the start. `usage` is what its steps and its checks cost.
     """
 
     place: int
@@ -138,6 +139,7 @@ class Played:
     actions: tuple[str, ...]
     observations: tuple[str, ...]
     failure: str | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 def play(
@@ -174,6 +176,8 @@ def play(
             going = []
             for member, step in zip(live, steps, strict=True):
                 member.reward += step.reward
+                for tokens in (step.info["tokens"], step.info.get("check_tokens", no_tokens())):
+                    member.usage += Usage(*tokens.values())
                 if not (step.terminated or step.truncated):
                     going.append(member)
                     continue
@@ -254,6 +258,7 @@ class _Live:
     episode: Episode
     kept: Any
     reward: float = 0.0
+    usage: Usage = field(default_factory=Usage)
 
     def played(self, info: Any) -> Played:
         """What is known at its end."""
@@ -268,4 +273,5 @@ class _Live:
             tuple(episode.actions),
             tuple(episode.observations),
             failure["kind"] if failure else None,
+            self.usage,
         )

@@ -9,10 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from agentworld_gym.evaluation.statistics import Share
-
-Z = 1.959964
-"""Of a 95% interval."""
+from agentworld_gym.evaluation.statistics import Share, Z, wilson
 
 
 def proportion(successes: Sequence[bool]) -> Share:
@@ -28,10 +25,8 @@ def proportion(successes: Sequence[bool]) -> Share:
     if not count:
         raise ValueError("a share needs episodes")
     share = sum(successes) / count
-    middle, weight = share + Z * Z / (2 * count), 1 + Z * Z / count
-    half = Z * math.sqrt(share * (1 - share) / count + (Z / (2 * count)) ** 2)
-    low, high = (middle - half) / weight, (middle + half) / weight
-    return Share(share=share, low=max(0.0, min(low, share)), high=min(1.0, max(high, share)), count=count)
+    low, high = wilson(share, count)
+    return Share(share=share, low=low, high=high, count=count)
 
 
 def paired_gap(pairs: Sequence[tuple[bool, bool]]) -> Share:

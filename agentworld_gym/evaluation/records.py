@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -57,6 +57,7 @@ class Records:
         self._writer = JsonlWriter(path)
         self._new: list[Record] = []
         self._found: dict[tuple[Key, Stage], Record] = {}
+        self._failed: Counter[tuple[Key, Stage]] = Counter()
         self._spent: defaultdict[Stage, Usage] = defaultdict(Usage)
         for line in read_jsonl(path):
             self._take(validated(Record, line, path))
@@ -84,6 +85,10 @@ class Records:
         for key, stage in [where for where, record in self._found.items() if record.failure is not None]:
             del self._found[key, stage]
 
+    def failed_tries(self, key: Key, stage: Stage) -> int:
+        """How many tries of a row and a stage came to nothing, those that were forgotten too: each had a seed."""
+        return self._failed[key, stage]
+
     def spent(self, stage: Stage) -> Usage:
         """The tokens of all records of a stage, those that were replaced too."""
         return self._spent[stage]
@@ -97,6 +102,8 @@ class Records:
             return
         # What only people read stays on disk.
         self._found[record.key, record.stage] = record.model_copy(update={"completion": "", "reasoning": ""})
+        if record.failure is not None:
+            self._failed[record.key, record.stage] += record.tries
         tokens = record.tokens
         self._spent[record.stage] += Usage(
             tokens.get("prompt", 0), tokens.get("completion", 0), tokens.get("cached", 0)

@@ -59,10 +59,12 @@ class Averages(Strict):
     """One mean in two ways: without the rows that failed, and with these as zero.
 
     Without is None where every row failed. A row fails where the model or the judge gave nothing that can be used.
+    `domains` counts those that `excluded` holds: a domain whose rows all failed is in `as_zero` alone.
     """
 
     excluded: Share | None
     as_zero: Share
+    domains: int = 1
 
 
 class Judged(Strict):

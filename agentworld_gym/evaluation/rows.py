@@ -29,7 +29,7 @@ Turns = Literal["last", "all", "drawn"]
 """Which turns of a row: the one it stands at, all up to it, or one of these, drawn by seed and id."""
 
 Key = tuple[str, str, int, int]
-"""Domain, id, turn, and line of the file: official rows repeat the first three."""
+"""Domain, id, turn, and line, counted on from file to file: official rows repeat the first three, recordings may."""
 
 _CHANGES = (CHANGE, FULL, SAME)
 _KEYS = frozenset(Row.model_fields)
@@ -100,7 +100,8 @@ class BenchRows:
 
     Args:
         files: see `files_of`.
-        turns: which turns of each row.
+        turns: which turns of each recorded session; a row without plain actions, as the official ones, stands for its
+            own turn alone.
         domains: only these, by their ids in this package; None takes all.
         limit: at most so many turns of each domain, the first ones.
         seed: of the turns that are drawn.
@@ -119,41 +120,36 @@ class BenchRows:
             SpecError: a line is no row; names the file, the line, the key, its value and what was expected.
         """
         taken: Counter[str] = Counter()
-        for file in self.files:
-            for line, row in _rows(file):
-                if self.domains is not None and row.domain not in self.domains:
-                    continue
-                for turn in self._turns(row):
-                    if self.limit is not None and taken[row.domain] >= self.limit:
-                        break
-                    taken[row.domain] += 1
-                    yield bench_row(row.at(turn), line)
+        for line, row in _rows(self.files):
+            if self.domains is not None and row.domain not in self.domains:
+                continue
+            for turn in self._turns(row):
+                if self.limit is not None and taken[row.domain] >= self.limit:
+                    break
+                taken[row.domain] += 1
+                yield bench_row(row.at(turn), line)
 
     def _turns(self, row: Row) -> Sequence[int]:
+        if self.turns == "last" or not row.actions:
+            return (row.turn_idx,)
         if self.turns == "all":
             return range(1, row.turn_idx + 1)
-        if self.turns == "drawn":
-            return (random.Random(f"{self.seed}/{row.task}/{row.id}").randint(1, row.turn_idx),)
-        return (row.turn_idx,)
+        return (random.Random(f"{self.seed}/{row.task}/{row.id}").randint(1, row.turn_idx),)
 
     @cached_property
     def counts(self) -> dict[str, int]:
         """How many turns there are in each domain.
 
         Raises:
-            SpecError: there are none, or two with the same key.
+            SpecError: there are none.
         """
-        seen: set[Key] = set()
-        for row in self:
-            if row.key in seen:
-                raise SpecError(", ".join(map(str, self.files)), "row", list(row.key), "each row once")
-            seen.add(row.key)
-        if not seen:
+        found = Counter(row.domain for row in self)
+        if not found:
             there = {row.domain for row in replace(self, domains=None)}
             wanted = f"rows of {', '.join(sorted(self.domains))}" if self.domains else "at least one row"
             wanted += f"; there are some of {', '.join(sorted(there))}" if there else ""
             raise SpecError(", ".join(map(str, self.files)), "rows", 0, wanted)
-        return dict(sorted(Counter(key[0] for key in seen).items()))
+        return dict(sorted(found.items()))
 
     @cached_property
     def digest(self) -> str:
@@ -190,13 +186,14 @@ def bench_row(row: Row, line: int) -> BenchRow:
     (('desktop', 'a', 1, 7), ({'role': 'user', 'content': 'noop, please'},), 'noop', 'x')
     """
     request = row.request()
+    seen = row.observations or tuple(map(_plain, row.response))
     return BenchRow(
         key=(row.domain, row.id, row.turn_idx, line),
         request=tuple(request if row.system_str else request[1:]),
         current=row.current_prompt,
-        truth=row.observations[-1] if row.observations else _plain(row.response[-1]),
+        truth=seen[-1],
         spans=row.spans[-1] if row.spans else (),
-        shown=(row.first_observation, *row.observations[:-1]),
+        shown=(row.first_observation, *seen[:-1]),
         profile=row.profile,
     )
 
@@ -207,28 +204,40 @@ def _plain(response: str) -> str:
     return unescape(head.removeprefix(MARKER).removeprefix("\n") if head.startswith(MARKER) else response)
 
 
-def _rows(file: Path) -> Iterator[tuple[int, Row]]:
-    with file.open("rb") as lines:
-        for number, line in zip(count(1), lines, strict=False):
-            if not line.strip():
-                continue
-            try:
-                data = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                if not line.endswith(b"\n"):  # torn by a kill; a whole row without a line feed counts
-                    return
-                raise SpecError(file, f"line {number}", line[:80].decode("utf-8", "replace"), "JSON") from error
-            yield number, row_of(_completed(data) if isinstance(data, dict) else data, file, f"line {number}")
+def _rows(files: Sequence[Path]) -> Iterator[tuple[int, Row]]:
+    """The rows of some files, each with its line, counted on from one file to the next."""
+    lines = count(1)
+    for file in files:
+        with file.open("rb") as opened:
+            for (number, text), line in zip(enumerate(opened, 1), lines, strict=False):
+                if not text.strip():
+                    continue
+                try:
+                    data = orjson.loads(text)
+                except orjson.JSONDecodeError as error:
+                    if not text.endswith(b"\n"):  # torn by a kill; a whole row without a line feed counts
+                        break
+                    raise SpecError(file, f"line {number}", text[:80].decode("utf-8", "replace"), "JSON") from error
+                yield line, row_of(_completed(data) if isinstance(data, dict) else data, file, f"line {number}")
 
 
 def _completed(data: dict[str, Any]) -> dict[str, Any]:
-    """The keys of a row; one turn may stand there as a text, and the current prompt may be left to the prompts."""
+    """The keys of a row.
+
+    One turn may stand there as a text. Prompts and responses may go on to the end of the trajectory. The current prompt
+    may be left to the prompts, and a system message may be missing.
+    """
     found = {key: value for key, value in data.items() if key in _KEYS}
+    turn = found.get("turn_idx")
     for key in ("prompt", "response"):
         if isinstance(found.get(key), str):
             found[key] = [found[key]]
+        elif isinstance(found.get(key), list) and isinstance(turn, int) and turn > 0:
+            found[key] = found[key][:turn]
     if isinstance(found.get("id"), int):
         found["id"] = str(found["id"])
+    if found.get("system_str") is None:
+        found["system_str"] = ""
     prompts = found.get("prompt")
     if not found.get("current_prompt") and isinstance(prompts, list) and prompts:
         found["current_prompt"] = prompts[-1]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentworld_gym.contracts import Action, Failure, Observation, Usage, World
@@ -50,6 +50,12 @@ class Case:
         """The checks of the task that are probes."""
         return [number for number, check in enumerate(self.task.success) if check.probes]
 
+    def compare(self, turn: int, text: str) -> Match:
+        """How an answer to the action of a turn, counted from 0, compares with what was recorded."""
+        row = self.row
+        before = row.observations[turn - 1] if turn else row.first_observation
+        return match(row.domain, text, row.observations[turn], row.spans[turn] if row.spans else (), before)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -71,7 +77,7 @@ class Step:
 class Walk:
     """What asking a world for all steps gave.
 
-    `probed` holds, for each case, what each of its probes found; None where the world failed.
+    `probed` holds, for each case, what each of its probes found; None where the world failed, then or on the way.
     """
 
     steps: list[Step] = field(default_factory=list)
@@ -133,26 +139,28 @@ def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | No
             yield None
             continue
         try:
-            shown: list[str] = []
-            for action in actions[: case.acted]:
-                (answer,) = grounded.world.step([session], [action])
-                if isinstance(answer, Failure):
-                    break
-                shown.append(answer.text)
-            if shown != list(row.observations[: case.acted]):
-                yield None
-                continue
-            probes = probes_of(case, session, [row.first_observation, *shown])
-            run_probes(grounded.world, grounded.parser, probes, output_pattern(grounded))
-            yield Case(row, task, actions, tuple(map(_verdict, probes)))
+            yield _replayed(case, session, grounded)
         finally:
             session.close()
 
 
-def output_pattern(runner: EpisodeRunner) -> re.Pattern[str] | None:
-    """Where the output stands in an observation of the runner's domain."""
-    pattern = runner.spec.observation.output
-    return re.compile(pattern) if pattern else None
+def _replayed(case: Case, session: Any, grounded: EpisodeRunner) -> Case | None:
+    """The case with what its probes find; None where a turn, of the agent or of a look, shows something else."""
+    if not _repeats(case, session, grounded, range(case.acted)):
+        return None
+    probes = probes_of(case, session, [case.row.first_observation, *case.row.observations[: case.acted]])
+    run_probes(grounded.world, grounded.parser, probes, grounded.output)
+    if not _repeats(case, session, grounded, range(case.acted, len(case.actions))):
+        return None
+    return replace(case, probed=tuple(map(_verdict, probes)))
+
+
+def _repeats(case: Case, session: Any, grounded: EpisodeRunner, turns: Iterable[int]) -> bool:
+    for turn in turns:
+        (answer,) = grounded.world.step([session], [case.actions[turn]])
+        if isinstance(answer, Failure) or answer.text != case.row.observations[turn]:
+            return False
+    return True
 
 
 def probes_of(case: Case, session: Any, shown: Sequence[str]) -> list[Probe]:
@@ -200,7 +208,7 @@ class _Group:
     """Some sessions on their way, in step."""
 
     def __init__(self, runner: EpisodeRunner, cases: Sequence[Case], places: Sequence[int], taught: bool, into: Walk):
-        self._runner, self._cases, self._taught, self._into = runner, cases, taught, into
+        self._runner, self._cases, self._places, self._taught, self._into = runner, cases, places, taught, into
         tasks = [cases[place].task for place in places]
         begun = runner.world.begin(tasks, [task.seed or 0 for task in tasks])
         self.live: dict[int, Any] = {}
@@ -233,7 +241,7 @@ class _Group:
                 self._runner.world.accept(self.live[place], action, Observation(truth))  # type: ignore[attr-defined]
             else:
                 if action.error is None:
-                    self._keep(place, turn, answer, truth)
+                    self._keep(place, turn, answer)
                 if self._taught and action.error is None:
                     self._runner.world.correct(self.live[place], truth)  # type: ignore[attr-defined]
             shown = truth if self._taught or isinstance(answer, Failure) else answer.text
@@ -242,13 +250,15 @@ class _Group:
         return len(places)
 
     def probe(self) -> None:
-        """Run the probes of all sessions that came to their end."""
+        """Run the probes of all sessions that came so far; a session that was lost before fails its own."""
         probes = [probe for some in self._probes.values() for probe in some]
-        run_probes(self._runner.world, self._runner.parser, probes, output_pattern(self._runner))
-        for place, some in self._probes.items():
-            self._into.probed[place] = list(map(_verdict, some))
-            for probe in some:
-                self._into.usage += probe.usage
+        run_probes(self._runner.world, self._runner.parser, probes, self._runner.output)
+        for probe in probes:
+            self._into.usage += probe.usage
+        for place in self._places:
+            lost: list[bool | None] = [None] * len(self._cases[place].checks)
+            some = self._probes.get(place)
+            self._into.probed[place] = lost if some is None else list(map(_verdict, some))
 
     def _arrive(self) -> None:
         """Fork for the probes where the agent's turns are over; close what has no turn left."""
@@ -259,10 +269,8 @@ class _Group:
             if self._turn == len(case.actions):
                 self.live.pop(place).close()
 
-    def _keep(self, place: int, turn: int, answer: Observation, truth: str) -> None:
-        row = self._cases[place].row
-        before = row.observations[turn - 1] if turn else row.first_observation
-        compared = match(row.domain, answer.text, truth, row.spans[turn] if row.spans else (), before)
+    def _keep(self, place: int, turn: int, answer: Observation) -> None:
+        compared = self._cases[place].compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
         self._into.steps.append(Step(place, turn, compared, sequence=sure, token=each))
         self._into.usage += answer.usage

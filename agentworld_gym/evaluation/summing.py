@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, islice
+from itertools import compress, groupby, islice
 
 from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.evaluation.calibration import Measure, calibration
@@ -31,6 +31,9 @@ LAST_TURN = 12
 MOST_GROUPS = 40
 """Of each grouping the largest are kept."""
 
+BOUNDS = (0.0, 1.0)
+"""Of all measures of a match."""
+
 GROUP_DRAWS = 400
 """Bootstrap samples of the interval of a group, of which there are many."""
 
@@ -49,18 +52,24 @@ class Findings:
 
 def summed(runner: EpisodeRunner, found: Findings) -> DomainFidelity:
     """The result of a domain."""
-    owners = [number for number, case in enumerate(found.cases) for wanted in case.asked if wanted]
+    asked = [(number, turn) for number, case in enumerate(found.cases) for turn, one in enumerate(case.asked) if one]
     first = found.taught or found.free or Walk()
+    # Beside what the world answered stands what the baselines say to the same steps.
+    answered = {(step.case, step.turn) for step in first.steps if step.failure is None}
+    kept = [place in answered for place in asked]
+    owners = [number for number, _ in compress(asked, kept)]
     usage = (found.taught or Walk()).usage + (found.free or Walk()).usage
     return DomainFidelity(
         domain=runner.spec.id,
         sessions=len(found.cases),
-        steps=len(owners),
+        steps=len(asked),
         stale=found.stale,
         fingerprint=runner.fingerprint,
         taught=_run(found.taught, found.cases) if found.taught else None,
         free=_run(found.free, found.cases) if found.free else None,
-        baselines={who: _measures(answers, owners) for who, answers in found.baselines.items() if answers},
+        baselines={
+            who: _measures(list(compress(answers, kept)), owners) for who, answers in found.baselines.items() if owners
+        },
         calibration=tuple(_calibrations(first)),
         consistency=found.consistency,
         tokens=usage.as_dict(),
@@ -98,7 +107,7 @@ def _of_steps(steps: Sequence[Step]) -> Measures:
 
 def _measures(matches: Sequence[Match], owners: Sequence[int]) -> Measures:
     def share(of: Callable[[Match], float]) -> Share:
-        return interval([float(of(one)) for one in matches], owners)
+        return interval([of(one) for one in matches], owners, bounds=BOUNDS)
 
     trees = [(one.tree, owner) for one, owner in zip(matches, owners, strict=True) if one.tree is not None]
     return Measures(
@@ -107,7 +116,7 @@ def _measures(matches: Sequence[Match], owners: Sequence[int]) -> Measures:
         normalised=share(lambda one: one.normalised),
         similarity=share(lambda one: one.similarity),
         valid=share(lambda one: one.valid),
-        tree=interval([tree for tree, _ in trees], [owner for _, owner in trees]) if trees else None,
+        tree=interval([tree for tree, _ in trees], [owner for _, owner in trees], bounds=BOUNDS) if trees else None,
     )
 
 

@@ -6,25 +6,35 @@ says nothing of that. So both figures stand side by side, with the interval of t
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic_core import to_jsonable_python
 
 from agentworld_gym.config import EnvOptions
+from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.evaluation.playing import WAVE, Played, Policy, open_policy, plain, play
 from agentworld_gym.evaluation.proportions import paired_gap, proportion
 from agentworld_gym.evaluation.statistics import Share
 from agentworld_gym.evaluation.world_results import Parting, Side, TransferResult, excerpt
 from agentworld_gym.fingerprint import installed
 from agentworld_gym.spec import load_spec
+from agentworld_gym.tasksource import TaskSource
 from agentworld_gym.traces.diff import Turn, compare
+
+logger = logging.getLogger(__name__)
 
 PARTINGS = 50
 """How many parting episodes a result lists at most; the traces hold all of them."""
+
+SAID_APART = ("spec", "world", "split", "traces")
+"""Options that have a place of their own in the result."""
 
 Progress = Callable[[str, int], None]
 
@@ -39,7 +49,11 @@ def transfer(
     traces: Path | None = None,
     on_progress: Progress | None = None,
 ) -> TransferResult:
-    """Let a policy play the same tasks in the dream and in the grounded world.
+    """Let a policy play the same tasks in the grounded world and in the dream.
+
+    Both worlds are opened before anything is played, and the grounded one is played first: a task that it cannot judge
+    costs no dream. Where seeds give the same task, as those of a spec without families do, the first of them is played:
+    the intervals count independent tasks.
 
     Ctrl-C ends the playing; the result holds the tasks that both worlds finished and says that it was interrupted.
 
@@ -55,6 +69,7 @@ def transfer(
     Raises:
         SpecError: a handle or an option is wrong.
         WorldNotConfigured: there is no such world.
+        AgentWorldError: a world cannot begin or judge a task.
 
     >>> found = transfer("expert", EnvOptions(spec="terminal", world="grounded", split="test"), range(4))
     >>> found.grounded.success.share, found.gap.share, found.verdict.split(".")[0]
@@ -62,23 +77,21 @@ def transfer(
     """
     spec = load_spec(options.spec)
     player = open_policy(policy, spec) if isinstance(policy, str) else policy
-    played: dict[str, dict[int, Played]] = {"dream": {}, "grounded": {}}
-    prints: dict[str, str] = {}
-    logs: dict[str, str | None] = {}
+    played: dict[str, dict[int, Played]] = {"grounded": {}, "dream": {}}
     interrupted = False
-    for side, chosen in (("dream", options), ("grounded", plain(options, grounded))):
-        runner = replace(chosen, traces=None if traces is None else str(traces / side)).runner()
-        prints[side] = runner.fingerprint
-        logs[side] = None if runner.traces is None else str(runner.traces.agent.path)
-        report = None if on_progress is None else (lambda done, side=side: on_progress(side, done))
-        wanted = [seed for seed in seeds if side == "dream" or seed in played["dream"]]
+    with ExitStack() as opened:
+        runners: dict[str, EpisodeRunner] = {}
+        for side, chosen in (("grounded", plain(options, grounded)), ("dream", options)):
+            runners[side] = replace(chosen, traces=None if traces is None else str(traces / side)).runner()
+            opened.callback(runners[side].close)
+        seeds = _one_a_task(runners["grounded"].source, seeds)
         try:
-            for episode in play(runner, player, wanted, wave=wave, on_progress=report):
-                played[side][episode.seed] = episode
+            for side, runner in runners.items():
+                report = None if on_progress is None else (lambda done, side=side: on_progress(side, done))
+                for episode in play(runner, player, seeds, wave=wave, on_progress=report):
+                    played[side][episode.seed] = episode
         except KeyboardInterrupt:
             interrupted = True
-        finally:
-            runner.close()
     both = sorted(played["dream"].keys() & played["grounded"].keys())
     dream, real = ([played[side][seed] for seed in both] for side in ("dream", "grounded"))
     return TransferResult(
@@ -86,24 +99,57 @@ def transfer(
         policy=player.name,
         split=options.split,
         tasks=len(both),
-        dream=_side(options.world, prints["dream"], logs["dream"], dream),
-        grounded=_side(grounded, prints["grounded"], logs["grounded"], real),
+        dream=_side(options.world, runners["dream"], dream),
+        grounded=_side(grounded, runners["grounded"], real),
         package=installed("agentworld-gym"),
+        options=_asked(options, seeds),
         interrupted=interrupted,
         **_compared(dream, real),
     )
 
 
-def _side(world: str, fingerprint: str, log: str | None, episodes: Sequence[Played]) -> Side:
+def _one_a_task(source: TaskSource, seeds: Sequence[int]) -> list[int]:
+    """The seeds, of those that give the same task only the first."""
+    first: dict[str, int] = {}
+    for seed in seeds:
+        first.setdefault(source.pick(seed, {}).id, seed)
+    if len(first) < len(seeds):
+        logger.warning("%d seeds give %d different tasks; each is played once", len(seeds), len(first))
+    return list(first.values())
+
+
+def _asked(options: EnvOptions, seeds: Sequence[int]) -> dict[str, Any]:
+    """What was asked for beside policy and world, as JSON has it; what keeps its default is left out."""
+    asked = {one.name: getattr(options, one.name) for one in fields(options) if one.name not in SAID_APART}
+    defaults = {one.name: one.default for one in fields(options)}
+    chosen = {name: value for name, value in asked.items() if value != defaults[name]}
+    known: dict[str, Any] = to_jsonable_python(
+        {"seeds": _span(seeds), "levels": options.levels, **chosen}, fallback=str
+    )
+    return known
+
+
+def _span(seeds: Sequence[int]) -> str:
+    """Seeds in few words.
+
+    >>> _span(range(100)), _span([4]), _span([1, 5])
+    ('0 to 99', '4', '1, 5')
+    """
+    if len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return ", ".join(map(str, seeds))
+
+
+def _side(world: str, runner: EpisodeRunner, episodes: Sequence[Played]) -> Side:
     judged = [episode for episode in episodes if episode.success is not None]
     return Side(
         world=world,
-        fingerprint=fingerprint,
+        fingerprint=runner.fingerprint,
         success=proportion([bool(episode.success) for episode in judged]) if judged else None,
         reward=_mean([episode.reward for episode in judged]),
         steps=_mean([len(episode.actions) for episode in judged]),
         failures=dict(Counter(episode.failure for episode in episodes if episode.failure)),
-        traces=log,
+        traces=None if runner.traces is None else str(runner.traces.agent.path),
     )
 
 

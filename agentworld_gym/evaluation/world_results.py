@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -53,7 +53,8 @@ class Cell(Strict):
 class Probes(Strict):
     """What probes of tasks found in both worlds after the same actions: how many checks passed where.
 
-    `agreement` is the share of checks with one verdict; those a world failed on are left out and counted in `failed`.
+    `agreement` is the share of checks with one verdict; those that a world failed on, or before it came so far, are
+    left out and counted in `failed`.
     """
 
     agreement: Share
@@ -119,7 +120,8 @@ class Consistency(Strict):
     replayed, action by action, in the grounded world. `replayed` is the share of tasks whose plan succeeds there,
     `direct` the share of tasks where the same search in the grounded world itself finds a plan; `ratio` is the first by
     the second. `precision` is the share of plans that succeed for real among those the dream calls successful, `recall`
-    the share that the dream calls successful among those that succeed for real.
+    the share that the dream calls successful among those that succeed for real. `tokens` are those of the plans played
+    in the dream.
     """
 
     policy: str
@@ -132,6 +134,7 @@ class Consistency(Strict):
     direct: Share
     precision: float | None
     recall: float | None
+    tokens: Counts = Field(default_factory=dict)
     failures: Counts
 
 
@@ -148,7 +151,8 @@ class Example(Strict):
 class DomainFidelity(Strict):
     """How faithful a world is in one domain. `stale` counts recordings that the grounded world no longer repeats.
 
-    `baselines` holds what needs no model: `copy` the last observation, or the `nearest` recorded step.
+    `baselines` holds what needs no model, over the steps that the world answered: `copy` the last observation, or the
+    `nearest` recorded step. `tokens` are those of all steps and their probes; `consistency` has its own.
     """
 
     domain: str
@@ -166,13 +170,17 @@ class DomainFidelity(Strict):
 
 
 class FidelityResult(Result):
-    """A world beside the grounded one. Where `interrupted`, what was measured until then."""
+    """A world beside the grounded one. Where `interrupted`, what was measured until then.
+
+    `options` holds what was asked for beside the world, such as `profile`, `sampling`, `retrieval` or `levels`.
+    """
 
     kind: Literal["fidelity"] = "fidelity"
     world: str
     split: Split | None
     source: str
     domains: tuple[DomainFidelity, ...]
+    options: dict[str, Any] = Field(default_factory=dict)
     interrupted: bool = False
 
 
@@ -218,6 +226,7 @@ class TransferResult(Result):
     """A policy in the dream and in the grounded world, on the same tasks.
 
     `gap` is the mean difference of success, dream minus grounded, over the episodes that both worlds could judge.
+    `options` holds what was asked for beside policy and world, such as `seeds`, `profile` or `levels`.
     """
 
     kind: Literal["transfer"] = "transfer"
@@ -233,6 +242,7 @@ class TransferResult(Result):
     only_grounded: int
     families: dict[str, tuple[Share, Share]]
     partings: tuple[Parting, ...]
+    options: dict[str, Any] = Field(default_factory=dict)
     interrupted: bool = False
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import random
@@ -47,7 +48,7 @@ class ServerGenerator:
         retries: how often a request is repeated after 429, 408, 5xx, or a lost or refused connection.
         backoff_s: the pause before the first repetition; it doubles each time, with jitter. `Retry-After` wins.
         api_key_env: the environment variable that holds the key, if the server wants one.
-        extra_body: further fields of each request; None takes a field out.
+        extra_body: further fields of each request; None takes a field out. They are part of the fingerprint.
         confidence: whether to ask for log-probabilities, which makes answers several times as long on the wire.
     """
 
@@ -74,6 +75,7 @@ class ServerGenerator:
         self._concurrency, self._retries, self._backoff_s = concurrency, retries, backoff_s
         self._deadline_s, self._connect_timeout_s = deadline_s, connect_timeout_s
         self._key_env, self._extra = api_key_env, dict(extra_body or {})
+        self._fields = dict(self._extra)
         if confidence:
             self._extra.setdefault("logprobs", True)
         # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` keeps them back.
@@ -97,7 +99,7 @@ class ServerGenerator:
         return wave
 
     def describe(self) -> dict[str, tuple[str, bool]]:
-        """Model name and server version. Both only declared: a server can't prove its weights.
+        """Model name and server version, only declared: a server can't prove its weights. And `extra_body`, if any.
 
         Raises:
             GeneratorError: if the server cannot be reached or lists no model.
@@ -106,7 +108,10 @@ class ServerGenerator:
             failure = background_loop().run(self._look_up(retries=0))
             if failure is not None:
                 raise GeneratorError(failure.message)
-        return {"generator": (f"server {self._version}".strip(), False), "model": (str(self._model), False)}
+        parts = {"generator": (f"server {self._version}".strip(), False), "model": (str(self._model), False)}
+        if self._fields:
+            parts["extra_body"] = (json.dumps(self._fields, sort_keys=True), True)
+        return parts
 
     def close(self) -> None:
         """Cancel what is open and close the connections. Safe to repeat."""

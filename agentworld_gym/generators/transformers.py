@@ -14,6 +14,7 @@ from agentworld_gym.generators.decoding import Row
 from agentworld_gym.generators.packed_decoder import PackedDecoder
 from agentworld_gym.generators.packed_model import PackedModel, Unpackable
 from agentworld_gym.generators.padded_decoder import PaddedDecoder
+from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 
 log = logging.getLogger(__name__)
@@ -78,20 +79,15 @@ class TransformersGenerator:
             raise GeneratorError(f"dtype={dtype!r}, batch_size={batch_size}: expected a torch dtype and at least 1")
         if cache_tokens is not None and cache_tokens < 0:
             raise GeneratorError(f"cache_tokens={cache_tokens}: expected at least 0")
-        logs: Any = transformers.utils.logging
-        shown = logs.is_progress_bar_enabled()
-        logs.disable_progress_bar()
         try:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(self.path, local_files_only=True)
             load: Any = transformers.AutoModelForCausalLM.from_pretrained
-            model, told = load(self.path, dtype=kind, local_files_only=True, output_loading_info=True)
+            with without_progress_bars():
+                model, told = load(self.path, dtype=kind, local_files_only=True, output_loading_info=True)
             model = model.eval().to(device)
         except Exception as error:  # torch, transformers, safetensors and tokenizers raise many kinds
             said = " ".join(str(error).split())[:600] or type(error).__name__
             raise GeneratorError(f"{self.path} cannot be loaded: {said}") from error
-        finally:
-            if shown:
-                logs.enable_progress_bar()
         if lacking := sorted(told["missing_keys"]):
             # transformers fills them with random numbers.
             raise GeneratorError(f"{self.path} lacks {len(lacking)} of the model's weights, {lacking[0]} among them")
@@ -148,12 +144,16 @@ class TransformersGenerator:
         # Neighbours in length share a batch, so that little of it is padding.
         rows.sort(key=lambda row: len(row.prompt))
         for batch in self._batches(decoder, rows):
+            due = {row.index for row in batch}
             try:
                 for row in decoder.decode(batch):
-                    yield row.index, self._completion(row)
+                    answer = self._completion(row)
+                    due.remove(row.index)
+                    yield row.index, answer
             except RuntimeError as error:
+                # A row may have ended in the very pass that failed.
                 failure = Failure(FailureKind.SERVER, f"the model failed: {error}", retryable=True)
-                yield from ((row.index, failure) for row in batch if not row.finish)
+                yield from ((index, failure) for index in sorted(due))
 
     def _batches(self, decoder: PackedDecoder | PaddedDecoder, rows: list[Row]) -> Iterator[list[Row]]:
         batch: list[Row] = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from agentworld_gym.matching.plausible import plausible, same_lines
@@ -72,30 +73,55 @@ def fixed_pieces(truth: str, gaps: Sequence[Gap]) -> list[str]:
 def aligned(predicted: str, truth: str, gaps: Sequence[Gap]) -> list[str] | None:
     """What a prediction has in each gap, if it has all fixed pieces in order around them; else None.
 
-    A gap without a line break stays without one, so that no line can hide in it; others have about as many lines.
+    A gap without a line break stays without one, so that no line can hide in it; others have about as many lines. A gap
+    may hold the piece that follows it: each piece is looked for behind as many of its like as the true gap holds, or
+    else all of them at their first places.
 
+    >>> aligned("Tue May 5 4s", "Mon May 4 3s", [Gap(0, 9, "metadata"), Gap(10, 12, "metadata")])
+    ['Tue May 5', '4s']
     >>> aligned("passed in 9s\\n", "passed in 2s\\n", [Gap(10, 12, "metadata")])
     ['9s']
     """
-    first, *rest = fixed_pieces(truth, gaps)
-    if not predicted.startswith(first):
+    if not gaps:
+        return [] if predicted == truth else None
+    pieces = fixed_pieces(truth, gaps)
+    held = [_held(truth, gap, piece) for gap, piece in zip(gaps[:-1], pieces[1:-1], strict=True)]
+    for skipped in (held, [0] * len(held)):
+        fillings = _split(predicted, pieces, skipped)
+        if fillings is not None and all(
+            same_lines(given, truth[gap.start : gap.end]) for given, gap in zip(fillings, gaps, strict=True)
+        ):
+            return fillings
+    return None
+
+
+def _split(predicted: str, pieces: Sequence[str], skipped: Sequence[int]) -> list[str] | None:
+    """What stands between the pieces; at each gap so many occurrences of the next piece are skipped, if there are."""
+    first, *middle, last = pieces
+    end = len(predicted) - len(last)
+    if not predicted.startswith(first) or not predicted.endswith(last):
         return None
-    if not rest:
-        return [] if predicted == first else None
     place, fillings = len(first), []
-    last = rest.pop()
-    for piece in rest:
-        found = predicted.find(piece, place)
-        if found < 0:
+    for piece, count in zip(middle, skipped, strict=True):
+        places = list(islice(_places(predicted, piece, place), count + 1))
+        if not places:
             return None
+        found = places[-1] if len(places) > count else places[0]
         fillings.append(predicted[place:found])
         place = found + len(piece)
-    end = len(predicted) - len(last)
-    if end < place or not predicted.endswith(last):
-        return None
-    fillings.append(predicted[place:end])
-    fits = all(same_lines(given, truth[gap.start : gap.end]) for given, gap in zip(fillings, gaps, strict=True))
-    return fillings if fits else None
+    return [*fillings, predicted[place:end]] if place <= end else None
+
+
+def _held(truth: str, gap: Gap, piece: str) -> int:
+    """How often the piece behind a gap already begins in it."""
+    return sum(1 for _ in takewhile(lambda place: place < gap.end, _places(truth, piece, gap.start)))
+
+
+def _places(text: str, piece: str, start: int) -> Iterator[int]:
+    """Where a piece begins, from some place on."""
+    while (start := text.find(piece, start)) >= 0:
+        yield start
+        start += 1
 
 
 def beside(predicted: str, truth: str, gaps: Sequence[Gap]) -> list[str | None]:

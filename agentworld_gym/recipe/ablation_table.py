@@ -133,7 +133,7 @@ def _compared(question: str, having: ArmResult, lacking: ArmResult, domain: str)
     ]
     # A form that only screens have makes no difference elsewhere.
     if common and _differ(having.arm, lacking.arm, domain):
-        gains = interval([gain for _, gain in common], [row for row, _ in common])
+        gains = interval([gain for _, gain in common], [row for row, _ in common], bounds=(-1, 1))
         yield Comparison(question=question, having=having.arm, lacking=lacking.arm, domain=domain, gain=gains)
 
 

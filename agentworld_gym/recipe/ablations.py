@@ -9,7 +9,6 @@ leaves open for small models.
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,11 +17,11 @@ from typing import Any
 
 from agentworld_gym.changes import ChangeError
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
-from agentworld_gym.errors import SpecError
 from agentworld_gym.generators import open_generator
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.recipe.ablation_table import AblationConfig, ArmResult, Table, Turn, table_of
 from agentworld_gym.recipe.arms import Arm, ArmData, arms_for
+from agentworld_gym.recipe.claim import claim, write_whole
 from agentworld_gym.recipe.collect import collect
 from agentworld_gym.recipe.config import CptConfig
 from agentworld_gym.recipe.exactness import exact_answers
@@ -37,7 +36,7 @@ from agentworld_gym.retrieval.steps import steps_of
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Split, validated
 
-SETTINGS, ROWS, INDEX, SAMPLES, RESULT = "settings.json", "rows", "index", "samples.jsonl", "result.json"
+SETTINGS, ROWS, INDEX, SAMPLES, RESULT = "settings.yaml", "rows", "index", "samples.jsonl", "result.json"
 MAX_ANSWER = 1024
 
 Say = Callable[[str], None]
@@ -72,14 +71,7 @@ class Ablations:
 
     def _claim(self) -> None:
         """Settle that this folder is for these settings. More arms may come; nothing else may differ."""
-        path = self.folder / SETTINGS
-        plain = self.config.model_dump(mode="json", exclude={"arms"})
-        if path.is_file():
-            for key, before in json.loads(path.read_text(encoding="utf-8")).items():
-                if plain.get(key) != before:
-                    raise SpecError(path, key, plain.get(key), f"{before!r}, or another folder")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        _write(path, json.dumps(plain, indent=2))
+        claim(self.folder / SETTINGS, self.config.model_dump(mode="json", exclude={"arms"}))
 
     def _arm(self, arm: Arm) -> ArmResult:
         path = self.folder / arm.name / RESULT
@@ -120,7 +112,7 @@ class Ablations:
             loss=last.get("loss"),
             turns=turns,
         )
-        _write(path, result.model_dump_json())
+        write_whole(path, result.model_dump_json())
         return result
 
     def _recipe(self, arm: Arm) -> CptConfig:
@@ -228,14 +220,6 @@ def _place(sample: Sample) -> tuple[str, int | None]:
 def _turn(row: Row, turn: int, exact: bool, failure: FailureKind | None = None) -> Turn:
     fixed = not (row.spans and row.spans[turn - 1])
     return Turn(row=row.id, turn=turn, domain=row.domain, fixed=fixed, exact=exact, failure=failure)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file so that a crash leaves either the old one or the whole of this one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
 
 
 def smoke(recipe: CptConfig, domains: tuple[str, ...] = ("terminal", "android")) -> AblationConfig:

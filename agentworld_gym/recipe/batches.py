@@ -44,7 +44,8 @@ class Batches:
 
     The order is a function of the seed and of the calls made; `state()` resumes it exactly. All processes draw the same
     batches of `processes * tokens` tokens and take every n-th row of them, so that together they see what one process
-    of that many tokens sees. A process without a row gets one of padding, of weight 0.
+    of that many tokens sees. Where the rows cannot be shared equally, some processes get one more, and so may hold up
+    to twice `tokens`. A process without a row gets one of padding, of weight 0.
 
     Samples are put together pool by pool. What would make a small batch at a pool's end waits for the next pool, so
     that every sample comes up once an epoch.
@@ -52,8 +53,8 @@ class Batches:
     Args:
         store: the samples.
         seed: of the order.
-        tokens: how many tokens a batch holds at most, padding included.
-        longest: longer samples are left out.
+        tokens: how many tokens a batch holds at most for each process, padding included.
+        longest: longer samples are left out; no more than `tokens`.
         short: samples up to this length make up the batches asked for with `short=True`.
         packing: `sorted` puts samples of like length together; `packed` first fills rows with several whole samples,
             one after the other, up to the tokens that the longest may have.
@@ -95,6 +96,11 @@ class Batches:
     def padded(self) -> float:
         """The share of padding in all that this process was given so far."""
         return self._padded / self._cells if self._cells else 0.0
+
+    @property
+    def short(self) -> bool:
+        """Whether the last batch was of short samples alone."""
+        return self._pool_short
 
     def next(self, short: bool = False) -> Batch:
         """The next batch; a change of `short` takes effect at once.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ class Checkpoints:
         paths = self.paths()
         for path in reversed(paths):
             try:
+                _check(path)
                 state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
                 return state
             except Exception as error:  # a damaged file fails in many ways
@@ -78,6 +80,18 @@ class Checkpoints:
         if paths:
             raise TrainingError(f"{self.folder}: none of the {len(paths)} checkpoints can be read")
         return None
+
+
+def _check(path: Path) -> None:
+    """Compare the parts of a file with their checksums, which mapping it into memory does not.
+
+    Raises:
+        zipfile.BadZipFile: the file is damaged.
+    """
+    with zipfile.ZipFile(path) as file:
+        damaged = file.testzip()
+    if damaged is not None:
+        raise zipfile.BadZipFile(f"{damaged} is damaged")
 
 
 def _reason(error: BaseException) -> str:

@@ -6,18 +6,15 @@ recording that was interrupted, even by a kill, goes on where it stopped.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from itertools import count
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from agentworld_gym.errors import AgentWorldError, SpecError
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.parallel import AHEAD, start_worker
+from agentworld_gym.recipe.parallel import batches
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.recipe.rows import content_digest, read_rows
 from agentworld_gym.spec import DomainSpec, load_spec
@@ -79,7 +76,7 @@ def collect(
         repeated = 0
         sources = tuple(str(spec.path) if spec.path.name else spec.id for spec in specs)
         setting = sources, config.model_dump_json(), seed, split
-        for batch in _batches(setting, first, workers) if missing else ():
+        for batch in batches(partial(_record, setting), count(first), workers, BATCH) if missing else ():
             rows = _unseen(batch, seen)[:missing]
             repeated = 0 if rows else repeated + len(batch)
             writer.write(rows)
@@ -101,28 +98,8 @@ def collect(
 _Setting = tuple[tuple[str, ...], str, int, Split]
 """Specs, configuration as JSON, seed and split: what a worker needs, in a form that can be a key."""
 
-_Batch = list[dict[str, Any] | None]
 
-
-def _batches(setting: _Setting, first: int, workers: int) -> Iterator[_Batch]:
-    """All sessions from a number on, in order, without end."""
-    starts = count(first, BATCH)
-    if workers <= 1:
-        yield from (_record(setting, start) for start in starts)
-        return
-    context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=start_worker) as pool:
-        pending: deque[Future[_Batch]] = deque()
-        try:
-            while True:
-                while len(pending) < AHEAD * workers:
-                    pending.append(pool.submit(_record, setting, next(starts)))
-                yield pending.popleft().result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _unseen(batch: _Batch, seen: set[str]) -> list[dict[str, Any]]:
+def _unseen(batch: Sequence[dict[str, Any] | None], seen: set[str]) -> list[dict[str, Any]]:
     """The rows of a batch that are there and repeat no session seen; from then on they are seen too."""
     found = []
     for row in batch:
@@ -135,10 +112,10 @@ def _unseen(batch: _Batch, seen: set[str]) -> list[dict[str, Any]]:
     return found
 
 
-def _record(setting: _Setting, start: int) -> _Batch:
+def _record(setting: _Setting, numbers: Sequence[int]) -> list[dict[str, Any] | None]:
     recorder = _recorder(setting)
-    rows: _Batch = []
-    for number in range(start, start + BATCH):
+    rows: list[dict[str, Any] | None] = []
+    for number in numbers:
         try:
             row = recorder.row(number)
         except Exception as error:

@@ -18,7 +18,6 @@ from agentworld_gym.task import Strict, read_yaml, validated
 PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Stage = Literal["cpt", "sft", "rl"]
 
 
 class CollectConfig(Strict):
@@ -51,6 +50,17 @@ class SmallModelSessions(CollectConfig):
 
     profile: Profile = "compact"
     form: Form = "change"
+
+
+class SmallModelPreparation(Preparation):
+    """How sessions become samples in pre-training: the context counts a little.
+
+    `drills` are so many made-up sessions, behind those that were recorded, for a model from scratch to learn copying
+    from; see `agentworld_gym.recipe.drills`.
+    """
+
+    context_weight: Share = 0.1
+    drills: Annotated[int, Field(ge=0)] = 0
 
 
 class ModelShape(Strict):
@@ -92,7 +102,8 @@ class ModelConfig(Strict):
     CPT, and RL from SFT), or a name on the Hugging Face hub, which is fetched only with `download`. A model from
     scratch gets a tokenizer of its own, made from the first `tokenizer_samples` samples; with `layers_of` it begins
     with the layers of another model of its shape, whose vocabulary may differ. `dtype` is that of the weights while
-    they are trained.
+    they are trained; FSDP in mixed precision raises it to float32. `gradient_checkpointing` computes activations twice
+    and keeps few of them.
 
     >>> ModelConfig(path="runs/cpt/model").shape is None, ModelConfig().shape == ModelShape()
     (True, True)
@@ -128,26 +139,35 @@ class ModelConfig(Strict):
 
 
 class DataConfig(Strict):
-    """What to learn from.
+    """Which samples to learn from.
 
-    `rows` are files of recorded sessions, or folders that `agentworld collect` wrote, whose training split is taken;
-    `samples` are files that `agentworld samples` wrote. Where neither is given, `episodes` sessions of the `domains`
-    are recorded first. A sample of more than `max_tokens` tokens is left out. `packing` says how samples share a
+    `samples` are files that `agentworld samples` wrote, or folders that hold one for each split; `domains` keeps some
+    of the domains alone. A sample of more than `max_tokens` tokens is left out. `packing` says how samples share a
     batch: `sorted` puts those of like length together; `packed` puts several into one row, which needs a model whose
-    only way of looking back is attention. The progress is measured on `validation` samples: those of the files
-    `held_out` (rows or samples, as above), or else sessions of the `domains`, recorded on tasks that training never
-    sees.
+    only way of looking back is attention. The progress is measured on `validation` samples of the files `held_out`, if
+    there are any.
     """
 
-    rows: tuple[str, ...] = ()
     samples: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
-    episodes: Positive = 50_000
-    workers: Positive = 1
     max_tokens: Positive = 1536
     packing: Literal["sorted", "packed"] = "sorted"
     held_out: tuple[str, ...] = ()
     validation: Annotated[int, Field(ge=0)] = 100
+
+
+class SessionsConfig(DataConfig):
+    """Which sessions to learn from.
+
+    `rows` are files of recorded sessions, or folders that `agentworld collect` wrote, whose training split is taken; so
+    may `held_out` be, of which the validation split is taken. Where there are neither `rows` nor `samples`, `episodes`
+    sessions of the `domains` are recorded first. Where nothing is held out, the progress is measured on sessions of the
+    `domains`, recorded on tasks that training never sees. `workers` processes record and prepare.
+    """
+
+    rows: tuple[str, ...] = ()
+    episodes: Positive = 50_000
+    workers: Positive = 1
 
     @model_validator(mode="after")
     def _has_source(self) -> Self:
@@ -162,12 +182,16 @@ class TrainConfig(Strict):
     The run ends after `max_steps` steps, `max_tokens` tokens or `max_seconds` of training, whichever comes first, and
     all schedules follow the share of that budget that is spent: a short linear warm-up, a constant rate, and a linear
     decay over the last `decay` of the run. During the first `curriculum` of the run samples longer than `short_tokens`
-    wait. A step takes `accumulation` batches of at most `batch_tokens` tokens on each process. Of the context that has
-    a weight a random `context_share` is learned at a time, which spares the output layer the rest.
+    wait. A step takes `accumulation` batches of at most `batch_tokens` tokens for each process; where several processes
+    cannot share the rows of a batch equally, some get one row more. Of the context that has a weight a random
+    `context_share` is learned at a time, which spares the output layer the rest.
 
     `muon+adamw` trains the matrices with Muon and the rest with AdamW; `adamw` trains all with AdamW. A step is skipped
     if its loss or its gradient is not finite, or its loss is more than `explosion` times the median of the last steps;
     several such steps in a row end the run. The last `keep` checkpoints are kept.
+
+    The defaults are for a model from scratch. One at a path is trained with AdamW, at the rates of `PRETRAINED` and
+    `ADAPTED`, and without a curriculum, where nothing else is said.
     """
 
     seed: int = 0
@@ -204,7 +228,46 @@ class TrainConfig(Strict):
         return self
 
 
-class CptConfig(Strict):
+PRETRAINED: Mapping[str, Any] = {"optimizer": "adamw", "adamw_lr": 1e-5, "curriculum": 0.0}
+"""How a model at a path is trained where nothing else is said."""
+
+ADAPTED: Mapping[str, Any] = {**PRETRAINED, "adamw_lr": 1e-4}
+"""And one with adapters."""
+
+
+class StageConfig(Strict):
+    """What the stages that learn from samples have in common."""
+
+    stage: Literal["cpt", "sft"]
+    name: str = Field(min_length=1)
+    data: DataConfig
+    model: ModelConfig
+    train: TrainConfig
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_that_suit_the_model(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        model, train = _said(given.get("model")), _said(given.get("train"))
+        if model.get("path") is None or not train:
+            return given
+        return {**given, "train": {**(PRETRAINED if model.get("lora") is None else ADAPTED), **train}}
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Self:
+        if self.data.max_tokens > self.train.batch_tokens:
+            raise ValueError(
+                f"train.batch_tokens ({self.train.batch_tokens}) to be no less than data.max_tokens "
+                f"({self.data.max_tokens}): the longest sample has to fit a batch"
+            )
+        # It tells packed samples apart by their positions, but only in a batch of a single row.
+        if self.data.packing == "packed" and self.model.attention.startswith("flash"):
+            raise ValueError(f"data.packing sorted, or another model.attention than {self.model.attention}")
+        return self
+
+
+class CptConfig(StageConfig):
     """Continual pre-training, or training from scratch: next-token loss over whole sessions, without thinking.
 
     `collect` is what sessions are recorded with, and `preparation` how they become samples: from which pool, through
@@ -215,28 +278,34 @@ class CptConfig(Strict):
     """
 
     stage: Literal["cpt"] = "cpt"
-    name: str = Field(min_length=1)
     collect: SmallModelSessions = SmallModelSessions()
-    data: DataConfig
-    preparation: Preparation = Preparation(context_weight=0.1)
+    data: SessionsConfig
+    preparation: SmallModelPreparation = SmallModelPreparation()
     model: ModelConfig = ModelConfig()
-    train: TrainConfig
 
 
-class SftConfig(Strict):
-    """Supervised fine-tuning on samples that `agentworld samples` wrote, with their thinking: loss on answers only."""
+class SftConfig(StageConfig):
+    """Supervised fine-tuning on samples that `agentworld samples` wrote, with their thinking: loss on answers only.
+
+    >>> data, model = {"samples": ["data/sft.jsonl"]}, {"path": "runs/cpt/model"}
+    >>> SftConfig(name="a", data=data, model=model, train={"max_steps": 9}).train.optimizer
+    'adamw'
+    """
 
     stage: Literal["sft"] = "sft"
-    name: str = Field(min_length=1)
-    data: DataConfig
-    model: ModelConfig
-    train: TrainConfig
 
     @model_validator(mode="after")
     def _has_samples(self) -> Self:
         if not self.data.samples:
             raise ValueError("data.samples: files that `agentworld samples` wrote")
         return self
+
+
+def _said(part: object) -> dict[str, Any]:
+    """What a part of a configuration says itself, its defaults left out."""
+    if isinstance(part, Strict):
+        return part.model_dump(exclude_unset=True)
+    return part if isinstance(part, dict) else {}
 
 
 C = TypeVar("C", bound=Strict)

@@ -6,26 +6,23 @@ Next-token loss over whole sessions with the weights of `agentworld_gym.recipe.w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.collect import collect
 from agentworld_gym.recipe.config import CptConfig
 from agentworld_gym.recipe.drills import with_drills
-from agentworld_gym.recipe.knowledge import DOMAIN as KNOWLEDGE
 from agentworld_gym.recipe.knowledge import Knowledge
 from agentworld_gym.recipe.metrics import Progress
 from agentworld_gym.recipe.pools import Pool
-from agentworld_gym.recipe.preparing import Preparation, prepare
+from agentworld_gym.recipe.preparing import prepare
 from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row, read_rows
-from agentworld_gym.recipe.samples import Sample, read_samples
+from agentworld_gym.recipe.rows import Row
+from agentworld_gym.recipe.samples import Sample
+from agentworld_gym.recipe.sources import files, of_files
 from agentworld_gym.recipe.stages import Outcome, fit
 from agentworld_gym.recipe.trainer import Evaluate
 from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Split
 
 SESSIONS = "sessions.jsonl"
 ATTEMPTS = 10
@@ -67,7 +64,7 @@ def train(
 
     def held_out() -> Iterator[Sample]:
         pool = Pool(split="validation", post_share=0.0)
-        preparation = config.preparation.model_copy(update={"pool": pool, "knowledge": Knowledge(), "drills": 0})
+        preparation = config.preparation.model_copy(update={"pool": pool, "knowledge": Knowledge()})
         if config.data.held_out:
             yield from of_files(files(config.data.held_out, "validation"), config.data.domains, preparation)
         elif config.data.domains:
@@ -76,42 +73,7 @@ def train(
     return fit(config, out, samples, held_out, progress, evaluate)
 
 
-def files(sources: Sequence[str], split: Split) -> list[Path]:
-    """The files that a configuration names; of a folder, the file of a split.
-
-    Raises:
-        SpecError: there is no such file.
-    """
-    found = [Path(source) / f"{split}.jsonl" if Path(source).is_dir() else Path(source) for source in sources]
-    for path in found:
-        if not path.is_file():
-            raise SpecError(path, "data", None, "a file that `agentworld collect` or `agentworld samples` wrote")
-    return found
-
-
-def of_files(
-    paths: Iterable[Path], domains: Sequence[str], preparation: Preparation | None = None, workers: int = 1
-) -> Iterator[Sample]:
-    """The samples of some domains (all, if none is named) in files of samples, or of rows that are to be prepared.
-
-    They are the same, in the same order, for any number of `workers`, the processes that prepare rows.
-    """
-    for path in paths:
-        if preparation is None or _holds_samples(path):
-            wanted = {*domains, KNOWLEDGE}
-            yield from (sample for sample in read_samples(path) if not domains or sample.domain in wanted)
-        else:
-            rows = (row for row in read_rows(path) if not domains or row.domain in domains)
-            yield from prepare(rows, preparation, workers)[0]
-
-
 def _unseen(config: CptConfig) -> Iterator[Row]:
     specs = [load_spec(domain) for domain in config.data.domains]
     recorder = Recorder(specs, config.collect, config.train.seed, "validation")
-    numbers = zip(count(), range(ATTEMPTS * config.data.validation), strict=False)
-    return (row for number, _ in numbers if (row := recorder.row(number)) is not None)
-
-
-def _holds_samples(path: Path) -> bool:
-    with path.open("rb") as file:
-        return b'"messages"' in file.readline()
+    return (row for number in range(ATTEMPTS * config.data.validation) if (row := recorder.row(number)) is not None)

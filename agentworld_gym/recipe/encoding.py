@@ -92,10 +92,6 @@ class Encoder:
                 starts = np.fromiter((start for start, _ in item.offsets), dtype=np.int64, count=len(item.ids))
                 yield _encoded(sample, found, np.array(item.ids, dtype=np.uint32), starts)
 
-    def text(self, sample: Sample) -> str:
-        """What is encoded."""
-        return "".join(part.text for part in self.parts(sample))
-
     def parts(self, sample: Sample) -> list[_Part]:
         """The text of a sample in pieces."""
         if sample.messages[0]["role"] == TEXT:
@@ -186,7 +182,7 @@ class _Piece:
     kind: str = "a"
 
 
-def tokenizer_digest(tokenizer: PreTrainedTokenizerBase) -> str:
+def encoding_digest(tokenizer: PreTrainedTokenizerBase) -> str:
     """A digest of all that decides which tokens a sample becomes: vocabulary, rules and chat template."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     rules = tokenizer.get_vocab() if backend is None else backend.to_str()

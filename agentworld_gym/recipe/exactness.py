@@ -36,7 +36,8 @@ def exact_answers(
         SpecError: the chat template refuses the messages.
     """
     encoded = list(Encoder(tokenizer).encode(samples))
-    for place, right, _ in forced(model, [item.ids[:longest] for item in encoded], tokens_at_once=tokens_at_once):
+    rows, answers = [item.ids[:longest] for item in encoded], [item.observed[:longest] for item in encoded]
+    for place, right, _ in forced(model, rows, answers, tokens_at_once=tokens_at_once):
         yield encoded[place].sample, list(_answers(encoded[place], right))
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from agentworld_gym.recipe.forcing import at_places
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
@@ -113,7 +115,4 @@ class Learner(nn.Module):
         )
 
     def _choose(self, _layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...] | None:
-        if self._chosen is None:
-            return None
-        hidden = arguments[0]
-        return (hidden.reshape(-1, hidden.shape[-1])[self._chosen].unsqueeze(0),)
+        return None if self._chosen is None else (at_places(arguments[0], self._chosen),)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from agentworld_gym.errors import TrainingError
+from agentworld_gym.recipe.claim import write_whole
 
 Metrics = dict[str, Any]
 Progress = Callable[[Metrics], None]
@@ -34,10 +37,17 @@ class MetricsLog:
         self._writer: Any = _writer(folder / TENSORBOARD, step) if tensorboard else None
 
     def write(self, line: Metrics) -> None:
-        """Add a line; its numbers appear in TensorBoard under the line's `step`."""
+        """Add a line; its numbers appear in TensorBoard under the line's `step`.
+
+        Raises:
+            TrainingError: the file cannot be written.
+        """
         rounded = {key: _plain(value) for key, value in line.items()}
-        self._file.write(json.dumps(rounded) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(rounded) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise TrainingError(f"{self._file.name}: metrics cannot be written ({error.strerror})") from error
         if self._writer is not None:
             for key, value in line.items():
                 if key != "step" and isinstance(value, int | float):
@@ -49,7 +59,9 @@ class MetricsLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        # What could not be written is tried once more by closing; the error that is under way says it already.
+        with nullcontext() if error is None else suppress(OSError):
+            self._file.close()
         if self._writer is not None:
             self._writer.close()
 
@@ -72,9 +84,7 @@ def _cut(path: Path, step: int) -> None:
     if not path.is_file():
         return
     kept = [json.dumps(line) + "\n" for line in read_metrics(path.parent) if line["step"] <= step]
-    partial = path.with_suffix(".partial")
-    partial.write_text("".join(kept), encoding="utf-8")
-    os.replace(partial, path)
+    write_whole(path, "".join(kept))
 
 
 def _writer(folder: Path, step: int) -> Any:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import GeneratorError, SpecError
+from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.recipe.checkpoints import Checkpoints
 from agentworld_gym.recipe.config import ModelConfig, ModelShape
 from agentworld_gym.recipe.tokenizer import build_tokenizer, wrap
@@ -78,8 +77,7 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
         built: Any = build_model(config.shape, tokenizer, config.attention)
         if config.layers_of is not None:
             transplant(built, tokenizer, config.layers_of)
-        built.to(getattr(torch, config.dtype))
-        return built  # type: ignore[no-any-return]
+        return _thrifty(built.to(getattr(torch, config.dtype)), config)
     load: Any = transformers.AutoModelForCausalLM.from_pretrained  # untyped
     try:
         model = load(
@@ -94,9 +92,7 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
     known = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > known:
         raise SpecError(str(config.path), "tokenizer", len(tokenizer), f"at most the {known} tokens the model knows")
-    if config.gradient_checkpointing:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
-    return _adapted(model, config)
+    return _adapted(_thrifty(model, config), config)
 
 
 def build_model(shape: ModelShape, tokenizer: PreTrainedTokenizerBase, attention: str = "sdpa") -> PreTrainedModel:
@@ -188,36 +184,58 @@ def export(run: Path, folder: Path) -> Path:
     Raises:
         SpecError: if the run has no checkpoint.
     """
+    return write_model(model_of_run(run), tokenizer_of_run(run), folder)
+
+
+def write_model(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> Path:
+    """Write a model as `export` does, adapters merged; a crash leaves the earlier folder, the new one, or none.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
     import torch
 
-    model: Any = model_of_run(run)
-    model.to(torch.bfloat16)
-    partial = folder.with_name(folder.name + ".partial")
+    plain: Any = model
+    if hasattr(plain, "merge_and_unload"):
+        plain = plain.merge_and_unload()
+    plain.to(torch.bfloat16)
+    partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    with _quiet():
-        model.save_pretrained(partial)
-    tokenizer_of_run(run).save_pretrained(str(partial))
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in sorted(partial.iterdir()):
-        os.replace(file, folder / file.name)
-    partial.rmdir()
+    with without_progress_bars():
+        plain.save_pretrained(partial)
+    tokenizer.save_pretrained(str(partial))
+    _exchange(folder, partial)
     return folder
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the progress bars of transformers."""
-    from transformers.utils import logging as messages
+def _exchange(folder: Path, whole: Path) -> None:
+    """Put a whole folder in the place of another one, whose files that are no weights stay where it has none such."""
+    earlier = folder.with_name(f"{folder.name}.earlier")
+    if earlier.is_dir() and not folder.exists():
+        earlier.rename(folder)  # a crash came between the two renames below
+    shutil.rmtree(earlier, ignore_errors=True)
+    if folder.exists():
+        for file in folder.iterdir():
+            if "safetensors" not in file.name and not (whole / file.name).exists():
+                _copy(file, whole / file.name)
+        folder.rename(earlier)
+    whole.rename(folder)
+    shutil.rmtree(earlier, ignore_errors=True)
 
-    shown: Any = messages
-    before = shown.is_progress_bar_enabled()
-    shown.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if before:
-            shown.enable_progress_bar()
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
+def _thrifty(model: PreTrainedModel, config: ModelConfig) -> PreTrainedModel:
+    """The model, which keeps few activations where the configuration asks for that."""
+    if config.gradient_checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    return model
 
 
 def _adapted(model: Any, config: ModelConfig) -> PreTrainedModel:

@@ -7,7 +7,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing import connection, get_context, parent_process
 from threading import Thread
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ AHEAD = 2
 
 
 def mapped(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: int, batch: int = 16) -> Iterator[R]:
-    """What a function makes of items, batch by batch and in order; items are read as they are needed.
+    """What a function makes of items, in order; items are read as they are needed.
 
     Args:
         function: of a batch; with several workers it and its results can be pickled.
@@ -31,21 +31,29 @@ def mapped(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: 
     >>> list(mapped(sorted, [3, 1, 2], 1, batch=2))
     [1, 3, 2]
     """
+    return chain.from_iterable(batches(function, items, workers, batch))
+
+
+def batches(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: int, batch: int) -> Iterator[list[R]]:
+    """The same as `mapped`, batch by batch.
+
+    >>> list(batches(sorted, [3, 1, 2], 1, batch=2))
+    [[1, 3], [2]]
+    """
     rest = iter(items)
-    batches = iter(lambda: list(islice(rest, batch)), [])
+    calls = iter(lambda: list(islice(rest, batch)), [])
     if workers <= 1:
-        for some in batches:
-            yield from function(some)
+        yield from map(function, calls)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker) as pool:
         pending: deque[Future[list[R]]] = deque()
         try:
-            for some in batches:
+            for some in calls:
                 pending.append(pool.submit(function, some))
                 if len(pending) >= AHEAD * workers:
-                    yield from pending.popleft().result()
+                    yield pending.popleft().result()
             while pending:
-                yield from pending.popleft().result()
+                yield pending.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

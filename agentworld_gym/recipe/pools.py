@@ -1,8 +1,8 @@
 """Which sessions are for what: pools that share no task, drawn by a hash.
 
 A session belongs to a group: its domain, its scenario or family, and its task's seed (levels of one seed stay
-together). The split and the stage are functions of the group alone, so that no group is in two pools, whatever files
-the sessions come from and in whatever order.
+together). The split is a function of the group, and the stage of the group and `post_share`. So no group is in two
+pools, whatever files the sessions come from and in whatever order, as long as all stages have one `post_share`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from agentworld_gym.task import Split, Strict, split_of
 Stage = Literal["cpt", "post"]
 """Continual pre-training, or what comes after: fine-tuning and reinforcement learning."""
 
+POST_SHARE = 0.3
+"""The share of the groups that continual pre-training leaves to what comes after."""
+
 BENCHMARK = "agentworldbench"
 """Where rows come from that are there to test on."""
 
@@ -25,17 +28,30 @@ _HEAD = "**Action:**"
 
 
 class Pool(Strict):
-    """A split and a stage, or `all` stages; `post_share` of the groups are for those after continual pre-training."""
+    """A split and a stage, or `all` stages; `post_share` of the groups are for those after continual pre-training.
+
+    Pools of different stages share no group only if their `post_share` is the same.
+    """
 
     split: Split = "train"
     stage: Stage | Literal["all"] = "cpt"
-    post_share: Annotated[float, Field(ge=0, le=1)] = 0.3
+    post_share: Annotated[float, Field(ge=0, le=1)] = POST_SHARE
 
     def holds(self, row: Row) -> bool:
         """Whether a session is in this pool."""
         if split_of_row(row) != self.split:
             return False
         return self.stage == "all" or stage_of(group_of(row), self.post_share) == self.stage
+
+
+class PostPool(Pool):
+    """What fine-tuning and reinforcement learning take, unless told otherwise.
+
+    >>> PostPool(post_share=0.1).stage
+    'post'
+    """
+
+    stage: Stage | Literal["all"] = "post"
 
 
 def group_of(row: Row) -> str:
@@ -64,7 +80,7 @@ def split_of_row(row: Row) -> Split:
     return "train" if place < 0.8 else "validation" if place < 0.9 else "test"
 
 
-def stage_of(group: str, post_share: float = 0.3) -> Stage:
+def stage_of(group: str, post_share: float = POST_SHARE) -> Stage:
     """The stage of a group; a larger share only moves groups from `cpt` to `post`.
 
     >>> stage_of("mcp/refund_order/39", 0), stage_of("mcp/refund_order/39", 1)

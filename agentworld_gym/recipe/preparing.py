@@ -34,7 +34,6 @@ class Preparation(Strict):
         weighting: how much each turn counts; None weighs a session's turns by class and a turn's completion fully.
         context_weight: weight of all that is not an assistant message.
         knowledge: plain texts in between.
-        drills: made-up sessions at the beginning, for a model from scratch to learn copying from; see `drills`.
     """
 
     pool: Pool | None = Pool()
@@ -45,7 +44,6 @@ class Preparation(Strict):
     weighting: Weighting | None = None
     context_weight: Annotated[float, Field(ge=0, le=1)] = 0.0
     knowledge: Knowledge = Knowledge()
-    drills: Annotated[int, Field(ge=0)] = 0
 
 
 @dataclass

@@ -15,22 +15,28 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from agentworld_gym.contracts import Sampling
-from agentworld_gym.errors import GeneratorError, SpecError
+from agentworld_gym.errors import GeneratorError, TrainingError
+from agentworld_gym.recipe.claim import claim
 from agentworld_gym.recipe.metrics import Metrics, MetricsLog, Progress
-from agentworld_gym.recipe.model import CONFIG, load_tokenizer_of, make_model
+from agentworld_gym.recipe.model import (
+    CONFIG,
+    load_tokenizer_of,
+    load_weights,
+    make_model,
+    trained_weights,
+    write_model,
+)
 from agentworld_gym.recipe.rl_config import RlConfig
 from agentworld_gym.recipe.rl_rewards import TurnRewards
 from agentworld_gym.recipe.signals import stopped_by_signals
+from agentworld_gym.recipe.stages import INCIDENTAL
 from agentworld_gym.recipe.turns import Turns
 from agentworld_gym.rewards.hybrid import HybridReward, PredictionJudge
-from agentworld_gym.task import read_yaml
 
 if TYPE_CHECKING:
     from trl.trainer.grpo_config import GRPOConfig
@@ -40,8 +46,20 @@ logger = logging.getLogger(__name__)
 
 TRAINER = "trainer"
 _STATE = "trainer_state.json"
-_FREE = {"name", "judge", "threads", "steps", "log_steps", "checkpoint_steps", "keep", "tensorboard"}
-"""What may be another when a run goes on."""
+FREE = (
+    "name",
+    "judge",
+    "threads",
+    "steps",
+    "log_steps",
+    "checkpoint_steps",
+    "keep",
+    "tensorboard",
+    "sampling.server",
+    "sampling.gpu_share",
+    *(f"model.{key}" for key in INCIDENTAL),
+)
+"""What may be another when a run goes on, since it does not decide what is learned."""
 
 _RENAMED = {
     "reward": "reward",
@@ -76,15 +94,22 @@ def train(
     Raises:
         GeneratorError: the extra `train` is not installed, or there is no model at the path.
         SpecError: the rows hold no turn that can serve, or the folder is of another configuration.
+        TrainingError: a gradient is not finite, or the disk or the memory is full; the last checkpoint is whole.
     """
     try:
         import torch
+        from accelerate import PartialState
         from transformers.trainer_callback import PrinterCallback
         from trl.trainer.grpo_trainer import GRPOTrainer
     except ImportError as error:
         raise GeneratorError("training needs TRL: pip install 'agentworld-gym[train]'") from error
     torch.set_num_threads(config.threads)
-    _claim(config, out)
+    arguments = _arguments(config, out)
+    processes = PartialState()
+    if processes.is_main_process:
+        claim(out / CONFIG, config.model_dump(mode="json"), FREE)
+        _drop_torn(out / TRAINER)
+    processes.wait_for_everyone()
     tokenizer = load_tokenizer_of(config.model)
     tokenizer.padding_side = "left"
     turns = Turns(
@@ -102,14 +127,15 @@ def train(
         trainer = GRPOTrainer(
             model=make_model(config.model, tokenizer, config.seed),
             reward_funcs=rewards,
-            args=_arguments(config, out),
+            args=arguments,
             train_dataset=turns.dataset(),
             processing_class=tokenizer,
         )
         trainer.remove_callback(PrinterCallback)
-        checkpoint = _last_checkpoint(out / TRAINER)
-        done = int(checkpoint.rpartition("-")[2]) if checkpoint else 0
-        with MetricsLog(out, done, config.tensorboard) as log:
+        found = _checkpoints(out / TRAINER)
+        checkpoint = str(found[-1]) if found else None
+        done = _step(found[-1]) if found else 0
+        with _told(out), _log(config, out, done, processes.is_main_process) as log:
             keeper = _keeper(log, progress, done)
             trainer.add_callback(keeper)
             with stopped_by_signals(keeper.stop):
@@ -118,7 +144,8 @@ def train(
     place: Metrics = {"step": steps, "progress": steps / most, "turns": len(turns) * steps // most}
     last: Metrics = {**keeper.last, **place, "stopped": steps < most}
     if not last["stopped"]:
-        _export(trainer, tokenizer, out / "model")
+        with _told(out):
+            _export(trainer, config, tokenizer, out / "model")
     return last
 
 
@@ -169,8 +196,16 @@ def _arguments(config: RlConfig, out: Path) -> GRPOConfig:
     )
 
 
-def _keeper(log: MetricsLog, progress: Progress | None, done: int) -> Any:
-    """The callback that writes metrics and ends the run when it is told to; `done` steps were made before."""
+def _log(config: RlConfig, out: Path, done: int, main: bool) -> Any:
+    """The metrics of a run from a step on, which the main process alone writes."""
+    return MetricsLog(out, done, config.tensorboard) if main else nullcontext()
+
+
+def _keeper(log: MetricsLog | None, progress: Progress | None, done: int) -> Any:
+    """The callback that writes metrics, ends the run when it is told to, and lets no broken gradient into the weights.
+
+    Every process has one, the main one with a `log`; `done` steps were made before.
+    """
     import transformers
 
     class Keeper(transformers.TrainerCallback):
@@ -182,28 +217,71 @@ def _keeper(log: MetricsLog, progress: Progress | None, done: int) -> Any:
         def stop(self) -> None:
             self._stop.set()
 
+        def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+            if _anywhere(not _is_finite(model)):
+                raise TrainingError(
+                    f"{Path(args.output_dir).parent}: step {state.global_step + 1}: the gradient is not finite; the "
+                    "last checkpoint stays as it is; lower learning_rate, and train in another folder"
+                )
+
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             self._end(args, state, control)
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
-            if not state.is_world_process_zero or not logs or "reward" not in logs:
-                return
-            each = (time.monotonic() - self._begun) / max(state.global_step - done, 1)
-            left = each * (state.max_steps - state.global_step)
-            place = {"step": state.global_step, "progress": state.global_step / state.max_steps, "left": left}
-            self.last = place | renamed(logs)
-            log.write(self.last)
-            if progress is not None:
-                progress(self.last)
+            if log is not None and logs and "reward" in logs:
+                each = (time.monotonic() - self._begun) / max(state.global_step - done, 1)
+                left = each * (state.max_steps - state.global_step)
+                place = {"step": state.global_step, "progress": state.global_step / state.max_steps, "left": left}
+                self.last = place | renamed(logs)
+                log.write(self.last)
+                if progress is not None:
+                    progress(self.last)
             self._end(args, state, control)
 
         def _end(self, args: Any, state: Any, control: Any) -> None:
+            """Every process calls this at the same places, so that all of them end after the same step."""
+            told = _anywhere(self._stop.is_set())
             # Between the passes over its completions a run cannot go on: TRL does not keep them.
             whole = state.global_step % args.num_iterations == 0
-            if self._stop.is_set() and whole and state.global_step < state.max_steps:
+            if told and whole and state.global_step < state.max_steps:
                 control.should_save = control.should_training_stop = True
 
     return Keeper()
+
+
+def _is_finite(model: Any) -> bool:
+    """Whether the gradients of this process are numbers; those of a sharded model are parts."""
+    import torch
+
+    found = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+    parts: list[Any] = [grad.to_local() if hasattr(grad, "to_local") else grad for grad in found]
+    return not parts or bool(torch.stack([part.isfinite().all() for part in parts]).all())
+
+
+def _anywhere(flag: bool) -> bool:
+    """Whether a flag is set in some process; all of them ask at once."""
+    import torch
+    from accelerate import PartialState
+    from accelerate.utils import reduce
+
+    processes = PartialState()
+    if processes.num_processes == 1:
+        return flag
+    raised: Any = reduce(torch.tensor(float(flag), device=processes.device), reduction="sum")
+    return bool(raised.item())
+
+
+@contextmanager
+def _told(out: Path) -> Iterator[None]:
+    """What a full disk or memory raises, as an error that says where the run stands."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:
+        reason = str(error).split("\n", 1)[0]
+        text = f"{out}: {reason}; once that is mended, the same command goes on from the last whole checkpoint"
+        raise TrainingError(text) from error
 
 
 def renamed(logs: Mapping[str, Any]) -> Metrics:
@@ -217,61 +295,33 @@ def renamed(logs: Mapping[str, Any]) -> Metrics:
     return found | {name: value for name, value in logs.items() if name.startswith(ours)}
 
 
-def _claim(config: RlConfig, out: Path) -> None:
-    """Write the configuration, or make sure that an earlier one differs in nothing that decides what is learned."""
-    path, plain = out / CONFIG, config.model_dump(mode="json")
-    if path.is_file():
-        before = read_yaml(path)
-        for key in plain.keys() - _FREE:
-            if before.get(key) != plain[key]:
-                raise SpecError(path, key, before.get(key), f"{plain[key]!r}, or another folder for the run")
-    out.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(yaml.safe_dump(plain, sort_keys=False), encoding="utf-8")
-    partial.replace(path)
-
-
-def _last_checkpoint(folder: Path) -> str | None:
-    """The last whole checkpoint; its state is written last, so one without it was torn by a crash, and goes."""
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
-    while found:
-        last = found.pop()
+def _drop_torn(folder: Path) -> None:
+    """Delete the last checkpoints as far as a crash tore them: the state of one is written last."""
+    for checkpoint in reversed(_checkpoints(folder)):
         try:
-            json.loads((last / _STATE).read_text(encoding="utf-8"))
+            json.loads((checkpoint / _STATE).read_text(encoding="utf-8"))
+            return
         except (OSError, ValueError):
-            logger.warning("%s is not whole and is left out", last)
-            shutil.rmtree(last, ignore_errors=True)
-            continue
-        return str(last)
-    return None
+            logger.warning("%s is not whole and is left out", checkpoint)
+            shutil.rmtree(checkpoint, ignore_errors=True)
 
 
-def _export(trainer: GRPOTrainer, tokenizer: Any, folder: Path) -> None:
-    """Write the trained model, adapters merged into the weights, so that a crash leaves no half of it.
+def _checkpoints(folder: Path) -> list[Path]:
+    return sorted(folder.glob("checkpoint-*"), key=_step)
 
-    Every process calls this: sharded weights have to be gathered.
-    """
-    import torch
 
-    partial = folder.with_name(folder.name + ".partial")
-    main = trainer.accelerator.is_main_process
-    if main:
-        shutil.rmtree(partial, ignore_errors=True)
-    trainer.accelerator.wait_for_everyone()
-    if trainer.is_fsdp_enabled:
-        trainer.save_model(str(partial))
-    elif main:
-        model: Any = trainer.accelerator.unwrap_model(trainer.model)
-        if hasattr(model, "merge_and_unload"):
-            model = model.merge_and_unload()
-        model.to(torch.bfloat16)
-        model.save_pretrained(partial)
-    if main:
-        tokenizer.save_pretrained(partial)
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in sorted(partial.iterdir()):
-            os.replace(file, folder / file.name)
-        partial.rmdir()
+def _step(checkpoint: Path) -> int:
+    return int(checkpoint.name.rpartition("-")[2])
+
+
+def _export(trainer: GRPOTrainer, config: RlConfig, tokenizer: Any, folder: Path) -> None:
+    """Write the trained model; every process calls this, since the parts of a sharded one have to be gathered."""
+    gathered = trainer.accelerator.get_state_dict(trainer.model_wrapped)
+    if trainer.accelerator.is_main_process:
+        model = make_model(config.model, tokenizer, config.seed)
+        own = trained_weights(model)
+        load_weights(model, {name: value for name, value in gathered.items() if name in own}, folder)
+        write_model(model, tokenizer, folder)
     trainer.accelerator.wait_for_everyone()
 
 

@@ -8,6 +8,8 @@ from pydantic import Field, model_validator
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.config import ModelConfig
+from agentworld_gym.recipe.filters import Filters
+from agentworld_gym.recipe.pools import PostPool
 from agentworld_gym.rewards.hybrid import RewardConfig
 from agentworld_gym.spec import Form
 from agentworld_gym.task import Strict
@@ -22,7 +24,9 @@ class TurnsConfig(Strict):
     `domains` keeps some of the domains alone. A turn whose prompt has more than `max_prompt_tokens` tokens is replaced
     by an earlier one of its session, and so is one whose true answer has less than `min_answer_tokens`, which leaves
     out what is learned already. `form` is how the model writes a screen, None as in the rows; the profile is
-    that of the rows.
+    that of the rows. `pool` says which sessions of the files are taken, None all of them: by default those that
+    continual pre-training leaves, if its `post_share` is the same. `filters` are the rules by which turns and sessions
+    go.
     """
 
     rows: tuple[str, ...] = Field(min_length=1)
@@ -30,6 +34,8 @@ class TurnsConfig(Strict):
     max_prompt_tokens: Positive = 2048
     min_answer_tokens: int = Field(default=0, ge=0)
     form: Form | None = None
+    pool: PostPool | None = PostPool()
+    filters: Filters = Filters()
 
 
 class JudgeConfig(Strict):

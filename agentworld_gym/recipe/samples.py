@@ -244,7 +244,8 @@ def task_of(row: Row) -> Task | None:
 
 def _weights(row: Row, weighting: Weighting) -> list[float]:
     """The weights of all turns: by what was done and shown, in whatever form a model writes it."""
-    return turn_weights(row.id, row.actions or row.prompt, row.observations or row.response, weighting, row.domain)
+    asked = row.actions or (*row.prompt[:-1], row.current_prompt)
+    return turn_weights(row.id, asked, row.observations or row.response, weighting, row.domain)
 
 
 def _changes_of(row: Row) -> Prompts | None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentworld_gym.recipe.config import SftConfig
-from agentworld_gym.recipe.cpt import files, of_files
 from agentworld_gym.recipe.metrics import Progress
 from agentworld_gym.recipe.samples import Sample
+from agentworld_gym.recipe.sources import files, of_files
 from agentworld_gym.recipe.stages import Outcome, fit
 from agentworld_gym.recipe.trainer import Evaluate
 

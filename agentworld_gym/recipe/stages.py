@@ -14,26 +14,30 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.recipe.batches import Batches
-from agentworld_gym.recipe.config import CptConfig, DataConfig, SftConfig
-from agentworld_gym.recipe.encoding import tokenizer_digest
+from agentworld_gym.recipe.claim import claim
+from agentworld_gym.recipe.config import DataConfig, SessionsConfig, StageConfig
+from agentworld_gym.recipe.encoding import encoding_digest
 from agentworld_gym.recipe.metrics import Metrics, Progress
 from agentworld_gym.recipe.model import CONFIG, TOKENIZER, export, make_model, make_tokenizer, tokenizer_of_run
 from agentworld_gym.recipe.samples import Sample
+from agentworld_gym.recipe.sources import digests, files, must_be_as_before
 from agentworld_gym.recipe.store import META, TokenStore, build_store
 from agentworld_gym.recipe.trainer import Evaluate, Trainer
 from agentworld_gym.recipe.validation import validation
 from agentworld_gym.recipe.workers import Workers
-from agentworld_gym.task import read_yaml
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 TOKENS, HELD_OUT, MODEL = "tokens", "held_out", "model"
+
+INCIDENTAL = {"download", "attention", "gradient_checkpointing"}
+"""What may be said of a model without making it another one."""
+
+FREE = {"name", "train", "data.workers", *(f"model.{key}" for key in INCIDENTAL)}
+"""What may differ when a run goes on."""
 
 Samples = Callable[[], Iterable[Sample]]
 """Gives the same samples each time it is called."""
@@ -49,7 +53,7 @@ class Outcome:
 
 
 def fit(
-    config: CptConfig | SftConfig,
+    config: StageConfig,
     out: Path,
     samples: Samples,
     held_out: Samples,
@@ -69,7 +73,8 @@ def fit(
         evaluate: further metrics of a model, at every checkpoint.
 
     Raises:
-        SpecError: the folder is of another configuration, or its tokens of another tokenizer.
+        SpecError: the folder is of another configuration, its tokens are of another tokenizer, or the files that they
+            were made of hold something else.
         TrainingError: the run cannot go on; the last checkpoint is whole.
     """
     workers = Workers()
@@ -84,7 +89,11 @@ def fit(
         batches,
         config.train,
         out,
-        identity={"model": digest_of(config.model.model_dump(mode="json")), "tokenizer": tokenizer_digest(tokenizer)},
+        identity={
+            "model": digest_of(config.model.model_dump(mode="json", exclude=INCIDENTAL)),
+            "tokenizer": encoding_digest(tokenizer),
+            "data": store.meta["digest"],
+        },
         packed=config.data.packing == "packed",
         evaluate=_all([_validation(config.data, out, tokenizer), evaluate]) if workers.main else None,
         progress=progress,
@@ -98,9 +107,7 @@ def fit(
     return Outcome(metrics, trainer.steps, out / MODEL if finished else None)
 
 
-def batches_of(
-    store: TokenStore, config: CptConfig | SftConfig, tokenizer: PreTrainedTokenizerBase, workers: Workers
-) -> Batches:
+def batches_of(store: TokenStore, config: StageConfig, tokenizer: PreTrainedTokenizerBase, workers: Workers) -> Batches:
     """The batches of this process."""
     return Batches(
         store,
@@ -115,9 +122,17 @@ def batches_of(
     )
 
 
-def _prepare(config: CptConfig | SftConfig, out: Path, samples: Samples, held_out: Samples) -> None:
+def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples) -> None:
     """Write what a run begins with, unless it is there."""
-    _claim(config, out)
+    encoded, watched = out / TOKENS, out / HELD_OUT
+    if not (encoded / META).is_file():
+        (out / CONFIG).unlink(missing_ok=True)
+        shutil.rmtree(out / TOKENIZER, ignore_errors=True)
+    claim(out / CONFIG, config.model_dump(mode="json"), FREE)
+    data = config.data
+    own = [*data.samples, *(data.rows if isinstance(data, SessionsConfig) else ())]
+    if data.validation and not (watched / META).is_file():
+        files(data.held_out, "validation")  # what is missing is told before anything is encoded
     if not (out / TOKENIZER).is_dir():
         first = islice(samples(), config.model.tokenizer_samples)
         texts = (message["content"] for sample in first for message in sample.messages)
@@ -125,40 +140,14 @@ def _prepare(config: CptConfig | SftConfig, out: Path, samples: Samples, held_ou
         make_tokenizer(config.model, texts).save_pretrained(str(partial))
         os.replace(partial, out / TOKENIZER)
     tokenizer = tokenizer_of_run(out)
-    if not (out / TOKENS / META).is_file():
-        build_store(samples(), tokenizer, out / TOKENS, config.data.max_tokens)
-    if config.data.validation and not (out / HELD_OUT / META).is_file():
-        unseen = list(islice(held_out(), config.data.validation))
-        if unseen:
-            build_store(unseen, tokenizer, out / HELD_OUT, config.data.max_tokens)
-
-
-def _claim(config: CptConfig | SftConfig, out: Path) -> None:
-    """Write the configuration. Once there are tokens, only how long and how to train may differ from an earlier one."""
-    path = out / CONFIG
-    plain = config.model_dump(mode="json")
-    if path.is_file() and (out / TOKENS / META).is_file():
-        before, after = _flat(read_yaml(path)), _flat(plain)
-        for key in sorted(before.keys() | after.keys()):
-            if key != "name" and not key.startswith("train.") and before.get(key) != after.get(key):
-                raise SpecError(path, key, before.get(key), f"{after.get(key)!r}, or another folder for the run")
+    if (encoded / META).is_file():
+        must_be_as_before(TokenStore.open(encoded, tokenizer).meta["sources"])
     else:
-        shutil.rmtree(out / TOKENIZER, ignore_errors=True)
-    out.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(yaml.safe_dump(plain, sort_keys=False), encoding="utf-8")
-    os.replace(partial, path)
-
-
-def _flat(value: Any, key: str = "") -> dict[str, Any]:
-    """Plain data by dotted key.
-
-    >>> _flat({"model": {"path": None, "shape": {"vocab_size": 512}}})
-    {'model.path': None, 'model.shape.vocab_size': 512}
-    """
-    if not isinstance(value, dict) or not value:
-        return {key: value}
-    return {name: item for inner in value for name, item in _flat(value[inner], f"{key}.{inner}".strip(".")).items()}
+        build_store(samples(), tokenizer, encoded, data.max_tokens, sources=digests(own, "train"))
+    if data.validation and not (watched / META).is_file():
+        unseen = list(islice(held_out(), data.validation))
+        if unseen:
+            build_store(unseen, tokenizer, watched, data.max_tokens)
 
 
 def _validation(data: DataConfig, out: Path, tokenizer: PreTrainedTokenizerBase) -> Evaluate | None:

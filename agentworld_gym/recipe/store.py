@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.encoding import Encoded, Encoder, tokenizer_digest
+from agentworld_gym.recipe.encoding import Encoded, Encoder, encoding_digest
 from agentworld_gym.recipe.samples import TEXT, Sample
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 META = "meta.json"
 STARTS = "starts.bin"
 COUNTS = ("samples", "tokens", "learned", "cut", "too_long", "weightless", "turns", "lost_turns")
@@ -40,10 +41,10 @@ class TokenStore:
 
     `ids` are the tokens, `weights` their weights in the loss as targets (0 for the first of each sample, which nothing
     comes before), `observed` which of them are part of an answer, all of one entry a token; sample i holds the tokens
-    from `starts[i]` to `starts[i + 1]`. `meta` holds the digest of the tokenizer and the counts: samples, tokens,
-    `learned` (tokens of a weight above 0), `cut` (samples that lost turns at their end, as they were too long),
-    `too_long` and `weightless` (samples that were left out), and `turns` and `lost_turns` (those kept, and those that
-    length took).
+    from `starts[i]` to `starts[i + 1]`. `meta` holds the digests of the tokenizer, of the arrays (`digest`) and of the
+    files that the samples came from (`sources`), and the counts: samples, tokens, `learned` (tokens of a weight above
+    0), `cut` (samples that lost turns at their end, as they were too long), `too_long` and `weightless` (samples that
+    were left out), and `turns` and `lost_turns` (those kept, and those that length took).
     """
 
     folder: Path
@@ -68,7 +69,7 @@ class TokenStore:
             ) from error
         if not isinstance(meta, dict) or meta.get("format") != FORMAT:
             raise SpecError(folder / META, "format", meta, f"format {FORMAT}; build the store anew")
-        if tokenizer is not None and meta["tokenizer"] != (digest := tokenizer_digest(tokenizer)):
+        if tokenizer is not None and meta["tokenizer"] != (digest := encoding_digest(tokenizer)):
             raise SpecError(
                 folder, "tokenizer", meta["tokenizer"], f"{digest}, that of the model; build the store anew"
             )
@@ -100,6 +101,7 @@ def build_store(
     folder: Path,
     max_tokens: int,
     watch: Callable[[Encoded], None] | None = None,
+    sources: Mapping[str, str] | None = None,
 ) -> TokenStore:
     """Write samples as tokens; the folder appears once it is whole, in the place of an earlier store.
 
@@ -113,6 +115,7 @@ def build_store(
         folder: where the store shall be.
         max_tokens: the most that a sample may have.
         watch: called with each sample as it was encoded, before it is cut.
+        sources: digests of the files that the samples come from, to be remembered.
 
     Raises:
         SpecError: nothing is left to learn from, or the folder holds something else.
@@ -124,10 +127,11 @@ def build_store(
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        counts = _write(partial, Encoder(tokenizer).encode(samples), max_tokens, watch)
+        counts, digest = _write(partial, Encoder(tokenizer).encode(samples), max_tokens, watch)
         if not counts["samples"]:
             raise SpecError(folder, "samples", dict(counts), f"something to learn from within {max_tokens} tokens")
-        meta = {"format": FORMAT, "tokenizer": tokenizer_digest(tokenizer), "max_tokens": max_tokens, **counts}
+        made = {"tokenizer": encoding_digest(tokenizer), "digest": digest, "sources": dict(sources or {})}
+        meta = {"format": FORMAT, **made, "max_tokens": max_tokens, **counts}
         (partial / META).write_text(json.dumps(meta), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         partial.replace(folder)
@@ -140,7 +144,9 @@ def build_store(
 
 def _write(
     folder: Path, encoded: Iterable[Encoded], max_tokens: int, watch: Callable[[Encoded], None] | None
-) -> dict[str, int]:
+) -> tuple[dict[str, int], str]:
+    """The counts, and a digest of all that was written."""
+    digest = hashlib.sha256()
     counts = Counter(dict.fromkeys(COUNTS, 0))
     with ExitStack() as stack:
         files = {name: stack.enter_context((folder / f"{name}.bin").open("wb")) for name in (*ARRAYS, "starts")}
@@ -151,15 +157,18 @@ def _write(
             for start, stop in _kept(item, max_tokens, counts):
                 weights = item.weights[start:stop].copy()
                 weights[0] = 0
-                files["ids"].write(item.ids[start:stop].tobytes())
-                files["weights"].write(weights.tobytes())
-                files["observed"].write(item.observed[start:stop].tobytes())
+                arrays = {"ids": item.ids[start:stop], "weights": weights, "observed": item.observed[start:stop]}
+                for name, array in arrays.items():
+                    files[name].write(array.tobytes())
+                    digest.update(array.tobytes())
                 counts.update(samples=1, tokens=stop - start, learned=int((weights > 0).sum()))
-                files["starts"].write(np.int64(counts["tokens"]).tobytes())
+                stands = np.int64(counts["tokens"]).tobytes()
+                files["starts"].write(stands)
+                digest.update(stands)
         for file in files.values():
             file.flush()
             os.fsync(file.fileno())
-    return dict(counts)
+    return dict(counts), digest.hexdigest()[:16]
 
 
 def _kept(item: Encoded, max_tokens: int, counts: Counter[str]) -> Iterator[tuple[int, int]]:
@@ -173,7 +182,7 @@ def _kept(item: Encoded, max_tokens: int, counts: Counter[str]) -> Iterator[tupl
     counts["lost_turns"] += len(item.turns) - len(fit)
     if not stop:
         counts["too_long"] += 1
-    elif not (item.weights[:stop] > 0).any():
+    elif not (item.weights[:stop][item.observed[:stop]] > 0).any():
         counts["weightless" if stop == length else "too_long"] += 1
     else:
         counts.update(cut=stop < length, turns=len(fit))

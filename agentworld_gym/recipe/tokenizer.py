@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import SpecError
@@ -105,17 +104,3 @@ def wrap(tokenizer: Tokenizer, max_length: int) -> PreTrainedTokenizerFast:
         padding_side="left",
     )
     return wrapped
-
-
-def load_tokenizer(folder: Path) -> Tokenizer:
-    """The fast tokenizer of a model folder.
-
-    Raises:
-        SpecError: if there is none.
-    """
-    from tokenizers import Tokenizer
-
-    path = Path(folder) / "tokenizer.json"
-    if not path.is_file():
-        raise SpecError(path, "file", None, "a tokenizer that `build_tokenizer` made")
-    return Tokenizer.from_file(str(path))

@@ -57,7 +57,8 @@ class Trainer:
         batches: what to learn from; of this process's rank.
         options: how.
         folder: of the run.
-        identity: what a checkpoint must have been made with, such as the digests of data and tokenizer.
+        identity: what a checkpoint must have been made with, such as the digests of data and tokenizer, beside the
+            optimizer.
         packed: whether rows hold several samples.
         evaluate: gives further metrics, at every checkpoint.
         progress: called with every line of metrics.
@@ -86,7 +87,8 @@ class Trainer:
         self.workers = workers or Workers()
         if self.workers.sharded and options.optimizer != "adamw":
             raise SpecError("train", "optimizer", options.optimizer, "adamw: Muon needs whole matrices, not shards")
-        self._identity, self._evaluate, self._progress = dict(identity or {}), evaluate, progress
+        self._identity = {**(identity or {}), "optimizer": options.optimizer}
+        self._evaluate, self._progress = evaluate, progress
         self._checkpoints = Checkpoints(folder / CHECKPOINTS, options.keep)
         learner = Learner(model, options.bfloat16)
         if options.compile:
@@ -161,6 +163,8 @@ class Trainer:
 
         begun = time.monotonic()
         short = self.spent < self.options.curriculum
+        if short != self.batches.short:
+            self._usual.clear()  # of other samples other losses are usual
         before = self._given()
         rng = np.random.default_rng((self.options.seed, self.steps, self.workers.rank))
         batches = [
@@ -325,10 +329,7 @@ class Trainer:
         where = {"step": self.steps, "tokens": self.tokens, "seconds": self.seconds, "progress": spent, "left": left}
         line: Metrics = {**where, **metrics}
         if log is not None:
-            try:
-                log.write(line)
-            except OSError as error:
-                raise TrainingError(f"{self.folder}: metrics cannot be written ({error.strerror})") from error
+            log.write(line)
         if self._progress and self.workers.main:
             self._progress(line)
         return line

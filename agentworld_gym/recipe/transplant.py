@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agentworld_gym.errors import GeneratorError, SpecError
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 NOISE = 0.5
@@ -48,13 +49,12 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
     pieces = load_tokenizer(folder, local_files_only=True)
     rows: torch.Tensor = other.get_input_embeddings().weight.detach()
     spread = NOISE * float(rows.std())
-    given = {name: parameter for name, parameter in other.named_parameters() if "embed" not in name}
-    for name, parameter in model.named_parameters():
-        if "embed" in name:
-            continue
-        if name not in given or given[name].shape != parameter.shape:
-            shape = list(given[name].shape) if name in given else None
-            raise SpecError(source, name, shape, f"{list(parameter.shape)}, the shape of the model to train")
+    given, wanted = _layers(other), _layers(model)
+    for name in sorted(given.keys() | wanted.keys()):
+        shape, expected = (list(layers[name].shape) if name in layers else None for layers in (given, wanted))
+        if shape != expected:
+            raise SpecError(source, name, shape, f"{expected}, the shape of the model to train")
+    for name, parameter in wanted.items():
         parameter.data.copy_(given[name].data)
     known = pieces.get_vocab()
     table: Any = model.get_input_embeddings()
@@ -66,3 +66,8 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
             parts = pieces(tokenizer.decode([number]), add_special_tokens=False)["input_ids"]
             mean = rows[parts].mean(0) if parts else rows.mean(0)
             table.weight[number] = mean + spread * torch.randn(len(mean))
+
+
+def _layers(model: PreTrainedModel) -> dict[str, torch.Tensor]:
+    """The parameters that have nothing to do with the vocabulary, by name."""
+    return {name: parameter for name, parameter in model.named_parameters() if "embed" not in name}

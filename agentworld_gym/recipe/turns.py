@@ -15,10 +15,11 @@ import orjson
 from agentworld_gym.contracts import Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompt import Prompts
+from agentworld_gym.recipe.filters import Sieve
 from agentworld_gym.recipe.rl_config import TurnsConfig
 from agentworld_gym.recipe.rows import Row, row_of
 from agentworld_gym.recipe.samples import Sample, prompts_for, turn_samples
-from agentworld_gym.rewards.verifiers import verify
+from agentworld_gym.rewards.verifiers import unverifiable
 from agentworld_gym.rewards.verifiers.common import screen_before
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ class Turns:
 
     Training every turn of a session collapses through the prefix they share (Qwen-AgentWorld, arXiv 2606.24597), so an
     epoch has one of each session. Sessions come in another order, and with another turn, in each epoch; both follow the
-    seed. A turn that cannot serve is replaced by an earlier one of its session: its prompt or its answer is too long
-    (or the answer too short), or, with `verifiable`, the rules have nothing to say about it. `counts` tells how many
-    sessions were left out, and why.
+    seed. Sessions of other pools, and what a filter takes, are left out. A turn that cannot serve is replaced by an
+    earlier one of its session: its prompt or its answer is too long (or the answer too short), or, with `verifiable`,
+    the rules have nothing to say about it. `counts` tells how many sessions were left out, and why.
 
     Args:
         config: which.
@@ -68,7 +69,7 @@ class Turns:
         self._config, self._tokenizer = config, tokenizer
         self._answer_tokens, self._verifiable = answer_tokens, verifiable
         self._places = [(file, offset) for file in map(_file, config.rows) for offset in _offsets(file)]
-        self._row = lru_cache(maxsize=_KEPT)(self._read)
+        self._row = lru_cache(maxsize=_KEPT)(self._filtered)
         self.counts: Counter[str] = Counter()
         self._draws = list(self._drawn(seed, count))
 
@@ -120,8 +121,9 @@ class Turns:
             before = drawn
             order = list(range(len(self._places)))
             random.Random(f"{seed}/{epoch}").shuffle(order)
+            sieve = Sieve(self._config.filters)
             for place in order:
-                turn = self._turn(place, random.Random(f"{seed}/{epoch}/{place}"), counted=not epoch)
+                turn = self._turn(place, sieve, random.Random(f"{seed}/{epoch}/{place}"), counted=not epoch)
                 if turn is not None:
                     yield place, turn
                     drawn += 1
@@ -132,17 +134,22 @@ class Turns:
                 raise SpecError("rl", "data.rows", list(self._config.rows), f"a session that can serve ({reasons})")
             epoch += 1
 
-    def _turn(self, place: int, rng: random.Random, counted: bool) -> int | None:
+    def _turn(self, place: int, sieve: Sieve, rng: random.Random, counted: bool) -> int | None:
         """A turn of a session, drawn among those up to one; None if none can serve."""
-        row = self._row(place)
-        if self._config.domains and row.domain not in self._config.domains:
+        found = self._read(place)
+        if self._config.domains and found.domain not in self._config.domains:
             return None
         reasons = Counter[str]()
-        for turn in range(rng.randint(1, row.turn_idx), 0, -1):
-            reason = self._unfit(row.at(turn))
-            if reason is None:
-                return turn
-            reasons[reason] += 1
+        if self._config.pool is not None and not self._config.pool.holds(found):
+            reasons["of another pool"] += 1
+        elif (row := sieve.filter(found)) is None:
+            reasons["that a filter takes"] += 1
+        else:
+            for turn in range(rng.randint(1, row.turn_idx), 0, -1):
+                reason = self._unfit(row.at(turn))
+                if reason is None:
+                    return turn
+                reasons[reason] += 1
         if counted:
             self.counts.update([reasons.most_common(1)[0][0]])
         return None
@@ -157,7 +164,7 @@ class Turns:
             return "with too long an answer"
         if answer < self._config.min_answer_tokens:
             return "with too short an answer"
-        if self._verifiable and verify(row, row.observations[-1]).skipped:
+        if self._verifiable and unverifiable(row):
             return "that no rule can verify"
         if self._tokens([message["content"] for message in sample.messages[:-1]]) > self._config.max_prompt_tokens:
             return "with too long a prompt"
@@ -166,6 +173,12 @@ class Turns:
     def _tokens(self, texts: Sequence[str]) -> int:
         encoded: Any = self._tokenizer(list(texts), add_special_tokens=False)
         return sum(len(ids) + TEMPLATE_TOKENS for ids in encoded["input_ids"])
+
+    def _filtered(self, place: int) -> Row:
+        """A session of which a turn was drawn, so that a filter that has seen no other one keeps it."""
+        found = Sieve(self._config.filters).filter(self._read(place))
+        assert found is not None
+        return found
 
     def _read(self, place: int) -> Row:
         file, offset = self._places[place]

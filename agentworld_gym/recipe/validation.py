@@ -18,22 +18,23 @@ if TYPE_CHECKING:
 def validation(store: TokenStore, longest: int) -> Callable[[PreTrainedModel], Metrics]:
     """A function that measures a model on held-out samples.
 
-    Its metrics are, over the tokens of answers: `validation_loss`, the mean loss; `validation_accuracy`, the share
-    whose most likely token is right; and `validation_exact`, the share of answers all of whose tokens are, which is
-    what greedy generation would write, given the true history.
+    Its metrics are, over the tokens of answers that have a weight: `validation_loss`, the mean loss;
+    `validation_accuracy`, the share whose most likely token is right; and `validation_exact`, the share of answers all
+    of whose tokens are, which is what greedy generation would write, given the true history.
 
     Args:
         store: the samples.
         longest: longer samples are left out.
     """
     kept = [store[int(index)] for index in np.flatnonzero(store.lengths <= longest)]
-    rows, answers = [ids for ids, _, _ in kept], [observed for _, _, observed in kept]
+    rows = [ids for ids, _, _ in kept]
+    # Of a sample that learns its last answer alone, the others are but its history.
+    answers = [observed & (weights > 0) for _, weights, observed in kept]
 
     def measure(model: PreTrainedModel) -> Metrics:
         loss, right, exact, tokens, found = 0.0, 0, 0, 0, 0
-        for place, hits, losses in forced(model, rows, with_loss=True):
-            mask = answers[place].copy()
-            mask[:1] = False
+        for place, hits, losses in forced(model, rows, answers, with_loss=True):
+            mask = answers[place]
             assert losses is not None
             loss, right, tokens = loss + float(losses[mask].sum()), right + int(hits[mask].sum()), tokens + mask.sum()
             edges = np.flatnonzero(np.diff(np.pad(mask, 1).astype(np.int8)))

@@ -128,7 +128,14 @@ class Workers:
         return {name: whole[name] for name in weights if name in whole}, [optimizer_state]
 
     def restore(self, learner: Any, optimizers: list[Any], weights: dict[str, Any], states: list[Any]) -> None:
-        """Go on from what `state` gave."""
+        """Go on from what `state` gave; the optimizers keep the options that they were made with."""
+        options = [_options(optimizer) for optimizer in optimizers]
+        self._load(learner, optimizers, weights, states)
+        for optimizer, own in zip(optimizers, options, strict=True):
+            for group, kept in zip(optimizer.param_groups, own, strict=True):
+                group.update(kept)
+
+    def _load(self, learner: Any, optimizers: list[Any], weights: dict[str, Any], states: list[Any]) -> None:
         if not self.sharded:
             from agentworld_gym.recipe.model import load_weights
 
@@ -145,3 +152,8 @@ class Workers:
             optim_state_dict=states[0],
             options=StateDictOptions(full_state_dict=True, strict=False),
         )
+
+
+def _options(optimizer: Any) -> list[dict[str, Any]]:
+    """What the groups of an optimizer say, beside their parameters."""
+    return [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]

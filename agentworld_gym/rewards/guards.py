@@ -94,13 +94,13 @@ WORDS, STRANGE = 6, 0.8
 """A clause of so many words, of which this share is strange, is of another language."""
 
 
-def flags(completion: str, prediction: str | None, truth: Truth, ended: bool = True) -> tuple[str, ...]:
+def flags(completion: str, prediction: str | None, truth: Truth | None, ended: bool = True) -> tuple[str, ...]:
     """The tricks found in a completion; none for an honest one, however wrong.
 
     Args:
         completion: what the model wrote, with its thinking and tags.
         prediction: the observation read from it; None where it cannot be read.
-        truth: of the turn.
+        truth: of the turn; without one only `empty`, `cut` and `tags` are found.
         ended: whether the model ended it itself.
     """
     found = [] if ended else ["cut"]
@@ -109,6 +109,8 @@ def flags(completion: str, prediction: str | None, truth: Truth, ended: bool = T
     answer = _seen(strip_thinking(completion))
     if len(_OUTPUT.findall(answer)) > 1 or _JUDGE_TAG.search(answer):
         found.append("tags")
+    if truth is None:
+        return tuple(found)
     earlier = "\n".join((truth.action, *truth.shown, truth.row.system_str, *truth.row.prompt))
     known = f"{earlier}\n{truth.text}"
     plain, spoken = _seen(prediction), _seen(known)

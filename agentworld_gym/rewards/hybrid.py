@@ -5,8 +5,9 @@ verdict is 0; a rule verifier gives 25 or 0. The paper mixes them 9 : 1 and has 
 by default (`mix: draw`) each turn is drawn for one of the two, for all members of its group alike; `mix: sum` weighs
 both on every turn. Which turn gets what depends on its id and the seed alone.
 
-A judge that gives no answer is a `Failure`: the reward is None, and the sample is left out of training. The judge is
-given the observation as plain text: no thinking, no tags.
+A turn that the rules cannot verify, whatever is predicted, goes to the judge with its whole group. A prediction that
+they skip on a turn they speak of has no reward. A judge that gives no answer is a `Failure`: there the reward is None
+too, and the sample is left out of training. The judge is given the observation as plain text: no thinking, no tags.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.parsing import DIMENSIONS, Judgement
 from agentworld_gym.recipe.rows import Row
 from agentworld_gym.rewards.guards import flags
-from agentworld_gym.rewards.verifiers import Truth, Verdict, verify
+from agentworld_gym.rewards.verifiers import Truth, Verdict, unverifiable, verify
 from agentworld_gym.task import Strict
 
 FULL = 25.0
@@ -125,7 +126,7 @@ class HybridReward:
         asked = [
             place
             for place, (candidate, reward) in enumerate(zip(candidates, rewards, strict=True))
-            if not reward.flags and candidate.prediction and self._wants_judge(candidate, reward)
+            if not reward.flags and self._wants_judge(candidate.row, reward)
         ]
         if asked and self._judge is not None:
             cases = [(candidates[place].row, candidates[place].prediction or "") for place in asked]
@@ -134,20 +135,22 @@ class HybridReward:
         return rewards
 
     def by_verifier(self, row: Row) -> bool:
-        """Whether the last turn of a row is drawn for the verifier.
+        """Whether the rules speak of the last turn of a row: they are due there, by the draw or in a sum, and able to.
 
         The same for every candidate of the turn, so that the members of a group can be compared.
         """
+        if not self._config.verifier or unverifiable(row):
+            return False
         draw = crc32(f"{self._config.seed}/{row.id}/{row.turn_idx}".encode()) / 2**32
-        return draw < self._config.verifier_share
+        return self._config.mix == "sum" or draw < self._config.verifier_share
 
     def _by_rules(self, candidate: Candidate) -> Reward:
         """Guards, and the verifier where it is due."""
-        config, truth = self._config, Truth.of(candidate.row)
-        found = () if truth is None or not config.guards else _flags(candidate, truth)
+        config = self._config
+        found = _flags(candidate) if config.guards else ()
         if found or not candidate.prediction:
             return Reward(self._scaled(config.guarded), flags=found or ("empty",))
-        if not config.verifier or (config.mix == "draw" and not self.by_verifier(candidate.row)):
+        if not self.by_verifier(candidate.row):
             return Reward(None)
         verdict = verify(candidate.row, candidate.prediction)
         if verdict.skipped:
@@ -155,9 +158,14 @@ class HybridReward:
         part = FULL * (verdict.share if config.partial else verdict.passed)
         return Reward(self._scaled(part), verifier=part, verdict=verdict)
 
-    def _wants_judge(self, candidate: Candidate, reward: Reward) -> bool:
-        """Whether the rubric counts: in a sum always, in a draw where the verifier did not or could not speak."""
-        return self._config.judged and (self._config.mix == "sum" or reward.verifier is None)
+    def _wants_judge(self, row: Row, reward: Reward) -> bool:
+        """Whether the rubric counts: in a draw where the rules do not speak, in a sum but where they skip a prediction.
+
+        Such a prediction has no reward: the members of its group have another measure.
+        """
+        if not self._config.judged:
+            return False
+        return not self.by_verifier(row) or (self._config.mix == "sum" and reward.verifier is not None)
 
     def _with(self, reward: Reward, judged: Judgement | Failure | None) -> Reward:
         if isinstance(judged, Failure):
@@ -172,5 +180,5 @@ class HybridReward:
         return value / FULL * self._config.highest
 
 
-def _flags(candidate: Candidate, truth: Truth) -> tuple[str, ...]:
-    return flags(candidate.completion, candidate.prediction, truth, candidate.ended)
+def _flags(candidate: Candidate) -> tuple[str, ...]:
+    return flags(candidate.completion, candidate.prediction, Truth.of(candidate.row), candidate.ended)

@@ -202,15 +202,22 @@ def _scripted(options: WorldOptions) -> World[Any]:
 
 
 def _tiny(options: WorldOptions) -> World[Any]:
-    folder = tiny_model()
-    if folder is None or options.spec.id not in DOMAINS:
+    folder = tiny_model(options.spec.id)
+    if folder is None:
         raise WorldNotConfigured(f"no small world model of {options.spec.env_id} is bundled; pass world={MODELS}")
     form: Form | None = "change" if options.spec.observation.restate else None
     generator = options.open_generator(f"transformers:{folder}")
     return options.language(generator, "compact", form, temperature=0.0, thinking=False, max_tokens=TINY_MAX_TOKENS)
 
 
-def tiny_model() -> Path | None:
-    """The folder of the bundled small world model, if there is one."""
-    folder = Path(__file__).resolve().parent.parent / "models" / "tiny"
-    return folder if (folder / "config.json").is_file() else None
+def tiny_model(domain: str | None = None) -> Path | None:
+    """The folder of a bundled small world model, if there is one.
+
+    Args:
+        domain: what it shall know. A model of that domain alone goes before the one of all seven; None asks for that.
+    """
+    if domain is not None and domain not in DOMAINS:
+        return None
+    models = Path(__file__).resolve().parent.parent / "models"
+    folders = [models / "tiny"] if domain is None else [models / f"tiny-{domain}", models / "tiny"]
+    return next((folder for folder in folders if (folder / "config.json").is_file()), None)

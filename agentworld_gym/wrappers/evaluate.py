@@ -30,38 +30,25 @@ class Agent(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
-    """How one episode went. `success` is None where the world failed, so that nothing is known."""
-
-    seed: int
-    family: str
-    level: int
-    success: bool | None
-    reward: float
-    steps: int
-    failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
-    """How an agent did on some seeds. Episodes whose world failed count neither as success nor as failure.
+    """How an agent did on some seeds. Episodes whose world failed tell nothing of it: only `failures` counts them."""
 
-    >>> episodes = [Episode(i, "copy", 1, i > 0, 1.0, 3) for i in range(4)]
-    >>> Result(tuple(episodes)).success
-    0.75
-    """
+    episodes: tuple[Played, ...]
 
-    episodes: tuple[Episode, ...]
+    @property
+    def judged(self) -> list[Played]:
+        """The episodes whose success is known."""
+        return [episode for episode in self.episodes if episode.success is not None]
 
     @property
     def successes(self) -> list[float]:
-        """1 or 0 for each episode that could be judged."""
-        return [float(episode.success) for episode in self.episodes if episode.success is not None]
+        """1 or 0 for each judged episode."""
+        return [float(bool(episode.success)) for episode in self.judged]
 
     @property
     def success(self) -> float:
         """Share of the judged episodes that succeeded."""
-        return float(np.mean(self.successes)) if self.successes else float("nan")
+        return _mean(self.successes)
 
     @property
     def failures(self) -> int:
@@ -70,28 +57,30 @@ class Result:
 
     @property
     def reward(self) -> float:
-        """Mean return."""
-        return float(np.mean([episode.reward for episode in self.episodes]))
+        """Mean return of the judged episodes."""
+        return _mean([episode.reward for episode in self.judged])
 
     @property
     def steps(self) -> float:
-        """Mean length."""
-        return float(np.mean([episode.steps for episode in self.episodes]))
+        """Mean length of the judged episodes."""
+        return _mean([len(episode.actions) for episode in self.judged])
 
     def interval(self) -> tuple[float, float]:
-        """The 95% interval of `success` (Wilson 1927), which has a width even where all episodes went alike."""
-        if not self.successes:
+        """The 95% interval of `success` (Wilson 1927), which has a width even where all episodes went alike.
+
+        It takes the episodes as independent, so the seeds must give different tasks.
+        """
+        if not self.judged:
             return float("nan"), float("nan")
-        found = proportion([success > 0 for success in self.successes])
+        found = proportion([bool(episode.success) for episode in self.judged])
         return found.low, found.high
 
     def by_family(self) -> dict[str, float]:
         """Success of every family."""
         groups: dict[str, list[float]] = {}
-        for episode in self.episodes:
-            if episode.success is not None:
-                groups.setdefault(episode.family, []).append(float(episode.success))
-        return {family: float(np.mean(values)) for family, values in sorted(groups.items())}
+        for episode, success in zip(self.judged, self.successes, strict=True):
+            groups.setdefault(episode.task.family, []).append(success)
+        return {family: _mean(values) for family, values in sorted(groups.items())}
 
 
 def bootstrap_interval(
@@ -148,9 +137,8 @@ def evaluate_policy(
         played = sorted(play(runner, agent, seeds, wave=wave, on_progress=on_progress), key=lambda one: one.place)
     finally:
         envs.close()
-    return Result(tuple(map(_episode, played)))
+    return Result(tuple(played))
 
 
-def _episode(one: Played) -> Episode:
-    task = one.task
-    return Episode(one.seed, task.family, task.level, one.success, one.reward, len(one.actions), one.failure)
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")

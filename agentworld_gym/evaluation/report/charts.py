@@ -29,6 +29,8 @@ class Point:
 def lines(series: Mapping[str, Sequence[Point]], title: str, axis: str) -> Markup:
     """A line with its interval as a band for each series, over labels in the order of the longest one.
 
+    Colour and dashes of a series follow its place, so that one without points leaves those of the others as they are.
+
     >>> "polyline" in lines({"a": [Point("1", 0.5, 0.4, 0.6), Point("2", 0.4, 0.2, 0.6)]}, "drift", "turn")
     True
     """
@@ -36,6 +38,8 @@ def lines(series: Mapping[str, Sequence[Point]], title: str, axis: str) -> Marku
     place = {label: _x(number / max(len(labels) - 1, 1)) for number, label in enumerate(labels)}
     parts = [_grid()]
     for number, (colour, points) in enumerate(zip(COLOURS, series.values(), strict=False)):
+        if not points:
+            continue
         known = [point for point in points if point.label in place]
         band = [(place[point.label], _y(point.high)) for point in known]
         band += [(place[point.label], _y(point.low)) for point in reversed(known)]
@@ -46,6 +50,19 @@ def lines(series: Mapping[str, Sequence[Point]], title: str, axis: str) -> Marku
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in line]
     parts += [_label(x, label) for label, x in place.items()]
     return _framed(parts, title, axis)
+
+
+def curve(points: Sequence[tuple[float, float]], title: str, axis: str) -> Markup:
+    """Values from 0 to 1 over a quantity that begins at 0, such as success over steps.
+
+    >>> "1,000" in curve([(0, 0.1), (500, 0.4), (1000, 0.9)], "learning", "steps")
+    True
+    """
+    last = max((x for x, _ in points), default=0) or 1
+    line = [(_x(x / last), _y(y)) for x, y in points]
+    drawn = f'<polyline points="{_joined(line)}" fill="none" stroke="{COLOURS[0]}" stroke-width="2.5"/>'
+    labels = [_label(_x(tick), f"{last * tick:,.0f}", "end" if tick == 1 else "middle") for tick in TICKS]
+    return _framed([_grid(), drawn, *labels], title, axis)
 
 
 def reliability(bins: Sequence[Bin], title: str, axis: str) -> Markup:
@@ -90,8 +107,8 @@ def _grid() -> str:
     )
 
 
-def _label(x: float, text: str) -> str:
-    return f'<text x="{x}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{escape(text)}</text>'
+def _label(x: float, text: str, anchor: str = "middle") -> str:
+    return f'<text x="{x}" y="{HEIGHT - BOTTOM + 16}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _framed(parts: Sequence[str], title: str, axis: str) -> Markup:

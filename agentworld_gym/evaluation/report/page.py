@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from agentworld_gym.errors import SpecError
@@ -22,6 +23,12 @@ KINDS: Mapping[str, type[AnyResult]] = {
     "fidelity": FidelityResult,
     "transfer": TransferResult,
 }
+
+CONFIDENCES: Mapping[str, str] = {
+    "sequence": "probability of the whole prediction",
+    "token": "geometric mean of the tokens' probabilities",
+}
+"""What each measure of a calibration is."""
 
 
 def read_result(path: Path) -> AnyResult:
@@ -49,15 +56,30 @@ def write_page(path: Path, results: Sequence[AnyResult]) -> None:
 
 def page(results: Sequence[AnyResult]) -> str:
     """The HTML of some results, in their order."""
-    environment = Environment(
-        loader=PackageLoader("agentworld_gym.evaluation", "report"),
+    return environment().get_template("page.html.j2").render(results=results)
+
+
+def environment(*more: BaseLoader) -> Environment:
+    """The templates of the page, and more that extend or include them.
+
+    >>> "<style>" in environment().get_template("page.html.j2").render(results=[])
+    True
+    """
+    found = Environment(
+        loader=ChoiceLoader([PackageLoader("agentworld_gym.evaluation", "report"), *more]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"answers": answers, "drift": drift, "calibration": calibration}
-    return environment.get_template("page.html.j2").render(results=results)
+    found.globals |= {
+        "answers": answers,
+        "confidences": CONFIDENCES,
+        "drift": drift,
+        "plainly": plainly,
+        "reliability": reliability,
+    }
+    return found
 
 
 def answers(domain: DomainFidelity) -> dict[str, Measures]:
@@ -77,15 +99,18 @@ def points(cells: Mapping[str, Cell]) -> list[Point]:
 
 
 def drift(domain: DomainFidelity) -> Markup:
-    """Exactness by turn, with the true history and with the world's own."""
+    """Exactness by turn, with the true history and with the world's own; a run that was not made keeps its colour."""
     runs = {"true history": domain.taught, "own history": domain.free}
-    series = {name: points(run.groups.get("turn", {})) for name, run in runs.items() if run is not None}
+    series = {name: points(run.groups.get("turn", {})) if run else [] for name, run in runs.items()}
     return lines(series, f"{domain.domain}: exact by turn", "turn")
 
 
-def calibration(domain: DomainFidelity) -> Markup:
-    """Exactness over the probability that the model gave its whole prediction; empty where it tells none."""
-    found = next((one for one in domain.calibration if one.measure == "sequence"), None)
-    if found is None:
-        return Markup()
-    return reliability(found.bins, f"{domain.domain}: exact by confidence", "probability of the prediction")
+def plainly(value: Any) -> str:
+    """What was asked for, in words.
+
+    >>> plainly([1, 2]), plainly({"temperature": 0.0, "top_k": 1}), plainly("compact")
+    ('1, 2', 'temperature=0.0, top_k=1', 'compact')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={plainly(one)}" for name, one in value.items())
+    return ", ".join(map(plainly, value)) if isinstance(value, list | tuple) else str(value)

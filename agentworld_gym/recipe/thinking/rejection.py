@@ -26,7 +26,7 @@ from agentworld_gym.recipe.pools import draw
 from agentworld_gym.recipe.rows import Row
 from agentworld_gym.recipe.samples import Sample, prompts_for, rerendered
 from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
-from agentworld_gym.recipe.thinking.sft import Query
+from agentworld_gym.recipe.thinking.sft import Queries, Query
 from agentworld_gym.task import Strict, validated
 from agentworld_gym.traces.jsonl import JsonlWriter, read_jsonl
 
@@ -95,9 +95,11 @@ class _Case:
 class Rejection:
     """Draws rollouts in waves and keeps the best of each query; killed at any time, it goes on where it was.
 
-    Every query is a line of `log` once it is decided. A log of other models, sampling, words or settings is refused.
+    Every query is a line of `log` once it is decided. A log of other models, sampling, words or settings is refused,
+    those of the queries among them; further rows with the same settings are gone on with.
 
     Args:
+        queries: what is asked.
         generator: who rolls out.
         sampling: how; each rollout has a seed of its own.
         judge: who scores the predictions, without any thinking.
@@ -105,6 +107,7 @@ class Rejection:
         config: how many rollouts, and what must be reached.
     """
 
+    queries: Queries
     generator: Generator
     sampling: Sampling
     judge: Judge
@@ -116,9 +119,9 @@ class Rejection:
         """16 hexadecimal digits over all that decides what is kept."""
         parts = {name: value for name, (value, _) in self.generator.describe().items()}
         chosen = self.config.model_dump(exclude={"wave"})
-        return digest_of([parts, self.sampling.as_dict(), judge_digest(self.judge), chosen])
+        return digest_of([self.queries.settings, parts, self.sampling.as_dict(), judge_digest(self.judge), chosen])
 
-    def run(self, queries: Iterable[Query], progress: Callable[[int], None] = lambda _done: None) -> Report:
+    def run(self, progress: Callable[[int], None] = lambda _done: None) -> Report:
         """Decide every query that is not decided yet.
 
         `progress` is called with the number of queries that were gone through.
@@ -131,7 +134,7 @@ class Rejection:
         with closing(JsonlWriter(self.log)) as writer:
             if writer.empty:
                 writer.write([{"rejection": self.digest}])
-            source, seen = iter(queries), 0
+            source, seen = iter(self.queries), 0
             while wave := list(islice(source, self.config.wave)):
                 seen += len(wave)
                 writer.write(self._wave([query for query in wave if query.id not in decided]))

@@ -10,18 +10,20 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.recipe.pools import Pool
+from agentworld_gym.recipe.filters import Filters, Sieve
+from agentworld_gym.recipe.pools import Pool, PostPool
 from agentworld_gym.recipe.rows import Row
 from agentworld_gym.recipe.samples import Sample, prompts_for, task_of, turn_samples
 from agentworld_gym.recipe.thinking.traces import Situation, trace
 from agentworld_gym.recipe.thinking.turns import TurnPicker
-from agentworld_gym.screens.sight import current
+from agentworld_gym.rewards.verifiers.common import screen_before
 from agentworld_gym.spec import Form, load_spec
 from agentworld_gym.task import Task
 from agentworld_gym.wordings import drawn_wording
@@ -48,10 +50,7 @@ class Query:
     @property
     def before(self) -> str:
         """What was on the screen before the action."""
-        found = self.row.first_observation
-        for shown in self.row.observations[:-1]:
-            found = current(self.row.domain, found, shown)
-        return found
+        return screen_before(self.row)
 
     def answered(self, thinking: str, answer: str | None = None) -> Sample:
         """The sample with a thinking before the answer, which is the true one unless another is given."""
@@ -73,14 +72,28 @@ class Queries:
         form: how a next state is written in the domains that restate it in every turn; None takes each row's.
         reworded: whether the system prompt is drawn from the ten wordings (profile `full` alone has them).
         turns: how many turns of a session are taken.
+        filters: the rules by which turns and sessions go; None takes all.
     """
 
     rows: Iterable[Row]
-    pools: Sequence[Pool] | None = (Pool(stage="post"),)
+    pools: Sequence[Pool] | None = (PostPool(),)
     profile: Profile | None = None
     form: Form | None = None
     reworded: bool = True
     turns: int = 1
+    filters: Filters | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that decides what is asked of the rows, as plain data."""
+        return {
+            "pools": None if self.pools is None else [pool.model_dump() for pool in self.pools],
+            "profile": self.profile,
+            "form": self.form,
+            "reworded": self.reworded,
+            "turns": self.turns,
+            "filters": None if self.filters is None else self.filters.model_dump(),
+        }
 
     def __iter__(self) -> Iterator[Query]:
         """The queries.
@@ -89,9 +102,8 @@ class Queries:
             SpecError: a row is broken, or the change form is asked for and a task cannot be generated again.
         """
         picker = TurnPicker()
-        for row in self.rows:
-            if not self._holds(row):
-                continue
+        held = filter(self._holds, self.rows)
+        for row in held if self.filters is None else Sieve(self.filters)(held):
             task = task_of(row)
             for turn in picker.pick(row, _readable(row, task), self.turns):
                 yield self._query(row.at(turn), task)

@@ -13,7 +13,7 @@ from typing import Any
 from agentworld_gym.engines import Scalar
 from agentworld_gym.escaping import unescape
 from agentworld_gym.recipe.rows import Change, ContentSpan, Row
-from agentworld_gym.screens.sight import current
+from agentworld_gym.rewards.verifiers.common import screen_before
 
 LONGEST = 60
 """Characters of a quotation; what is longer is cut at the end of a word."""
@@ -48,15 +48,12 @@ class Situation:
     @classmethod
     def of(cls, row: Row, prompt: str | None = None) -> Situation:
         """The last turn of a row; `prompt` is what a model is told, by default the messages of the row."""
-        before = row.first_observation
-        for shown in row.observations[:-1]:
-            before = current(row.domain, before, shown)
         told = "\n".join(message["content"] for message in row.request()) if prompt is None else prompt
         return cls(
             row.domain,
             row.actions[-1],
             row.observations[-1],
-            before,
+            screen_before(row),
             unescape(told),
             row.state_after(row.turn_idx - 1),
             row.changes[-1] if row.changes else (),

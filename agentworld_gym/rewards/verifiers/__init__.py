@@ -29,7 +29,7 @@ from agentworld_gym.rewards.verifiers import android, desktop, mcp, search, swe,
 from agentworld_gym.rewards.verifiers.chance import by_chance, foreseeable, struck
 from agentworld_gym.rewards.verifiers.common import Truth, Verdict
 
-__all__ = ["VERIFIERS", "Truth", "Verdict", "verify"]
+__all__ = ["VERIFIERS", "Truth", "Verdict", "unverifiable", "verify"]
 
 
 class Verifier(NamedTuple):
@@ -54,8 +54,28 @@ VERIFIERS: Mapping[str, Verifier] = {
 }
 
 
+def unverifiable(row: Row) -> str:
+    """Why no prediction of a row's last observation can be verified; empty where the rules have a say.
+
+    >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["a.txt"], current_prompt="ls",
+    ...           turn_idx=1, total_turns=1)
+    >>> unverifiable(row)
+    'no grounded truth in the row'
+    """
+    if row.domain not in VERIFIERS:
+        return f"no rules for the domain {row.domain}"
+    if not (row.observations and row.spans and row.actions):
+        return "no grounded truth in the row"
+    if not foreseeable(row.controls, row.domain):
+        return "a control in force leaves no mark where it strikes"
+    return ""
+
+
 def verify(row: Row, prediction: str) -> Verdict:
     r"""Check a prediction of the last observation of a row against the one that was recorded.
+
+    It is skipped where the turn is `unverifiable`, or where it differs from the truth in the mark of a control that
+    strikes by chance.
 
     Args:
         row: a recorded session up to the turn in question (`row.at(turn)` gives any).
@@ -66,13 +86,10 @@ def verify(row: Row, prediction: str) -> Verdict:
     >>> verify(row, "wc -l a\n3 a\n$").passed, dict(verify(row, "wc -l a\n4 a\n$").checks)
     (True, {'form': True, 'content': False, 'errors': True, 'echo': True, 'prompt': True, 'lines': True})
     """
-    verifier, truth = VERIFIERS.get(row.domain), Truth.of(row)
-    if verifier is None:
-        return Verdict(False, skipped=f"no rules for the domain {row.domain}")
-    if truth is None:
-        return Verdict(False, skipped="no grounded truth in the row")
-    if not foreseeable(row.controls, row.domain):
-        return Verdict(False, skipped="a control in force leaves no mark where it strikes")
+    truth, reason = Truth.of(row), unverifiable(row)
+    if truth is None or reason:
+        return Verdict(False, skipped=reason)
+    verifier = VERIFIERS[row.domain]
     true, given = (struck(row.controls, row.domain, text) for text in (truth.text, prediction))
     if true != given and by_chance(row.controls, true ^ given):
         return Verdict(False, skipped="a control strikes by chance")

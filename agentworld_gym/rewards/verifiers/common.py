@@ -40,6 +40,7 @@ class Truth:
     """The grounded truth of one turn, the last of a row.
 
     `before` is what was on the screen, `shown` is everything the agent saw earlier in the session, latest first.
+    `spans` are empty where nobody recorded which kinds of content there are, too.
     """
 
     row: Row
@@ -51,11 +52,12 @@ class Truth:
 
     @classmethod
     def of(cls, row: Row) -> Truth | None:
-        """The truth of a row's last turn; None where the row has no plain observations or no kinds of content."""
-        if not row.observations or not row.spans or not row.actions:
+        """The truth of a row's last turn; None where the row has no plain actions and observations."""
+        if not row.observations or not row.actions:
             return None
         shown = (*reversed(row.observations[:-1]), row.first_observation)
-        return cls(row, row.observations[-1], row.spans[-1], row.actions[-1], screen_before(row), shown)
+        spans = row.spans[-1] if row.spans else ()
+        return cls(row, row.observations[-1], spans, row.actions[-1], screen_before(row), shown)
 
     @property
     def written(self) -> frozenset[str]:

@@ -1,0 +1,91 @@
+"""Teacher forcing: the scores of the true tokens, and what validation makes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from training_run import SHAPE, samples  # noqa: E402
+
+from agentworld_gym.recipe import forcing  # noqa: E402
+from agentworld_gym.recipe.config import ModelConfig  # noqa: E402
+from agentworld_gym.recipe.encoding import Encoder  # noqa: E402
+from agentworld_gym.recipe.forcing import forced  # noqa: E402
+from agentworld_gym.recipe.model import make_model, make_tokenizer  # noqa: E402
+from agentworld_gym.recipe.samples import Sample  # noqa: E402
+from agentworld_gym.recipe.store import build_store  # noqa: E402
+from agentworld_gym.recipe.validation import validation  # noqa: E402
+
+CONFIG = ModelConfig.model_validate({"shape": SHAPE})
+TOKENIZER = make_tokenizer(CONFIG, (message["content"] for sample in samples() for message in sample.messages))
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    torch.set_num_threads(1)
+    found = make_model(CONFIG, TOKENIZER, 0)
+    found.train(False)
+    return found
+
+
+def alone(model: Any, ids: Any) -> tuple[Any, Any]:
+    """Which tokens of a sample are the likeliest, and their losses, from all scores at once."""
+    tokens = torch.from_numpy(ids.astype(np.int64))
+    with torch.inference_mode():
+        logits = model(input_ids=tokens[None]).logits[0, :-1]
+    losses = torch.nn.functional.cross_entropy(logits, tokens[1:], reduction="none")
+    return (logits.argmax(-1) == tokens[1:]).numpy(), losses.numpy()
+
+
+@pytest.mark.parametrize(("scores", "places"), [(2**29, 1024), (1, 3)])
+def test_samples_together_have_the_losses_that_each_has_alone(
+    model: Any, monkeypatch: pytest.MonkeyPatch, scores: int, places: int
+) -> None:
+    """Whether many of them come at once or one by one, and whatever number of places is judged at a time."""
+    monkeypatch.setattr(forcing, "SCORES_AT_ONCE", scores)
+    monkeypatch.setattr(forcing, "PLACES_AT_ONCE", places)
+    encoded = list(Encoder(TOKENIZER).encode(samples(9)))
+    found = list(forced(model, [item.ids for item in encoded], [item.observed for item in encoded], with_loss=True))
+    assert sorted(item.place for item in found) == list(range(9))
+    for place, right, loss in found:
+        asked = encoded[place].observed
+        expected, costs = alone(model, encoded[place].ids)
+        assert loss is not None and not loss[~asked].any() and not right[~asked].any()
+        np.testing.assert_array_equal(right[asked], np.append(False, expected)[asked])
+        np.testing.assert_allclose(loss[asked], np.append(0, costs)[asked], rtol=1e-4)
+
+
+def test_only_places_that_are_asked_about_reach_the_output_layer(model: Any) -> None:
+    seen: list[int] = []
+    hook = model.get_output_embeddings().register_forward_hook(lambda _, given, out: seen.append(out.shape[1]))
+    (item,) = Encoder(TOKENIZER).encode(samples(1))
+    last = np.zeros(len(item.ids), dtype=np.bool_)
+    last[-1] = True
+    list(forced(model, [item.ids], [last]))
+    list(forced(model, [item.ids], [np.zeros_like(last)]))
+    model(input_ids=torch.zeros((1, 7), dtype=torch.long))
+    hook.remove()
+    assert seen == [1, 7], "nothing is computed where nothing is asked, and the model is left as it was"
+
+
+def test_answers_without_a_weight_are_not_measured(model: Any, tmp_path: Path) -> None:
+    """Samples for fine-tuning learn their last answer alone; the ones before are history."""
+
+    def measured(name: str, made: list[Sample]) -> dict[str, Any]:
+        return validation(build_store(made, TOKENIZER, tmp_path / name, 200), 200)(model)
+
+    many = [sample for sample in samples(20) if len(sample.weights) > 1]
+    last = [sample.model_copy(update={"weights": (0.0,) * (len(sample.weights) - 1) + (1.0,)}) for sample in many]
+    expected = []
+    for item in Encoder(TOKENIZER).encode(many):
+        start = item.turns[-2]
+        _, costs = alone(model, item.ids)
+        expected += list(np.append(0, costs)[start:][item.observed[start:]])
+    assert measured("last", last)["validation_loss"] == pytest.approx(np.mean(expected), rel=1e-4)
+    assert measured("all", many)["validation_loss"] != pytest.approx(np.mean(expected), rel=1e-4)
