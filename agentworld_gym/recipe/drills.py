@@ -1,13 +1,14 @@
 """Drills: short made-up sessions that a model can only answer by looking up what it was told.
 
 A model from scratch learns late to copy from its prompt, and only the words that it has seen copied. Drills ask for
-nothing else: a table and questions for its rows, files and questions for their lines, numbered lines that change and
-are asked for again. Names and values are drawn from words of the sessions and from letters and digits at random, so
-that any word can be copied, and each answer is short, so that there are many.
+nothing else: tables and questions for their rows, files and pages and questions for their lines, numbered lines that
+change and are asked for again. Names and values are drawn from words of the sessions and from letters and digits at
+random, so that any word can be copied, and each answer is short, so that there are many.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import string
@@ -113,6 +114,54 @@ def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
     return "\n".join(lines), turns
 
 
+def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Rows as JSON, asked for one by one, or all that have a value, whole or some of their keys."""
+    columns = words.names(rng.randint(2, 6))
+    kinds = [words.value() for _ in range(rng.randint(2, 4))]
+    begun, step = rng.randrange(1000), rng.randint(1, 3)
+    rows = [
+        {
+            columns[0]: begun + step * number,
+            **{name: words.value() for name in columns[1:-1]},
+            columns[-1]: rng.choice(kinds),
+        }
+        for number in range(rng.randint(3, 14))
+    ]
+    table = words.word()
+    lines = [f"# {table}", *map(_json, rows)]
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        row = rng.choice(rows)
+        if rng.random() < 0.6:
+            key = rng.choice([name for name in columns if sum(row[name] == other[name] for other in rows) == 1])
+            turns.append((f"> {_json({'name': 'get', 'arguments': {key: row[key]}})}", _json(row)))
+        else:
+            shown = [name for name in columns if name == columns[0] or rng.random() < 0.8]
+            found = [{name: other[name] for name in shown} for other in rows if other[columns[-1]] == row[columns[-1]]]
+            asked = {"name": "list", "arguments": {columns[-1]: row[columns[-1]], "keys": shown}}
+            turns.append((f"> {_json(asked)}", _json({table: found, "count": len(found)})))
+    return "\n".join(lines), turns
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Pages behind their addresses, which begin alike."""
+    sites = [f"https://{name.lower()}.example/{words.word().lower()}" for name in words.names(rng.randint(1, 3))]
+    pages = {
+        f"{rng.choice(sites)}/{name.lower()}": "\n".join(words.value() for _ in range(rng.randint(1, 6)))
+        for name in words.names(rng.randint(3, 8))
+    }
+    system = "\n".join(f"= {address}\n{content}\n\\" for address, content in pages.items())
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        address, content = rng.choice(list(pages.items()))
+        turns.append((f"> {_json({'name': 'web_extractor', 'arguments': {'url': address}})}", content))
+    return system, turns
+
+
 def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """Files, whole or without some of their lines."""
     names = [f"{name}.{rng.choice(('txt', 'md', 'csv', 'py'))}" for name in words.names(rng.randint(2, 5))]
@@ -152,4 +201,10 @@ def _numbered(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, s
     return system, turns
 
 
-_DRILLS: Mapping[str, _Drill] = {"table": _table, "files": _files, "numbered": _numbered}
+_DRILLS: Mapping[str, _Drill] = {
+    "table": _table,
+    "records": _records,
+    "files": _files,
+    "pages": _pages,
+    "numbered": _numbered,
+}
