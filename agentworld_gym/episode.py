@@ -19,6 +19,7 @@ from agentworld_gym.screens.sight import Sight
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
 from agentworld_gym.tasksource import TaskSource
+from agentworld_gym.traces.entries import log_fork, log_starts, log_steps
 from agentworld_gym.traces.log import TraceLogs
 
 
@@ -145,7 +146,6 @@ class EpisodeRunner:
         for task in tasks:
             self._judgeable(task)
         started: list[tuple[Episode, str, Info]] = []
-        rows, agent_rows = [], []
         for task, seed, session in zip(tasks, seeds, self.world.begin(tasks, seeds), strict=True):
             if isinstance(session, Failure):
                 for begun, _, _ in started:
@@ -160,22 +160,15 @@ class EpisodeRunner:
                 task_id=task.id, instruction=task.instruction, fingerprint=self.fingerprint, steps=0, tokens=no_tokens()
             )
             started.append((episode, text, info))
-            if self.traces:
-                row = {"episode": episode.id, "turn": 0, "task_id": task.id, "seed": seed}
-                rows.append({**row, "system": session.system, "observation": shown})
-                agent_rows.append({**row, "observation": text, **_named(task)})
         if self.traces:
-            self.traces.write(rows, agent_rows)
+            log_starts(self.traces, [episode for episode, _, _ in started])
         return started
 
     def fork(self, episode: Episode) -> Episode:
         """An exact copy of an episode under a name of its own; the logs say where it comes from."""
         twin = episode.fork(self._name())
         if self.traces:
-            row = {"episode": twin.id, "turn": 0, "task_id": twin.task.id, "seed": twin.seed}
-            row |= {"parent": episode.id, "parent_turn": episode.steps}
-            agent = {**row, "observation": twin.observation, **_named(twin.task)}
-            self.traces.write([{**row, "system": twin.session.system}], [agent])
+            log_fork(self.traces, twin, episode)
         return twin
 
     def advance(self, episodes: Sequence[Episode], actions: Sequence[str]) -> list[Transition]:
@@ -199,7 +192,8 @@ class EpisodeRunner:
             for i, episode in enumerate(episodes)
         ]
         if self.traces:
-            self._log(episodes, parsed, answers, transitions, latency)
+            steps = [(episode, parsed[i], answers.get(i), transitions[i]) for i, episode in enumerate(episodes)]
+            log_steps(self.traces, steps, latency)
         return transitions
 
     def close(self) -> None:
@@ -349,56 +343,6 @@ class EpisodeRunner:
         truncated = moment == "end" and not terminated
         episode.over = terminated or truncated
         return Transition(episode.observation, sum(parts.values()), terminated, truncated, info)
-
-    def _log(
-        self,
-        episodes: Sequence[Episode],
-        actions: Sequence[Action],
-        answers: Mapping[int, Observation | Failure],
-        transitions: Sequence[Transition],
-        latency: float,
-    ) -> None:
-        assert self.traces is not None
-        world, agent = [], []
-        for index, (episode, action, result) in enumerate(zip(episodes, actions, transitions, strict=True)):
-            answer = answers.get(index)
-            turn = episode.steps + isinstance(answer, Failure)
-            if answer is not None:
-                row: dict[str, Any] = {"episode": episode.id, "turn": turn, "action": action.raw, "wave_s": latency}
-                if isinstance(answer, Failure):
-                    row["failure"] = answer.as_dict()
-                else:
-                    row["observation"] = answer.text
-                    row["tokens"] = answer.usage.as_dict()
-                    if answer.confidence is not None:
-                        row["confidence"] = answer.confidence
-                    if answer.prompt:
-                        row["prompt"], row["completion"] = answer.prompt, answer.completion
-                        row["reasoning"], row["seed"] = answer.reasoning, answer.seed
-                world.append(row)
-            agent.append(
-                {
-                    "episode": episode.id,
-                    "turn": turn,
-                    "action": action.raw,
-                    "observation": result.observation,
-                    "reward": result.reward,
-                    "terminated": result.terminated,
-                    "truncated": result.truncated,
-                    "info": result.info,
-                }
-            )
-        self.traces.write(world, agent)
-
-
-def _named(task: Task) -> dict[str, Any]:
-    """What the agent log says of a task, so that it can be played again; one without a seed is told whole."""
-    named: dict[str, Any] = {"family": task.family, "level": task.level}
-    if task.controls:
-        named |= {"controls": task.controls, "control_seed": task.control_seed}
-    if task.seed is None:
-        named["task"] = task.model_dump(mode="json", exclude_defaults=True)
-    return named
 
 
 def no_tokens() -> dict[str, int]:

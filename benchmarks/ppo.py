@@ -1,9 +1,10 @@
-"""PPO in a grounded world, all families, against its twin that sees a constant observation.
+"""PPO in a grounded world, all families or some, against its twin that sees a constant observation.
 
     python benchmarks/ppo.py                       # the terminal, levels 1 and 2: three seeds, each with its twin
     python benchmarks/ppo.py --domain mcp --levels 1 --max-steps 16
     python benchmarks/ppo.py --steps 20000 --seeds 0 --no-twin
     python benchmarks/ppo.py --train-world tiny --steps 20000 --no-twin    # trained in the dream, tested for real
+    python benchmarks/ppo.py --domain mcp --families pay_bill --levels 1 --train-world tiny --no-twin
 
 With `--train-world` the agent never meets the grounded world before its test; it is tested in the dream too.
 
@@ -70,7 +71,12 @@ def env_id(arguments: argparse.Namespace) -> str:
 def world_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """What training and evaluation make the environment with."""
     world = WORLDS.get(arguments.domain, "grounded")
-    return {"world": world, "levels": arguments.levels, "max_steps": arguments.max_steps}
+    return {
+        "world": world,
+        "levels": arguments.levels,
+        "families": arguments.families,
+        "max_steps": arguments.max_steps,
+    }
 
 
 def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, Any]:
@@ -85,6 +91,7 @@ def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, 
         range(arguments.episodes),
         world=options["world"],
         levels=options["levels"],
+        families=options["families"],
         encoder=encoder,
         deterministic=not blind,
     )
@@ -96,6 +103,7 @@ def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, 
             range(arguments.dreams),
             world=arguments.train_world,
             levels=options["levels"],
+            families=options["families"],
             encoder=encoder,
             deterministic=not blind,
         )
@@ -142,6 +150,7 @@ def main() -> None:
     parser.add_argument("--train-world", help="where to train, such as `tiny`; the test is in the grounded world")
     parser.add_argument("--dreams", type=int, default=100, help="unseen test seeds in the world of --train-world")
     parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--families", nargs="+", help="of tasks; default: all of the domain")
     parser.add_argument("--max-steps", type=int, default=12, help="step limit in training")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=120_000, help="training steps of each run")

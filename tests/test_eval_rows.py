@@ -15,6 +15,7 @@ from agentworld_gym.evaluation.rows import BenchRows, Turns, files_of
 from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.spec import load_spec
+from agentworld_gym.traces.importers import Importer
 
 # What is read
 
@@ -90,6 +91,30 @@ def test_a_row_may_hold_its_whole_trajectory_and_lack_a_system_message(tmp_path:
     as_cut, as_whole, as_bare = BenchRows((written(tmp_path / "mcp_test.jsonl", [cut, whole, bare]),))
     assert as_whole.request == as_cut.request and as_whole.truth == as_cut.truth == as_bare.truth == "ok"
     assert as_bare.request == as_cut.request[1:] and as_bare.current == as_cut.request[-1]["content"]
+
+
+@pytest.mark.parametrize("task", ["mcp", "search", "terminal", "swe", "android", "web", "os"])
+def test_a_row_in_the_form_of_the_official_files_is_predicted_and_imported(tmp_path: Path, task: str) -> None:
+    acts = [f"### Turn {turn}\n**Action:**\n```text\nact {turn}\n```" for turn in (1, 2, 3)]
+    row = {
+        "task": task,
+        "id": 0,
+        "prompt": [*acts[:1], f"{acts[1]}{CLOSING}", *acts[2:]],
+        "response": [f"**Environment Observation:**\nseen {turn}" for turn in (1, 2, 3)],
+        "current_prompt": acts[1],
+        "system_str": f"You are {task}.",
+        "turn_idx": 2,
+        "total_turns": 3,
+    }
+    file = written(tmp_path / f"{task}_test.jsonl", [row])
+    (found,) = BenchRows((file,))
+    assert found.session == ("desktop" if task == "os" else task, "0") and found.truth == "seen 2"
+    assert [message["content"] for message in found.request][1:3] == [row["prompt"][0], row["response"][0]]
+    result = run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("seen 2"))
+    assert {result.matched.micro.measures[name].as_zero.share for name in ("exact", "valid")} == {1.0}
+    (imported,) = Importer().rows(file)
+    assert (imported.id, imported.turn_idx, imported.total_turns) == ("0", 2, 3)
+    assert (imported.actions, imported.observations) == (("act 1", "act 2"), ("seen 1", "seen 2"))
 
 
 def test_what_is_no_row_is_named(tmp_path: Path) -> None:

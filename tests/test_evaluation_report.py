@@ -70,9 +70,9 @@ FIDELITY = FidelityResult(
             free=run(0.6, failures={"timeout": 3}, lost=4, probes=PROBES),
             baselines={"copy": measures(0.1), "nearest": measures(0.3)},
             calibration=(Calibration(measure="sequence", count=9, error=0.125,
-                                     bins=(Bin(low=0.8, high=0.9, count=9, confidence=0.85, exact=0.7),)),
+                                     bins=(Bin(low=0.8, high=0.9, confidence=0.85, exact=share(0.7)),)),
                          Calibration(measure="token", count=9, error=0.375,
-                                     bins=(Bin(low=0.9, high=1, count=9, confidence=0.95, exact=0.7),)),),
+                                     bins=(Bin(low=0.9, high=1, confidence=0.95, exact=share(0.7)),)),),
             consistency=PLANS,
             examples=(Example(session="s", turn=1, action=HOSTILE, truth=HOSTILE, predicted=HOSTILE),),
         ),
@@ -92,9 +92,10 @@ TRANSFER = TransferResult(
     only_dream=10, only_grounded=0, families={"copy": (share(0.9), share(0.5)), "move": (share(1), share(1))},
     partings=(PARTING,), options={"seeds": "0 to 39", "form": "change"},
 )  # fmt: skip
-NOTHING = TRANSFER.model_copy(
-    update={"gap": None, "dream": SIDE.model_copy(update={"success": None, "failures": {"timeout": 40}})}
+UNJUDGED = Side(
+    world="tiny", fingerprint="f", success=None, reward=None, steps=None, failures={"timeout": 40}, traces=None
 )
+NOTHING = TRANSFER.model_copy(update={"gap": None, "dream": UNJUDGED})
 AVERAGES = Averages(excluded=share(0.5), as_zero=share(0.4))
 MEASURED = Measured(measures={"exact": AVERAGES, "valid": AVERAGES}, kinds={"metadata": AVERAGES})
 BENCH = BenchResult(
@@ -155,6 +156,16 @@ def test_bars_say_of_how_many_steps_in_how_many_sessions():
     assert "of 40 in 5" in page([FIDELITY]) and "of 40 in 5" in page([BENCH])
 
 
+def test_the_page_of_a_benchmark_has_kinds_of_content_by_domain_with_and_without_what_failed():
+    table = page([BENCH]).partition("By kind of content")[2].partition("<h3>")[0]
+    cells = [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row)).strip() for row in table.split("<tr>")[1:]]
+    known, zero = "0.500 0.400 to 0.600 of 40 in 5", "0.400 0.300 to 0.500 of 40 in 5"
+    assert cells[:4] == ["failures excluded metadata", f"macro mean of the domains {known}",
+                         f"micro mean of the rows {known}", f"terminal {known}"]  # fmt: skip
+    assert cells[4:] == ["failures as zero metadata", f"macro mean of the domains {zero}",
+                         f"micro mean of the rows {zero}", f"terminal {zero}"]  # fmt: skip
+
+
 def test_the_page_of_a_benchmark_names_its_files():
     assert "of a.jsonl, b.jsonl" in page([BENCH]) and "0123abcd" in page([BENCH])
 
@@ -164,6 +175,7 @@ def test_both_confidences_are_plotted():
     assert html.count("terminal: exact by confidence") == 2
     assert "probability of the whole prediction" in html and "geometric mean of the tokens" in html
     assert "0.125" in html and "0.375" in html
+    assert "0.900 to 1.000" in html and "40 predictions: confidence 0.950, exact 0.700 [0.600, 0.800]" in html
 
 
 def test_a_world_that_cannot_be_taught_keeps_the_colour_of_its_own_history():
@@ -213,7 +225,7 @@ UNIT = st.floats(0, 1)
                           UNIT, UNIT, UNIT), max_size=6))  # fmt: skip
 def test_plots_are_well_formed_whatever_they_show(rows: list[tuple[str, float, float, float]]):
     points = [Point(*row) for row in rows]
-    bins = [Bin(low=0, high=1, count=3, confidence=mean, exact=low) for _, mean, low, _ in rows]
+    bins = [Bin(low=0, high=1, confidence=mean, exact=share(low)) for _, mean, low, _ in rows]
     learned = curve([(1000 * place, point.value) for place, point in enumerate(points)], "t", "steps")
     for svg in (lines({"a": points, "b": points[1:]}, "<title>", "&"), reliability(bins, "t", "a"), learned):
         ElementTree.fromstring(svg)

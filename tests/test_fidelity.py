@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -316,6 +317,14 @@ def test_a_dream_that_calls_every_plan_good_loses_tasks_for_real():
     assert plans.low <= plans.ratio < 1.0
 
 
+def test_plans_are_searched_once_for_each_task_however_often_seeds_repeat_it():
+    seen: list[tuple[int, int]] = []
+    show = lambda what, done, total: seen.append((done, total))  # noqa: E731
+    found, _ = measure(options("grounded", task="copy_move-1-5"), Plan([], plans=range(6)), on_progress=show)
+    assert found.consistency and (found.consistency.tasks, found.consistency.replayed.count) == (1, 1)
+    assert seen[-1] == (4, 4)
+
+
 def test_a_dream_that_fails_finds_no_plan():
     broken = dream("finds_none", lambda request: Failure(FailureKind.TIMEOUT, "late"))
     found, _ = measure(options(broken), Plan([], plans=range(3)))
@@ -377,7 +386,10 @@ def test_confidence_reaches_the_calibration():
     sequence, token = found.calibration
     assert (sequence.measure, token.measure) == ("sequence", "token")
     assert [round(one.confidence, 2) for one in token.bins] == [0.5, 0.99]
-    assert [one.exact for one in token.bins] == [0.0, 1.0]
+    assert [one.exact.share for one in token.bins] == [0.0, 1.0]
+    erring = sum(len(row.actions) > 1 for row in ROWS)
+    assert [one.exact.count for one in token.bins] == [erring, STEPS - erring]
+    assert [one.exact.groups for one in token.bins] == [erring, len(ROWS)]
     assert sequence.bins[0].confidence == pytest.approx(0.5**4)
     assert sequence.error < token.error
 
@@ -391,8 +403,17 @@ def test_a_world_that_tells_no_confidence_has_no_calibration():
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
 def test_the_calibration_error_is_a_share_and_bins_hold_every_prediction(pairs: list[tuple[float, bool]]):
     found = calibration("token", [sure for sure, _ in pairs], [right for _, right in pairs])
-    assert 0 <= found.error <= 1 and sum(one.count for one in found.bins) == len(pairs)
-    assert all(one.low <= one.confidence <= one.high + 1e-9 for one in found.bins)
+    assert 0 <= found.error <= 1 and sum(one.exact.count for one in found.bins) == len(pairs)
+    assert all(one.low - 1e-9 <= one.confidence <= one.high + 1e-9 for one in found.bins)
+    assert all(one.high < other.low for one, other in pairwise(found.bins))
+    assert all(0 <= one.exact.low <= one.exact.share <= one.exact.high <= 1 for one in found.bins)
+
+
+def test_bins_hold_as_many_predictions_each_where_confidences_differ():
+    sure = [1 - number / 1000 for number in range(100)]  # all of them above 0.9
+    found = calibration("token", sure, [True] * 100, sessions=[number % 5 for number in range(100)])
+    assert [(one.exact.count, one.exact.groups) for one in found.bins] == [(10, 5)] * 10
+    assert len(calibration("token", sure[:25], [True] * 25).bins) == 2
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))

@@ -171,8 +171,9 @@ def test_rollouts_that_are_cut_off_empty_or_without_thinking_are_counted_by_kind
     assert critic.shown == []
     assert report.failures == {"rollout/empty": 3, "rollout/length": 3, "thinking/empty": 3}
     assert report.outcomes["invalid"] == 3
-    _, plain = run(script, tmp_path / "plain", thinking=False)
+    found, plain = run(script, tmp_path / "plain", thinking=False)
     assert plain.outcomes["kept"] == 3
+    assert [sample.messages for sample in found.samples()] == [query.plain.messages for query in asked()]
 
 
 def test_an_unreadable_verdict_is_asked_for_again_and_then_a_failure_never_a_score(tmp_path: Path) -> None:
@@ -324,3 +325,18 @@ def test_from_the_command_line_a_judge_picks(tmp_path: Path, monkeypatch: pytest
     assert "3 queries, 100% kept: 3 kept, 0 below" in done.output
     assert "tokens of the generator: 900 prompt" in done.output
     assert [sample.id for sample in read_samples(out)] == [query.id for query in found]
+
+
+def test_from_the_command_line_rollouts_without_thinking_are_taken_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "picked.jsonl"
+    rows.write_text("".join(query.row.model_dump_json() + "\n" for query in asked()))
+    found = tuple(Queries([query.row for query in asked()], pools=None, filters=Filters()))
+    model, critic = Model(lambda query, _: query.plain.messages[-1]["content"], found), Critic()
+    opened = {"vllm:one": model.generator, "vllm:two": critic.judge.generator}
+    monkeypatch.setattr("agentworld_gym.generators.open_generator", lambda handle, **_: opened[handle])
+    chosen = ["--generator", "vllm:one", "--judge", "vllm:two", "--stage", "all", "--no-thinking"]
+    done = CliRunner().invoke(app, ["think", "reject", str(rows), "--out", str(out), *chosen])
+    assert done.exit_code == 0, done.output
+    assert [sample.messages for sample in read_samples(out)] == [query.plain.messages for query in found]

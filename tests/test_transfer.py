@@ -86,6 +86,7 @@ def test_a_dream_that_is_harder_than_the_grounded_world_is_said_to_be():
 def test_a_world_that_fails_is_no_failure_of_the_agent():
     found = transfer("expert", options("broken"), SEEDS)
     assert found.dream.success is None and found.dream.failures == {"timeout": 6}
+    assert found.dream.reward is None and found.dream.steps is None and found.grounded.steps
     assert found.grounded.success and found.grounded.success.share == 1.0
     assert found.gap is None and "nothing can be compared" in found.verdict
 

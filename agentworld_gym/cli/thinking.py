@@ -114,6 +114,9 @@ def reject(
     judge: Annotated[str, typer.Option("--judge", help="Who scores the rollouts; best another model.")],
     rollouts: Annotated[int, typer.Option("--rollouts", min=1, help="Rollouts of each query.")] = 3,
     minimum: Annotated[float, typer.Option("--minimum", min=1, max=5, help="The least mean score of the best.")] = 4.0,
+    thinking: Annotated[
+        bool, typer.Option("--thinking/--no-thinking", help="Take only rollouts that think, or any.")
+    ] = True,
     wave: Annotated[int, typer.Option("--wave", min=1, help="Queries at a time.")] = 64,
     sampling: Annotated[
         list[str] | None, typer.Option("--sampling", metavar="KEY=VALUE", help="How the generator samples.")
@@ -141,7 +144,7 @@ def reject(
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
     chosen = dict(pair(text, "--sampling") for text in sampling or ())
     how = validated(SamplingSpec, chosen, "--sampling").sampling()
-    config = RejectionConfig(rollouts=rollouts, minimum=minimum, wave=wave)
+    config = RejectionConfig(rollouts=rollouts, minimum=minimum, thinking=thinking, wave=wave)
     world, critic = open_generator(generator), open_generator(judge)
     try:
         scorer, log = Judge(critic, BENCH_SAMPLING, handle=judge), out.with_suffix(".log.jsonl")

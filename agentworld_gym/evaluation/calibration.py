@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agentworld_gym.contracts import Observation
+from agentworld_gym.evaluation.statistics import interval
 from agentworld_gym.evaluation.world_results import Bin, Calibration
 
 BINS = 10
+FEWEST = 10
+"""Predictions that a bin should hold at least: the share of fewer says nothing."""
 
 Measure = Literal["sequence", "token"]
 
@@ -33,35 +37,54 @@ def probability(observed: Observation, measure: Measure) -> float | None:
     return math.exp(min(0.0, observed.confidence) * tokens)
 
 
-def calibration(measure: Measure, sure: Sequence[float], exact: Sequence[bool], bins: int = BINS) -> Calibration:
-    """Confidence beside exactness, in bins of equal width; empty bins are left out.
+def calibration(
+    measure: Measure,
+    sure: Sequence[float],
+    exact: Sequence[bool],
+    sessions: Sequence[Hashable] | None = None,
+    bins: int = BINS,
+) -> Calibration:
+    """Confidence beside exactness, in bins of about as many predictions each.
+
+    A model that copies well is sure of nearly everything: bins of equal width would put all of that into the last one.
+    Equal confidences share a bin.
 
     Args:
         measure: what the confidence is.
         sure: probabilities, one a prediction.
         exact: whether each prediction was exact.
-        bins: how many, between 0 and 1.
+        sessions: the session of each prediction, over which the intervals are drawn; None takes each for itself.
+        bins: how many at most; fewer where they would hold less than `FEWEST` predictions.
 
     Raises:
         ValueError: no predictions.
 
-    >>> found = calibration("token", [0.95, 0.95, 0.55, 0.55], [True, True, True, False])
-    >>> round(found.error, 3), [(one.count, one.exact) for one in found.bins]
-    (0.05, [(2, 0.5), (2, 1.0)])
+    >>> found = calibration("token", [0.5] * 20 + [0.75] * 20, [True, False] * 10 + [True] * 20)
+    >>> found.error, [(one.confidence, one.exact.share, one.exact.count) for one in found.bins]
+    (0.125, [(0.5, 0.5, 20), (0.75, 1.0, 20)])
     """
-    given, right = np.asarray(sure, float), np.asarray(exact, float)
+    given, right = np.asarray(sure, float), np.asarray(exact, bool)
     if not len(given):
         raise ValueError("a calibration needs predictions")
-    place = np.minimum((given * bins).astype(int), bins - 1)
-    found = [
-        Bin(
-            low=number / bins,
-            high=(number + 1) / bins,
-            count=int((place == number).sum()),
-            confidence=float(given[place == number].mean()),
-            exact=float(right[place == number].mean()),
+    found = []
+    for inside in _bins(given, min(bins, len(given) // FEWEST)):
+        held = given[inside]
+        owners = None if sessions is None else [sessions[one] for one in inside]
+        found.append(
+            Bin(
+                low=float(held.min()),
+                high=float(held.max()),
+                confidence=float(held.mean()),
+                exact=interval(right[inside].tolist(), owners),
+            )
         )
-        for number in np.unique(place).tolist()
-    ]
-    error = sum(one.count * abs(one.confidence - one.exact) for one in found) / len(given)
+    error = sum(one.exact.count * abs(one.confidence - one.exact.share) for one in found) / len(given)
     return Calibration(measure=measure, count=len(given), error=error, bins=tuple(found))
+
+
+def _bins(given: NDArray[np.float64], count: int) -> list[NDArray[np.int64]]:
+    """The places of some values, in bins of rising value: cut where the value changes, nearest to equal sizes."""
+    order = np.argsort(given, kind="stable")
+    changes = np.flatnonzero(np.diff(given[order])) + 1
+    ideal = [len(given) * number / count for number in range(1, count)] if len(changes) else []
+    return np.split(order, sorted({int(changes[np.abs(changes - cut).argmin()]) for cut in ideal}))

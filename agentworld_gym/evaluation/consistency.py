@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from agentworld_gym.contracts import Usage
 from agentworld_gym.episode import Episode, EpisodeRunner
-from agentworld_gym.evaluation.playing import WAVE, FunctionPolicy, Played, open_policy, play
+from agentworld_gym.evaluation.playing import WAVE, FunctionPolicy, Played, one_a_task, open_policy, play
 from agentworld_gym.evaluation.proportions import paired_ratio, proportion
 from agentworld_gym.evaluation.world_results import Consistency
 
@@ -23,12 +23,13 @@ def consistency(
     policy: str = "mixed",
     plans: int = PLANS,
     wave: int = WAVE,
-    on_progress: Callable[[int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Consistency:
     """Search plans in the dream, replay what it calls successful for real, and compare with searching for real.
 
     The expert alone would always succeed, whatever the dream says; a policy that errs leaves a choice to make. A dream
-    that calls bad plans good, or good ones bad, loses tasks.
+    that calls bad plans good, or good ones bad, loses tasks. Where seeds give the same task, the first of them is
+    played.
 
     Args:
         dream: the world to judge.
@@ -37,11 +38,12 @@ def consistency(
         policy: who draws the plans, a handle of `playing.open_policy` that takes draws, such as `mixed`.
         plans: how many are drawn for each task.
         wave: how many episodes run at a time.
-        on_progress: called with how many plans were played in the dream.
+        on_progress: called with how many plans were played in the dream, and how many there are.
     """
+    seeds = one_a_task(grounded.source, seeds)
     dreamed, direct, replayed = [], [], []
     for number in range(plans):
-        report = _after(number * len(seeds), on_progress)
+        report = _after(number * len(seeds), plans * len(seeds), on_progress)
         drawn = open_policy(policy, dream.spec, draw=number)
         dreamed.append(_by_seed(play(dream, drawn, seeds, wave=wave, on_progress=report)))
         direct.append(_by_seed(play(grounded, drawn, seeds, wave=wave)))
@@ -68,8 +70,8 @@ def consistency(
     )
 
 
-def _after(before: int, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
-    return None if on_progress is None else (lambda done: on_progress(before + done))
+def _after(before: int, total: int, on_progress: Callable[[int, int], None] | None) -> Callable[[int], None] | None:
+    return None if on_progress is None else (lambda done: on_progress(before + done, total))
 
 
 def _by_seed(episodes: Iterable[Played]) -> dict[int, Played]:

@@ -17,7 +17,7 @@ from agentworld_gym.config import EnvOptions
 from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.baselines import Moment, Nearest, moments
-from agentworld_gym.evaluation.consistency import PLANS, consistency
+from agentworld_gym.evaluation.consistency import consistency
 from agentworld_gym.evaluation.forward import exact_steps, folder_of
 from agentworld_gym.evaluation.playing import WAVE, plain
 from agentworld_gym.evaluation.stepping import Case, Walk, cases_of, teachable, walk
@@ -44,7 +44,7 @@ class Plan:
         recorded: sessions of the training split, for the nearest recorded step; those of the same task as one of
             `rows` are not looked at. None leaves that baseline out.
         free: ask with the world's own history too.
-        plans: task seeds for the consistency ratio; none leaves it out.
+        plans: task seeds for the consistency ratio, each task played once; none leaves it out.
         wave: how many sessions are walked together.
         quick: only whether answers to the true history are exact, from one forward pass a session; see `forward`.
     """
@@ -167,9 +167,13 @@ def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, found: Finding
     for who, answers in _baselines(runner.spec, found.cases, recorded):
         found.baselines[who] = answers
     if plan.plans:
-        total = PLANS * len(plan.plans)
-        show = _shower(say, f"{name}: plans", total)
-        found.consistency = consistency(runner, truth, plan.plans, wave=plan.wave, on_progress=show)
+        found.consistency = consistency(
+            runner,
+            truth,
+            plan.plans,
+            wave=plan.wave,
+            on_progress=lambda done, total: say(f"{name}: plans", done, total),
+        )
 
 
 def _shower(say: Progress, what: str, total: int) -> Callable[[int], None]:

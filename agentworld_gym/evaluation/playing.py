@@ -6,6 +6,7 @@ give equal draws in every world: only what a world shows makes a policy act othe
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,9 @@ from agentworld_gym.screens.sight import Way, on_screen
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
 from agentworld_gym.tasks.policies import expert_policy, menu_policy, mixed_policy, nothing_policy
+from agentworld_gym.tasksource import TaskSource
+
+logger = logging.getLogger(__name__)
 
 WAVE = 64
 SLIP = 0.3
@@ -190,6 +194,23 @@ def play(
     finally:
         for member in live:
             member.episode.session.close()
+
+
+def one_a_task(source: TaskSource, seeds: Sequence[int]) -> list[int]:
+    """The seeds, of those that give the same task only the first, so that intervals count independent tasks.
+
+    A spec without families has few tasks, which the seeds repeat; that some are left out is logged.
+
+    >>> from agentworld_gym.spec import load_spec
+    >>> one_a_task(TaskSource(load_spec("terminal"), task="copy_move-1-5"), range(3, 9))
+    [3]
+    """
+    first: dict[str, int] = {}
+    for seed in seeds:
+        first.setdefault(source.pick(seed, {}).id, seed)
+    if len(first) < len(seeds):
+        logger.warning("%d seeds give %d different tasks; each is played once", len(seeds), len(first))
+    return list(first.values())
 
 
 def plain(options: EnvOptions, world: str) -> EnvOptions:

@@ -11,7 +11,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.statistics import Share
 from agentworld_gym.task import Strict, validated
 
-FORMAT = 1
+FORMAT = 2
 """Version of the results' form; it rises when a key changes its meaning."""
 
 

@@ -20,7 +20,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import unescape
 from agentworld_gym.parsing import MARKER
 from agentworld_gym.prompt import Profile
-from agentworld_gym.recipe.rows import ContentSpan, Row, row_of
+from agentworld_gym.recipe.rows import ContentSpan, Row, completed, row_of
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.shorthand import restore, shorten
 from agentworld_gym.screens.sight import shows
@@ -218,27 +218,9 @@ def _rows(files: Sequence[Path]) -> Iterator[tuple[int, Row]]:
                     if not text.endswith(b"\n"):  # torn by a kill; a whole row without a line feed counts
                         break
                     raise SpecError(file, f"line {number}", text[:80].decode("utf-8", "replace"), "JSON") from error
-                yield line, row_of(_completed(data) if isinstance(data, dict) else data, file, f"line {number}")
+                yield line, row_of(_known(data) if isinstance(data, dict) else data, file, f"line {number}")
 
 
-def _completed(data: dict[str, Any]) -> dict[str, Any]:
-    """The keys of a row.
-
-    One turn may stand there as a text. Prompts and responses may go on to the end of the trajectory. The current prompt
-    may be left to the prompts, and a system message may be missing.
-    """
-    found = {key: value for key, value in data.items() if key in _KEYS}
-    turn = found.get("turn_idx")
-    for key in ("prompt", "response"):
-        if isinstance(found.get(key), str):
-            found[key] = [found[key]]
-        elif isinstance(found.get(key), list) and isinstance(turn, int) and turn > 0:
-            found[key] = found[key][:turn]
-    if isinstance(found.get("id"), int):
-        found["id"] = str(found["id"])
-    if found.get("system_str") is None:
-        found["system_str"] = ""
-    prompts = found.get("prompt")
-    if not found.get("current_prompt") and isinstance(prompts, list) and prompts:
-        found["current_prompt"] = prompts[-1]
-    return found
+def _known(data: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a row, without those that no row has."""
+    return completed({key: value for key, value in data.items() if key in _KEYS})

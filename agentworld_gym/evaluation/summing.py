@@ -191,7 +191,7 @@ def _calibrations(walked: Walk) -> Iterator[Calibration]:
     for measure in measures:
         if answered:
             sure = [getattr(step, measure) for step, _ in answered]
-            yield calibration(measure, sure, [one.exact for _, one in answered])
+            yield calibration(measure, sure, [one.exact for _, one in answered], [step.case for step, _ in answered])
 
 
 def _examples(walked: Walk, cases: Sequence[Case]) -> Iterator[Example]:

@@ -6,7 +6,6 @@ says nothing of that. So both figures stand side by side, with the interval of t
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -19,16 +18,13 @@ from pydantic_core import to_jsonable_python
 
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.episode import EpisodeRunner
-from agentworld_gym.evaluation.playing import WAVE, Played, Policy, open_policy, plain, play
+from agentworld_gym.evaluation.playing import WAVE, Played, Policy, one_a_task, open_policy, plain, play
 from agentworld_gym.evaluation.proportions import paired_gap, proportion
 from agentworld_gym.evaluation.statistics import Share
 from agentworld_gym.evaluation.world_results import Parting, Side, TransferResult, excerpt
 from agentworld_gym.fingerprint import installed
 from agentworld_gym.spec import load_spec
-from agentworld_gym.tasksource import TaskSource
 from agentworld_gym.traces.diff import Turn, compare
-
-logger = logging.getLogger(__name__)
 
 PARTINGS = 50
 """How many parting episodes a result lists at most; the traces hold all of them."""
@@ -84,7 +80,7 @@ def transfer(
         for side, chosen in (("grounded", plain(options, grounded)), ("dream", options)):
             runners[side] = replace(chosen, traces=None if traces is None else str(traces / side)).runner()
             opened.callback(runners[side].close)
-        seeds = _one_a_task(runners["grounded"].source, seeds)
+        seeds = one_a_task(runners["grounded"].source, seeds)
         try:
             for side, runner in runners.items():
                 report = None if on_progress is None else (lambda done, side=side: on_progress(side, done))
@@ -106,16 +102,6 @@ def transfer(
         interrupted=interrupted,
         **_compared(dream, real),
     )
-
-
-def _one_a_task(source: TaskSource, seeds: Sequence[int]) -> list[int]:
-    """The seeds, of those that give the same task only the first."""
-    first: dict[str, int] = {}
-    for seed in seeds:
-        first.setdefault(source.pick(seed, {}).id, seed)
-    if len(first) < len(seeds):
-        logger.warning("%d seeds give %d different tasks; each is played once", len(seeds), len(first))
-    return list(first.values())
 
 
 def _asked(options: EnvOptions, seeds: Sequence[int]) -> dict[str, Any]:
@@ -203,5 +189,5 @@ def _turn(episode: Played, number: int) -> Turn:
     return Turn(number, action, None if action.startswith("finish") else episode.observations[number])
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else 0.0
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None

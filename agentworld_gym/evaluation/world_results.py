@@ -90,21 +90,20 @@ class Run(Strict):
 
 
 class Bin(Strict):
-    """Predictions of like confidence: how sure the world was on average, and how many of them were exact."""
+    """Predictions of like confidence, which goes from `low` to `high`: its mean, and the share that was exact."""
 
     low: float
     high: float
-    count: int
     confidence: float
-    exact: float
+    exact: Share
 
 
 class Calibration(Strict):
     """Whether confidence means what it says.
 
     `error` is the expected calibration error: the mean distance of confidence and exactness over the bins, weighted by
-    their counts. `measure` says what the confidence is: the probability of the whole `sequence`, or the geometric mean
-    of its `token` probabilities.
+    their counts. Bins hold about as many predictions each. `measure` says what the confidence is: the probability of
+    the whole `sequence`, or the geometric mean of its `token` probabilities.
     """
 
     measure: Literal["sequence", "token"]
@@ -187,14 +186,15 @@ class FidelityResult(Result):
 class Side(Strict):
     """How a policy did in one world; episodes that the world failed are counted in `failures` alone.
 
-    `traces` is the log of all episodes, for `agentworld trace`.
+    `success` and the means `reward` and `steps` are None where no episode was judged. `traces` is the log of all
+    episodes, for `agentworld trace`.
     """
 
     world: str
     fingerprint: str
     success: Share | None
-    reward: float
-    steps: float
+    reward: float | None
+    steps: float | None
     failures: Counts
     traces: str | None = None
 

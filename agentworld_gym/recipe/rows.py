@@ -288,6 +288,39 @@ def read_rows(path: Path, start: int = 0, stop: int | None = None) -> Iterator[R
             yield row_of(data, path, f"line {number}")
 
 
+def completed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of AgentWorldBench with what its files leave to the reader.
+
+    Its id may be a number, one turn may stand there as a text, and prompts and responses may go on to the end of the
+    trajectory: they are cut at the row's turn. Without a turn it is the first one, without a current prompt it is the
+    turn's own, and a system message may be missing. What is no row stays none.
+
+    >>> row = completed({"task": "mcp", "id": 7, "turn_idx": 1, "prompt": ["a", "b"], "response": ["x", "y"]})
+    >>> row["id"], row["prompt"], row["response"], row["current_prompt"], row["total_turns"]
+    ('7', ['a'], ['x'], 'a', 2)
+    """
+    found = dict(data)
+    turn = found.setdefault("turn_idx", 1)
+    whole = isinstance(turn, int) and turn > 0
+    longest = 0
+    for key in ("prompt", "response"):
+        if isinstance(found.get(key), str):
+            found[key] = [found[key]]
+        if isinstance(found.get(key), list) and whole:
+            longest = max(longest, len(found[key]))
+            found[key] = found[key][:turn]
+    if found.get("total_turns") is None:
+        found["total_turns"] = longest
+    if isinstance(found.get("id"), int):
+        found["id"] = str(found["id"])
+    if found.get("system_str") is None:
+        found["system_str"] = ""
+    prompts = found.get("prompt")
+    if not found.get("current_prompt") and isinstance(prompts, list) and prompts:
+        found["current_prompt"] = prompts[-1]
+    return found
+
+
 def row_of(data: Any, file: str | Path, place: str) -> Row:
     """A row from plain data that stood at a place of a file, such as `line 3`.
 

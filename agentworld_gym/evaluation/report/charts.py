@@ -12,8 +12,6 @@ from agentworld_gym.evaluation.world_results import Bin
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 230, 34, 12, 12, 38
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 COLOURS = ("var(--one)", "var(--two)", "var(--three)", "var(--four)")
-SMALLEST, LARGEST = 2.0, 9.0
-"""Radii of the points of a calibration, by their share of the predictions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +64,26 @@ def curve(points: Sequence[tuple[float, float]], title: str, axis: str) -> Marku
 
 
 def reliability(bins: Sequence[Bin], title: str, axis: str) -> Markup:
-    """Exactness over confidence, a point a bin, larger where more predictions lie; the honest model is the diagonal.
+    """Exactness over confidence, a point with its interval a bin; the honest model is the diagonal.
 
-    >>> "circle" in reliability([Bin(low=0.9, high=1, count=5, confidence=0.95, exact=0.8)], "title", "confidence")
+    The axis of confidence begins where the bins do, at a whole tenth: a model that copies well is never sure of little.
+
+    >>> from agentworld_gym.evaluation.statistics import Share
+    >>> exact = Share(share=0.8, low=0.4, high=0.9, count=5)
+    >>> "circle" in reliability([Bin(low=0.9, high=1, confidence=0.95, exact=exact)], "title", "confidence")
     True
     """
-    most = max((one.count for one in bins), default=1)
-    diagonal = (
-        f'<line x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(1)}" stroke="var(--line)" stroke-dasharray="4 4"/>'
-    )
-    parts = [_grid(), diagonal]
-    line = [(_x(one.confidence), _y(one.exact)) for one in bins]
+    start = min([0.9, *(int(10 * one.confidence) / 10 for one in bins)])
+    honest = f'x1="{_x(0)}" y1="{_y(start)}" x2="{_x(1)}" y2="{_y(1)}"'
+    parts = [_grid(), f'<line {honest} stroke="currentColor" opacity="0.5" stroke-dasharray="4 4"/>']
+    line = [(_x((one.confidence - start) / (1 - start)), _y(one.exact.share)) for one in bins]
     parts.append(f'<polyline points="{_joined(line)}" fill="none" stroke="{COLOURS[0]}" opacity="0.4"/>')
     for one, (x, y) in zip(bins, line, strict=True):
-        radius = SMALLEST + (LARGEST - SMALLEST) * (one.count / most) ** 0.5
-        about = f"{one.count} predictions: confidence {one.confidence:.2f}, exact {one.exact:.2f}"
-        circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{COLOURS[0]}" opacity="0.7">'
-        parts.append(f"{circle}<title>{about}</title></circle>")
-    parts += [_label(_x(tick), f"{tick:g}") for tick in TICKS]
+        ends = f'x1="{x}" x2="{x}" y1="{_y(one.exact.low)}" y2="{_y(one.exact.high)}"'
+        about = f"{one.exact.count} predictions: confidence {one.confidence:.3f}, exact {one.exact}"
+        parts.append(f'<line {ends} stroke="{COLOURS[0]}" stroke-width="1.5" opacity="0.6"/>')
+        parts.append(f'<circle cx="{x}" cy="{y}" r="4" fill="{COLOURS[0]}"><title>{about}</title></circle>')
+    parts += [_label(_x(tick), f"{start + tick * (1 - start):.3g}") for tick in TICKS]
     return _framed(parts, title, axis)
 
 

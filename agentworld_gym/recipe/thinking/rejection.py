@@ -37,7 +37,11 @@ judged; or the generator or the judge could not be reached, and the next run ask
 
 
 class RejectionConfig(Strict):
-    """How rollouts are drawn and picked: `minimum` is the least mean score, 1 to 5; `wave` the queries at a time."""
+    """How rollouts are drawn and picked.
+
+    `minimum` is the least mean score, 1 to 5; `thinking` says whether a rollout has to think before it answers; `wave`
+    is the queries at a time.
+    """
 
     rollouts: int = Field(default=3, ge=1)
     minimum: float = Field(default=4.0, ge=1, le=5)

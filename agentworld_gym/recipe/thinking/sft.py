@@ -53,9 +53,13 @@ class Query:
         return screen_before(self.row)
 
     def answered(self, thinking: str, answer: str | None = None) -> Sample:
-        """The sample with a thinking before the answer, which is the true one unless another is given."""
+        """The sample with a thinking before the answer, which is the true one unless another is given.
+
+        Without a thinking the answer stands alone, as in the plain sample.
+        """
         *request, last = self.plain.messages
-        content = f"<think>\n{escape(thinking.strip())}\n</think>\n{last['content'] if answer is None else answer}"
+        thought = f"<think>\n{escape(thinking.strip())}\n</think>\n" if thinking.strip() else ""
+        content = thought + (last["content"] if answer is None else answer)
         messages = (*request, Message(role="assistant", content=content))
         weights = (*[0.0] * (len(self.plain.weights) - 1), 1.0)
         return self.plain.model_copy(update={"messages": messages, "weights": weights})

@@ -69,11 +69,6 @@ class Truth:
         lines = (line.strip() for value in values for line in value.split("\n"))
         return frozenset(line for line in lines if len(line) >= SHORTEST)
 
-    @property
-    def changes_nothing(self) -> bool:
-        """Whether the turn left the state as it was."""
-        return bool(self.row.changes) and not self.row.changes[-1]
-
 
 def screen_before(row: Row) -> str:
     """What was on the screen before the last turn of a row."""

@@ -15,7 +15,7 @@ from agentworld_gym.escaping import unescape
 from agentworld_gym.fingerprint import installed
 from agentworld_gym.parsing import MARKER
 from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.recipe.rows import OFFICIAL_NAMES, Provenance, Row
+from agentworld_gym.recipe.rows import OFFICIAL_NAMES, Provenance, Row, completed
 from agentworld_gym.screens.sight import current
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Check, Expect, Task, validated
@@ -148,20 +148,21 @@ class Importer:
 
     def _benchmark(self, record: Record, name: str, where: str) -> Row:
         """A row of AgentWorldBench; its plain actions and observations are read out of the messages."""
-        keys = ("system_str", "prompt", "response", "current_prompt", "turn_idx", "total_turns")
-        data = {key: record[key] for key in keys if key in record}
-        for key in record.keys() - set(keys) - {"task", "id"}:
+        keys = ("task", "id", "system_str", "prompt", "response", "current_prompt", "turn_idx", "total_turns")
+        data = completed({key: record[key] for key in keys if key in record})
+        for key in record.keys() - set(keys):
             self.tally.leave(f"key {key}")
-        official = str(record.get("task") or OFFICIAL_NAMES.get(self.domain or "", self.domain) or "")
-        domain = official.rsplit("/", 1)[-1]
-        found = [_ACTION.search(text) for text in record.get("prompt") or () if isinstance(text, str)]
-        texts = [text for text in record.get("response") or () if isinstance(text, str)]
+        data["task"] = str(record.get("task") or OFFICIAL_NAMES.get(self.domain or "", self.domain) or "")
+        data["id"] = str(data.get("id") or name)
+        domain = data["task"].rsplit("/", 1)[-1]
+        found = [_ACTION.search(text) for text in data.get("prompt") or () if isinstance(text, str)]
+        texts = [text for text in data.get("response") or () if isinstance(text, str)]
         if all(found) and len(texts) == len(found):
             data["actions"] = tuple(unescape(match["action"]) for match in found if match)
             data["observations"] = tuple(unescape(text.strip().removeprefix(MARKER).lstrip("\n")) for text in texts)
         else:
             self.tally.leave("row whose actions cannot be read out of its prompts (kept without them)")
-        return self._whole("agentworldbench", domain, str(record.get("id") or name), {**data, "task": official}, where)
+        return self._whole("agentworldbench", domain, data["id"], data, where)
 
     def _whole(self, form: str, domain: str, name: str, data: Mapping[str, Any], where: str) -> Row:
         whole = {
