@@ -6,6 +6,7 @@
     ├── FingerprintMismatch    another world than the one that was expected
     ├── RecordingError         a recording has no such transition, or cannot be read
     ├── TraceError             a trace log cannot be written or read
+    ├── AnswerError            what a world model wrote cannot be read: a change or a reference that does not fit
     ├── GeneratorError         a generator cannot be made (missing extra, no such model, bad address)
     ├── TrainingError          a training run cannot go on (a loss that explodes, a full disk)
     └── ClosedError            used after close()
@@ -55,6 +56,10 @@ class RecordingError(AgentWorldError):
 
 class TraceError(AgentWorldError):
     """A trace cannot be written (a full disk, say) or read."""
+
+
+class AnswerError(AgentWorldError, ValueError):
+    """What a world model wrote does not fit what it builds on: the screen before, or the state of the task."""
 
 
 class GeneratorError(AgentWorldError):

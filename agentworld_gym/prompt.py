@@ -31,6 +31,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, escape_all
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.parsing import MARKER
+from agentworld_gym.references import SOURCES, References, references_of
 from agentworld_gym.screens.pointing import pointed_lines
 from agentworld_gym.screens.shorthand import restore, shorten
 from agentworld_gym.screens.sight import current
@@ -39,6 +40,9 @@ from agentworld_gym.task import Task
 from agentworld_gym.wordings import Reworded
 
 Profile = Literal["full", "compact"]
+
+REFERENCES = 1
+"""How references are written: counts for the digest of the prompts that have them."""
 
 _TICKS = re.compile("`{3,}")
 
@@ -99,7 +103,9 @@ class Prompts:
         }
         self._first = self._inline(spec.observation.first, "observation.first")
         self.closing = self._closing()
-        form_part = {} if self.form == "full" else {"form": self.form}
+        form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
+        if self._refers:
+            form_part["references"] = REFERENCES
         self.digest = digest_of({"templates": self._sources, "system": system, "profile": profile, **form_part})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -145,7 +151,7 @@ class Prompts:
         in the compact profile only in the first one, and where the last change has moved the numbers. The last user
         message is this one followed by `closing`.
         """
-        shown = turn == 1 or self._restated(before, state or "")
+        shown = turn == 1 or self._restated(task, before, state or "")
         return self._user(task.instruction, turn, action, state, shown=shown, closing=False)
 
     def observation(self, text: str) -> str:
@@ -154,35 +160,42 @@ class Prompts:
             return f"{MARKER}\n{escape(text)}"
         return self._render(self._observation, observation=escape(text))
 
-    def answer(self, before: str, observation: str) -> str:
+    def answer(self, task: Task | None, before: str, observation: str) -> str:
         """What a model should write for an observation, without tags: in the form of these prompts, not escaped.
 
-        `before` is what was on the screen. The compact profile shortens screens.
+        `before` is what was on the screen. The compact profile shortens screens, and refers to what the initial state
+        of the task holds (see `agentworld_gym.references`); without a task there is nothing to refer to.
         """
         if self.profile == "full":
             return diff(before, observation) if self.form == "change" else observation
+        known = self._known(task)
+        if known is not None:
+            return known.refer(observation)
         before, observation = shorten(self.spec.id, before), shorten(self.spec.id, observation)
         return plain_diff(before, observation) if self.form == "change" else observation
 
-    def read(self, before: str, answer: str) -> str:
+    def read(self, task: Task | None, before: str, answer: str) -> str:
         """The observation that an answer means: the inverse of `answer`.
 
         Raises:
-            ChangeError: the answer is a change that does not fit the screen.
+            AnswerError: the answer is a change that does not fit the screen, or refers to what the state does not hold.
         """
         if self.profile == "full":
             return apply(before, answer) if self.form == "change" else answer
+        known = self._known(task)
+        if known is not None:
+            return known.resolve(answer)
         if self.form == "change":
             answer = apply(shorten(self.spec.id, before), answer)
         return restore(self.spec.id, answer)
 
-    def past(self, before: str, observation: str) -> str:
+    def past(self, task: Task | None, before: str, observation: str) -> str:
         """The assistant message of a turn that is over, on a screen.
 
         In the compact profile it is the answer itself, so that a history costs little; what was on the screen then is
-        told by the turns.
+        told by the turns, and what a reference means by the system message.
         """
-        return self.observation(self.answer(before, observation) if self.profile == "compact" else observation)
+        return self.observation(self.answer(task, before, observation) if self.profile == "compact" else observation)
 
     def first_observation(self, task: Task) -> str:
         """What an agent sees before it acts, not escaped."""
@@ -200,7 +213,7 @@ class Prompts:
         before = state = self.first_observation(task)
         for number, (past, observation) in enumerate(turns, 1):
             found.append({"role": "user", "content": self.turn(task, number, past, state, before)})
-            found.append({"role": "assistant", "content": self.past(state, observation)})
+            found.append({"role": "assistant", "content": self.past(task, state, observation)})
             before, state = state, current(self.spec.id, state, observation)
         last = self.turn(task, len(turns) + 1, action, state, before) + self.closing
         return [*found, {"role": "user", "content": last}]
@@ -236,10 +249,18 @@ class Prompts:
         )
         return [{"role": "user", "content": content}]
 
-    def _restated(self, before: str | None, state: str) -> bool:
+    @property
+    def _refers(self) -> bool:
+        """Whether answers may refer to the state of a task."""
+        return self.profile == "compact" and self.form == "full" and self.spec.id in SOURCES
+
+    def _known(self, task: Task | None) -> References | None:
+        return references_of(self.spec.id, task.state) if self._refers and task is not None else None
+
+    def _restated(self, task: Task, before: str | None, state: str) -> bool:
         if self.profile == "full":
             return self.restates
-        return self.form == "change" and (before is None or renumbers(self.answer(before, state)))
+        return self.form == "change" and (before is None or renumbers(self.answer(task, before, state)))
 
     def _user(
         self, instruction: str, turn: int, action: Action, state: str | None, *, shown: bool, closing: bool

@@ -178,7 +178,7 @@ def test_samples_of_other_lengths_do_not_change_the_verdict():
 def test_a_decoded_answer_is_read_as_a_world_reads_it():
     row = next(row for row in rows() if row.domain == "android")
     data = ArmData(ARMS["thinking"])
-    truth = data.prompts("android").answer(next(steps_of(row))[1], row.observations[0])
+    truth = data.prompts("android").answer(None, next(steps_of(row))[1], row.observations[0])
 
     def verdict(answer: Completion | Failure) -> tuple[bool, FailureKind | None]:
         turn = ablations._read(data, row, 1, answer)

@@ -352,8 +352,8 @@ class TestPrompts:
         assert said[1].startswith("0| ")
         assert [text.startswith("0| ") for text in said[5::2]] == [True, False]
         assert [text.partition("\n")[0] for text in said[4::2]] == [CHANGE, SAME]
-        assert prompts.read(prompts.first_observation(task), unescape(said[2])) == screen
-        assert prompts.read(screen, unescape(said[4])) == longer
+        assert prompts.read(task, prompts.first_observation(task), unescape(said[2])) == screen
+        assert prompts.read(task, screen, unescape(said[4])) == longer
 
     @pytest.mark.parametrize("domain", GUI)
     def test_the_example_holds(self, domain: str) -> None:

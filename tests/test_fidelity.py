@@ -214,7 +214,7 @@ def knowing(domain: str, form: Form, rows: Sequence[Row]) -> Callable[[ChatReque
         for text, shown in zip(row.actions, row.observations, strict=True):
             action = parser.parse(text, task.tools)
             asked = prompts.messages(task, turns, action, task.controls)
-            known[str(asked)] = escape(prompts.answer(screen, shown))
+            known[str(asked)] = escape(prompts.answer(task, screen, shown))
             turns.append((action, shown))
             screen = current(domain, screen, shown)
     return lambda request: predicted(known.get(str(list(request.messages)), "not asked like that"))

@@ -149,7 +149,7 @@ def test_in_the_change_form_the_model_writes_changes(folder):
     row = drawn[0]
     assert len(drawn._tokenizer(row.observations[-1])["input_ids"]) > 200  # the screen is long, its change is not
     assert any("0|" in message["content"] for message in drawn.prompt(row))
-    answer = prompts_for(row, form="change").answer(Truth.of(row).before, row.observations[-1])
+    answer = prompts_for(row, form="change").answer(None, Truth.of(row).before, row.observations[-1])
     assert drawn.read(row, answer) == row.observations[-1]
 
 

@@ -173,7 +173,7 @@ def test_where_changes_are_asked_for_changes_are_learned(domain: str) -> None:
     prompts = Prompts(load_spec(domain), form="change")
     assert list(turn_samples(row)) == list(turn_samples(row, prompts))
     assert cpt_sample(row) == cpt_sample(row, prompts)
-    change = prompts.answer(row.first_observation, row.observations[0])
+    change = prompts.answer(None, row.first_observation, row.observations[0])
     assert escape(change) in next(turn_samples(row)).messages[-1]["content"]
 
 

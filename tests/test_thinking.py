@@ -187,7 +187,7 @@ def test_in_the_change_form_the_answer_is_the_change_from_the_shown_screen(domai
         (sample,) = engine_samples([query])
         answer = parse_completion(sample.messages[-1]["content"])
         assert query.prompts is not None
-        assert query.prompts.read(query.before, answer) == query.row.observations[-1]
+        assert query.prompts.read(None, query.before, answer) == query.row.observations[-1]
         assert "0| " in sample.messages[-2]["content"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.errors import AnswerError
 
 CHANGE, SAME, FULL = "@@ change", "@@ same", "@@ full"
 ARROW = " => "
@@ -26,7 +26,7 @@ _BOUNDS = re.compile(r"\[(-?[0-9]{1,6}),(-?[0-9]{1,6})\]\[(-?[0-9]{1,6}),(-?[0-9
 _POSITION = re.compile(r"\((-?[0-9]{1,6}), (-?[0-9]{1,6})\)(?=\t\([0-9]+, [0-9]+\)\Z)")
 
 
-class ChangeError(AgentWorldError, ValueError):
+class ChangeError(AnswerError):
     """A change does not fit the state it is applied to; names its line and what was expected."""
 
     def __init__(self, place: int, line: str, expected: str) -> None:

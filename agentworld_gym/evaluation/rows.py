@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -14,13 +14,15 @@ from typing import Any, Literal
 
 import orjson
 
-from agentworld_gym.changes import CHANGE, FULL, SAME, ChangeError, apply
+from agentworld_gym.changes import CHANGE, FULL, SAME, apply
 from agentworld_gym.contracts import Message
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.escaping import unescape
 from agentworld_gym.parsing import MARKER
 from agentworld_gym.prompt import Profile
 from agentworld_gym.recipe.rows import ContentSpan, Row, completed, row_of
+from agentworld_gym.recipe.samples import task_of
+from agentworld_gym.references import SOURCES, References, references_of
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.shorthand import restore, shorten
 from agentworld_gym.screens.sight import shows
@@ -41,7 +43,8 @@ class BenchRow:
 
     `request` is what the model is sent; `current` the prompt of the turn without its closing request, which the judge
     sees after the same history. `truth` is the observation as plain text, `spans` its pieces that are not
-    deterministic, `shown` what was seen before.
+    deterministic, `shown` what was seen before. `recorded` is the row itself where answers may refer to its
+    task's state.
     """
 
     key: Key
@@ -51,6 +54,7 @@ class BenchRow:
     spans: tuple[ContentSpan, ...] = ()
     shown: tuple[str, ...] = ()
     profile: Profile | None = None
+    recorded: Row | None = field(default=None, compare=False, repr=False)
 
     @property
     def domain(self) -> str:
@@ -76,20 +80,30 @@ class BenchRow:
         return self.shown[-1] if self.shown else ""
 
     def observation(self, answer: str) -> str:
-        """The observation that a model's answer means: as it stands, or what a change makes of the screen.
+        """The observation that a model's answer means: as it stands, what a change makes of the screen, or what it
+        refers to.
 
-        A change that does not fit the screen stays as it was written. Only small models, which have compact prompts,
-        may forget to call it one.
+        What does not fit the screen or the state stays as it was written. Only small models, which have compact
+        prompts, refer to anything, and may forget to call a change one.
         """
-        if self.domain not in GRAPHICAL:
+        try:
+            return self._read(answer)
+        except AnswerError:
             return answer
+
+    def _read(self, answer: str) -> str:
         compact = self.profile == "compact"
+        if self.domain not in GRAPHICAL:
+            known = self._known if compact else None
+            return answer if known is None else known.resolve(answer)
         if compact or answer.startswith(_CHANGES):
-            try:
-                answer = apply(shorten(self.domain, self.before) if compact else self.before, answer)
-            except ChangeError:
-                return answer
+            answer = apply(shorten(self.domain, self.before) if compact else self.before, answer)
         return restore(self.domain, answer) if compact else answer
+
+    @property
+    def _known(self) -> References | None:
+        task = None if self.recorded is None else task_of(self.recorded)
+        return None if task is None else references_of(self.domain, task.state)
 
 
 @dataclass(frozen=True)
@@ -195,6 +209,7 @@ def bench_row(row: Row, line: int) -> BenchRow:
         spans=row.spans[-1] if row.spans else (),
         shown=(row.first_observation, *seen[:-1]),
         profile=row.profile,
+        recorded=row if row.profile == "compact" and row.domain in SOURCES else None,
     )
 
 

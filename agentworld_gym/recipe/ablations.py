@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.changes import ChangeError
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
+from agentworld_gym.errors import AnswerError
 from agentworld_gym.generators import open_generator
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.recipe.ablation_table import AblationConfig, ArmResult, Table, Turn, table_of
@@ -28,7 +28,7 @@ from agentworld_gym.recipe.exactness import exact_answers
 from agentworld_gym.recipe.metrics import Metrics
 from agentworld_gym.recipe.model import model_of_run, tokenizer_of_run
 from agentworld_gym.recipe.rows import Row, read_rows
-from agentworld_gym.recipe.samples import Sample, read_samples, write_samples
+from agentworld_gym.recipe.samples import Sample, read_samples, task_of, write_samples
 from agentworld_gym.recipe.stages import fit
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.index import META, StepIndex
@@ -205,8 +205,8 @@ def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> T
     if answer.finish_reason == "length":
         return _turn(row, turn, False, FailureKind.LENGTH)
     try:
-        shown = data.prompts(row.domain).read(before, parse_completion(answer.text))
-    except ChangeError:
+        shown = data.prompts(row.domain).read(task_of(row), before, parse_completion(answer.text))
+    except AnswerError:
         return _turn(row, turn, False, FailureKind.MALFORMED)
     return _turn(row, turn, shown == truth, None if shown else FailureKind.EMPTY)
 

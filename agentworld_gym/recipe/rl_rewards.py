@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentworld_gym.changes import ChangeError
+from agentworld_gym.errors import AnswerError
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.recipe.turns import Turns
 from agentworld_gym.rewards.hybrid import Candidate, HybridReward, Reward
@@ -44,7 +44,7 @@ class TurnRewards:
         text = parse_completion(completion)
         try:
             prediction = self._turns.read(row, text) if text else None
-        except ChangeError:
+        except AnswerError:
             prediction = None
         return Candidate(row, completion, prediction, ended)
 

@@ -172,8 +172,8 @@ def turn_samples(
         completions = [_tagged(parse_completion(text)) if closing else text for text in row.response]
     else:
         turns, closing = list(_turns(row, prompts, task)), prompts.closing
-        history = _conversation(row, prompts, task, [(user, prompts.past(*seen)) for user, *seen in turns])
-        answers = [prompts.answer(*seen) for _, *seen in turns]
+        history = _conversation(row, prompts, task, [(user, prompts.past(task, *seen)) for user, *seen in turns])
+        answers = [prompts.answer(task, *seen) for _, *seen in turns]
         completions = [_tagged(answer) if closing else prompts.observation(answer) for answer in answers]
     weights = _weights(row, weighting or Weighting(rule="equal"))
     for turn, (completion, weight) in enumerate(zip(completions, weights, strict=True), 1):
@@ -203,7 +203,7 @@ def remessage(row: Row, prompts: Prompts) -> list[Message]:
     task = _task(row, prompts)
     if task is None:
         return row.messages()
-    turns = ((user, prompts.observation(prompts.answer(*seen))) for user, *seen in _turns(row, prompts, task))
+    turns = ((user, prompts.observation(prompts.answer(task, *seen))) for user, *seen in _turns(row, prompts, task))
     return _conversation(row, prompts, task, turns)
 
 

@@ -121,7 +121,7 @@ class Take:
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in found)
         turn = len(self.prompts) + 1
         self.prompts.append(self._prompts.turn(self._task, turn, action, self._seen, self._before))
-        self.responses.append(self._prompts.past(self._seen, shown))
+        self.responses.append(self._prompts.past(self._task, self._seen, shown))
         self.actions.append(action.raw)
         self.observations.append(shown)
         self.spans.append(spans)

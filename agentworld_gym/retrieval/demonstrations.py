@@ -123,7 +123,9 @@ class Demonstrations:
     def _shown(self, step: RecordedStep) -> dict[str, Any]:
         room = max(1, self.max_chars // self.k)
         changed = step.domain in GRAPHICAL and self.prompts.profile == "full"
-        told = diff(step.before, step.observation) if changed else self.prompts.answer(step.before, step.observation)
+        told = (
+            diff(step.before, step.observation) if changed else self.prompts.answer(None, step.before, step.observation)
+        )
         target, action = step.target[: room // 4], step.action[: room // 2]
         observation = told[: max(0, room - len(action) - len(target))]
         return {

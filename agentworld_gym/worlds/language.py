@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentworld_gym import changes
 from agentworld_gym.contracts import (
     Action,
     ChatRequest,
@@ -17,6 +16,7 @@ from agentworld_gym.contracts import (
     Observation,
     Sampling,
 )
+from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.prompt import Prompts
@@ -136,7 +136,7 @@ class LanguageWorld:
                     asked.append(index)
             for position, answer in self.generator.submit(requests) if requests else ():
                 index, seed = asked[position], requests[position].sampling.seed
-                results[index] = self._read(answer, sessions[index].screen, turns[index], seed)
+                results[index] = self._read(answer, sessions[index], turns[index], seed)
             # Histories grow only once the wave is whole, so that an interrupted one leaves every session as it was.
             for index in indices:
                 observed = results[index]
@@ -161,7 +161,9 @@ class LanguageWorld:
         """
         if not session.turn:
             raise ValueError("a session without a turn has no observation of the world to correct")
-        session.history[-1] = Message(role="assistant", content=self.prompts.past(session.screen_before, text))
+        session.history[-1] = Message(
+            role="assistant", content=self.prompts.past(session.task, session.screen_before, text)
+        )
         session.observation = text
         session.screen = current(self.spec.id, session.screen_before, text)
 
@@ -180,14 +182,18 @@ class LanguageWorld:
 
     def _append(self, session: LanguageSession, turn: str, observed: Observation) -> None:
         session.history.append(Message(role="user", content=turn))
-        session.history.append(Message(role="assistant", content=self.prompts.past(session.screen, observed.text)))
+        session.history.append(
+            Message(role="assistant", content=self.prompts.past(session.task, session.screen, observed.text))
+        )
         session.observation = observed.text
         session.screen_before = session.screen
         session.screen = current(self.spec.id, session.screen, observed.text)
         session.turn += 1
         session.tokens = observed.usage.prompt_tokens or session.tokens
 
-    def _read(self, answer: Completion | Failure, before: str, turn: str, seed: int | None) -> Observation | Failure:
+    def _read(
+        self, answer: Completion | Failure, session: LanguageSession, turn: str, seed: int | None
+    ) -> Observation | Failure:
         if isinstance(answer, Failure):
             return answer
         if answer.finish_reason == "length":
@@ -195,8 +201,8 @@ class LanguageWorld:
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
         text = parse_completion(answer.text)
         try:
-            text = text and self.prompts.read(before, text)
-        except changes.ChangeError as error:
+            text = text and self.prompts.read(session.task, session.screen, text)
+        except AnswerError as error:
             return Failure(FailureKind.MALFORMED, str(error), retryable=True)
         if not text:
             return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)

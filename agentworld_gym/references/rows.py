@@ -1,0 +1,191 @@
+r"""Rows of tables, and JSON whose objects show them.
+
+>>> known = Rows({"orders": [{"id": 7, "item": "lamp", "status": "new"}, {"id": 8, "item": "bulb", "status": "new"}]})
+>>> known.refer('{"orders": [{"id": 7, "item": "lamp"}, {"id": 8, "item": "bulb"}], "count": 2}')
+'{"orders": [@orders:7{id,item}, @orders:8{~}], "count": 2}'
+>>> known.resolve('@orders:7{id,status="sent"}')
+'{"id": 7, "status": "sent"}'
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentworld_gym.references.grammar import ESCAPE, MARK, UnknownReference
+from agentworld_gym.references.jsontext import AGAIN, NAME, Array, Node, Object, Reference, is_marked, parsed, written
+
+MOST_COLUMNS = 3
+"""Columns of the longest key."""
+
+Pairs = Sequence[tuple[str, Node]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row:
+    """One row: what it is called, and its keys and values as JSON texts.
+
+    `leads` is the table's first key where that alone tells its rows apart.
+    """
+
+    name: str
+    values: Mapping[str, str]
+    leads: str | None
+
+
+class Rows:
+    """Rows by table and key.
+
+    The key of a row is the value of its first column where that is unique in its table, or of as many columns as it
+    takes, with `/` between them. Rows that are not told apart, or whose table or key has odd characters, cannot be
+    referred to.
+
+    Args:
+        tables: the rows of each table.
+    """
+
+    def __init__(self, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        rows = [row for table, held in tables.items() for row in _rows_of(table, held)]
+        self._rows = {row.name: row for row in rows}
+        self._showing: dict[tuple[str, str], list[_Row]] = defaultdict(list)
+        for row in rows:
+            for pair in row.values.items():
+                self._showing[pair].append(row)
+
+    def refer(self, text: str) -> str:
+        """The text with references in the place of objects that show known rows; as it is where it is no JSON."""
+        if is_marked(text.lstrip(ESCAPE)):
+            return ESCAPE + text
+        try:
+            short = written(self._referred(parsed(text)))
+            return short if self.resolve(short) == text else text
+        except UnknownReference:
+            return text
+
+    def resolve(self, text: str) -> str:
+        """The text that one with references stands for.
+
+        Raises:
+            UnknownReference: a row or a key that is not known, or a text that has a reference and is no JSON otherwise.
+        """
+        if text.startswith(ESCAPE) and is_marked(text.lstrip(ESCAPE)):
+            return text.removeprefix(ESCAPE)
+        return written(self._resolved(parsed(text))) if is_marked(text) else text
+
+    def _referred(self, node: Node) -> Node:
+        match node:
+            case Array(items):
+                return Array(tuple(_shortened([self._referred(item) for item in items])))
+            case Object(pairs):
+                inner = tuple((key, self._referred(value)) for key, value in pairs)
+                row = self._shown(pairs)
+                return Object(inner) if row is None else _reference(row, pairs, inner)
+        return node
+
+    def _shown(self, pairs: Pairs) -> _Row | None:
+        """The row that an object shows, if one does.
+
+        It shares the object's first value and the most others: at least one, or the first is the row's own key and the
+        object has at most three. Of rows that share as much it is the one with its key in front.
+        """
+        candidates = self._showing.get((pairs[0][0], written(pairs[0][1])), ()) if pairs else ()
+        if not candidates:
+            return None
+        texts = [(key, written(value)) for key, value in pairs]
+
+        def shared(row: _Row) -> int:
+            return sum(row.values.get(key) == value for key, value in texts)
+
+        ranks = [(shared(row), row.leads == texts[0][0]) for row in candidates]
+        count, led = best = max(ranks)
+        if ranks.count(best) > 1 or not (count >= 2 or (led and len(pairs) <= 3)):
+            return None
+        return candidates[ranks.index(best)]
+
+    def _resolved(self, node: Node) -> Node:
+        match node:
+            case Array(items):
+                return Array(tuple(map(self._resolved, _lengthened(items))))
+            case Object(pairs):
+                return Object(tuple((key, self._resolved(value)) for key, value in pairs))
+            case Reference():
+                return self._object(node)
+        return node
+
+    def _object(self, reference: Reference) -> Object:
+        row = self._rows.get(reference.name)
+        if row is None:
+            raise UnknownReference(
+                MARK + reference.name, f"one of {len(self._rows)} rows, such as {next(iter(self._rows), '')}"
+            )
+        if reference.fields is None:
+            return Object(tuple(row.values.items()))
+        if isinstance(reference.fields, str):
+            raise UnknownReference(written(reference), "a reference with keys before it in the list")
+        return Object(tuple(self._pair(row, key, value) for key, value in reference.fields))
+
+    def _pair(self, row: _Row, key: str, value: Node | None) -> tuple[str, Node]:
+        if value is not None:
+            return key, self._resolved(value)
+        if key not in row.values:
+            raise UnknownReference(f"{MARK}{row.name}{{{key[1:-1]}}}", f"one of the keys {', '.join(row.values)}")
+        return key, row.values[key]
+
+
+def _reference(row: _Row, pairs: Pairs, inner: Pairs) -> Reference:
+    fields = tuple(
+        (key, None if row.values.get(key) == written(value) else short)
+        for (key, value), (_, short) in zip(pairs, inner, strict=True)
+    )
+    same = all(value is None for _, value in fields) and [key for key, _ in fields] == list(row.values)
+    return Reference(row.name, None if same else fields)
+
+
+def _shortened(items: Sequence[Node]) -> Iterator[Node]:
+    """The items of a list, where keys that are those of the item before are not told again."""
+    before: Node | None = None
+    for item in items:
+        match before, item:
+            case Reference(_, tuple(fields)), Reference(name, same) if same == fields:
+                yield Reference(name, AGAIN)
+            case _:
+                yield item
+        before = item
+
+
+def _lengthened(items: Sequence[Node]) -> Iterator[Node]:
+    """The items of a list, each with its keys; the inverse of `_shortened`."""
+    before: Node | None = None
+    for item in items:
+        if isinstance(item, Reference) and item.fields == AGAIN and isinstance(before, Reference):
+            item = Reference(item.name, before.fields)
+        yield item
+        before = item
+
+
+def _rows_of(table: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[_Row]:
+    """The rows of a table that can be referred to."""
+    for columns in range(1, MOST_COLUMNS + 1):
+        names = [f"{table}:{'/'.join(map(str, list(row.values())[:columns]))}" for row in rows]
+        if len(set(names)) == len(rows):
+            break
+    else:
+        return
+    for name, row in zip(names, rows, strict=True):
+        if NAME.fullmatch(name) and (values := _texts(row)):
+            yield _Row(name, values, next(iter(values)) if columns == 1 else None)
+
+
+def _texts(row: Mapping[str, Any]) -> dict[str, str]:
+    """A row as JSON texts; empty where JSON cannot say it."""
+    try:
+        return {_json(str(key)): _json(value) for key, value in row.items()}
+    except (TypeError, ValueError, RecursionError):
+        return {}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

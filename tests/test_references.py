@@ -1,0 +1,274 @@
+"""References: exact for every text, short where engines show what the state holds, and read the same everywhere."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from agentworld_gym.actions import ActionParser
+from agentworld_gym.contracts import Failure, FailureKind, Observation, Sampling
+from agentworld_gym.engines.search.state import StatedPage
+from agentworld_gym.engines.swe.tools import numbered
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.escaping import escape, unescape
+from agentworld_gym.evaluation.rows import bench_row
+from agentworld_gym.generators.scripted import ScriptedGenerator
+from agentworld_gym.prompt import Prompts
+from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.recorder import Recorder
+from agentworld_gym.recipe.rows import Row
+from agentworld_gym.recipe.samples import cpt_sample, task_of
+from agentworld_gym.references import SOURCES, Blocks, Hit, Rows, UnknownReference, references_of
+from agentworld_gym.spec import load_spec
+from agentworld_gym.task import Task
+from agentworld_gym.worlds.language import LanguageWorld
+
+SHARES = {"mcp": 0.8, "search": 0.95, "swe": 0.8}
+"""What is left of the characters, at most."""
+
+READING = {"mcp": "-get_", "search": "web_extractor", "swe": "read_file"}
+"""In the names of the tools that show what the state holds."""
+
+FRUIT = Blocks(
+    {
+        "fruit": ("apples", "pears", "melons", "figs", "plums"),
+        "twice": ("north", "south", "east"),
+        "again": ("north", "south", "east"),
+    },
+    {"https://a.example/x": Hit("X", "2024-05-11")},
+)
+SHOP = Rows(
+    {
+        "orders": [
+            {"id": 7, "item": "lamp é", "total": 38.4, "sent": None},
+            {"id": 8, "item": "bulb", "total": 4, "sent": True},
+        ],
+        "parts": [{"order_id": 7, "n": 1, "name": "foot"}, {"order_id": 7, "n": 2, "name": "shade"}],
+        "odd names": [{"id": 1, "item": "rod"}],
+    }
+)
+
+
+# The law
+
+WORDS = st.sampled_from(
+    ["@", "\\", "a", "b", ":1-3", "Output: ", "[1] ", "\n", "x\ny\nz", "Title: ", "{", "}", '"', "="]
+)
+TEXTS = st.text(max_size=20) | st.lists(WORDS, max_size=12).map("".join)
+NAMES = st.sampled_from(["a", "b", "a:1-3", "x y", "@", ""]) | st.text(max_size=4)
+SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3)
+COLUMNS = st.sampled_from(["id", "name", "an odd one", "ü", "~"])
+ROWS = st.lists(st.dictionaries(COLUMNS, SCALARS | st.lists(SCALARS, max_size=2), max_size=4), max_size=4)
+JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(COLUMNS, inner, max_size=4))
+
+
+def said_of(known: Blocks) -> list[str]:
+    return [*known._blocks, *("\n".join(lines) for lines in known._blocks.values())]
+
+
+@settings(max_examples=300)
+@given(text=TEXTS, texts=st.dictionaries(NAMES, TEXTS, max_size=4), data=st.data())
+def test_any_text_comes_back_whatever_blocks_there_are(text: str, texts: dict[str, str], data: st.DataObject) -> None:
+    known = Blocks({name: held.split("\n") for name, held in texts.items()}, {name: Hit(name, "N/A") for name in texts})
+    shown = data.draw(
+        st.lists(st.sampled_from([text, *said_of(known), "Snippet: @", "Date: N/A", "[1] a"]), max_size=6)
+    )
+    for one in (text, "\n".join(shown), known.refer(text)):
+        assert known.resolve(known.refer(one)) == one
+
+
+@settings(max_examples=300)
+@given(text=TEXTS, data=JSON, tables=st.dictionaries(st.sampled_from(["t", "orders", "odd name"]), ROWS))
+@example(text='[{"id": 1e3}, {"id": 1.0}]', data={"id": 1.0}, tables={"t": [{"id": 1}, {"id": 1.0, "name": True}]})
+@example(text="[" * 900, data=None, tables={})
+@example(text='{"a": "\\', data={"id": 1, "name": [{"id": 1, "name": 2}]}, tables={"t": [{"id": 1, "name": 2}]})
+def test_any_text_comes_back_whatever_rows_there_are(text: str, data: Any, tables: dict[str, Any]) -> None:
+    known = Rows(tables)
+    rows = [row for held in tables.values() for row in held]
+    for shown in (data, rows, {"rows": rows, "count": len(rows)}, [{**row, "more": data} for row in rows]):
+        for one in (text, json.dumps(shown, ensure_ascii=False), json.dumps(shown), known.refer(json.dumps(shown))):
+            assert known.resolve(known.refer(one)) == one
+
+
+@given(text=TEXTS | st.text('@~{}[]":=,orders7id \\\n'))
+@example(text="[" * 90 + "@orders:7")
+@example(text="[1] @https://a.example/x")
+def test_whatever_is_read_is_a_text_or_a_typed_error(text: str) -> None:
+    for known in (FRUIT, SHOP):
+        try:
+            assert isinstance(known.resolve(text), str)
+        except AnswerError as error:
+            assert isinstance(error, UnknownReference) and str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+# Blocks
+
+
+def test_runs_of_a_block_are_named_the_longest_first() -> None:
+    text = "Fruit:\npears\nmelons\nfigs\nplums\nOutput: apples\npears\nmelons\nfigs\nplums\n@"
+    assert FRUIT.refer(text) == "Fruit:\n@fruit:2-5\nOutput: @fruit\n\\@"
+    assert FRUIT.refer("apples\npears") == "apples\npears"  # too short
+    assert FRUIT.refer("north\nsouth\neast\nwest") == "north\nsouth\neast\nwest"  # of two blocks
+    assert FRUIT.refer("apples\npears\nmelons\nfigs\nplums") == "@fruit"
+
+
+def test_a_known_hit_is_its_address_and_its_snippet() -> None:
+    hit = "[1] https://a.example/x\nTitle: X\nSnippet: @ it\nDate: 2024-05-11"
+    assert FRUIT.refer(f"{hit}\n\n{hit}") == "[1] @https://a.example/x\n@ it\n\n[1] @https://a.example/x\n@ it"
+    for other in (hit.replace("X", "Y"), hit.replace("2024", "2023"), hit.replace("Snippet", "Text")):
+        assert FRUIT.refer(other) == other
+
+
+@pytest.mark.parametrize(
+    "wrong", ["@none", "@fruit:0-2", "@fruit:4-9", "@fruit:3-2", "[1] @none\nx", "[1] @https://a.example/x"]
+)
+def test_a_block_that_is_not_there_is_an_error(wrong: str) -> None:
+    with pytest.raises(UnknownReference, match="the reference '.*@.*': expected"):
+        FRUIT.resolve(wrong)
+
+
+def test_blocks_are_what_the_engines_show() -> None:
+    lines = ["import os", "", "x" * 3000, "y = '@'"]
+    files = references_of("swe", {"files": {"/repo/a.py": "\n".join(lines) + "\n"}})
+    assert files and files.resolve("@/repo/a.py") == numbered(lines, 1)
+    assert files.resolve("Output: @=/repo/a.py:2-4") == "Output: " + "\n".join(lines[1:])
+    for content in ("# Lake\n\nDeep.\n", "Deep.\n"):
+        page = {"url": "https://a.example/x", "title": " A  lake", "content": content}
+        shown = StatedPage.model_validate(page).page()
+        pages = references_of("search", {"pages": [page]})
+        assert pages and pages.resolve("@https://a.example/x") == shown.body.strip()
+        assert pages.resolve("[1] @https://a.example/x\nS").endswith(f"Title: {shown.title}\nSnippet: S\nDate: N/A")
+
+
+# Rows
+
+
+@pytest.mark.parametrize(
+    ("shown", "short"),
+    [
+        ({"id": 7, "item": "lamp é", "total": 38.4, "sent": None}, "@orders:7"),
+        ({"id": 7, "total": 39.9, "item": "lamp é"}, "@orders:7{id,total=39.9,item}"),
+        ({"id": 8, "sent": 1}, "@orders:8{id,sent=1}"),
+        ({"id": 9, "item": "bulb", "total": 4}, '{"id": 9, "item": "bulb", "total": 4}'),
+        ({"item": "bulb", "total": 4}, "@orders:8{item,total}"),
+        ({"item": "bulb", "odd key": 4}, '{"item": "bulb", "odd key": 4}'),
+        ({"id": 8, "item": "bulb", "odd key": 4}, '@orders:8{id,item,"odd key"=4}'),
+        ({"order_id": 7, "n": 2}, "@parts:7/2{order_id,n}"),
+        ({"order_id": 7, "all": 2}, '{"order_id": 7, "all": 2}'),  # two rows are as like
+        ({"id": 1, "item": "rod"}, '{"id": 1, "item": "rod"}'),
+        (
+            {"id": 7, "item": "lamp é", "parts": [{"n": 1, "name": "foot"}]},
+            "@orders:7{id,item,parts=[@parts:7/1{n,name}]}",
+        ),
+        ({"rows": [{"id": 7, "total": 1}, {"id": 8, "total": 1}]}, '{"rows": [@orders:7{id,total=1}, @orders:8{~}]}'),
+    ],
+)
+def test_an_object_is_written_as_the_row_it_shows(shown: Any, short: str) -> None:
+    text = json.dumps(shown, ensure_ascii=False)
+    assert SHOP.refer(text) == short
+    assert SHOP.resolve(short) == text
+
+
+@pytest.mark.parametrize("text", ["@orders:7", '{"order": @orders:7}', "\\@orders:7", '[@"', "\\\\[@]", "@ noon"])
+def test_what_looks_like_a_reference_to_a_row_comes_back_with_a_backslash(text: str) -> None:
+    assert SHOP.refer(text) == "\\" + text
+    assert SHOP.resolve("\\" + text) == text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "@orders:9",
+        "@none:1",
+        "@orders:7{none}",
+        "@orders:7{id",
+        "@orders:7 and",
+        "[@orders:7{~}]",
+        '{"a":@orders:7}',
+        "@",
+    ],
+)
+def test_a_row_that_is_not_there_is_an_error(wrong: str) -> None:
+    with pytest.raises(UnknownReference, match="the reference"):
+        SHOP.resolve(wrong)
+
+
+# Sessions
+
+
+@cache
+def sessions(domain: str) -> tuple[tuple[Row, Task], ...]:
+    config = CollectConfig(profile="compact", controls_share=0.3, max_turns=8)
+    recorder = Recorder([load_spec(domain)], config, seed=4)
+    rows = [row for number in range(8) if (row := recorder.row(number)) is not None]
+    return tuple((row, task) for row in rows if (task := task_of(row)) is not None)
+
+
+def steps(domain: str) -> Iterator[tuple[Row, Task, str, str]]:
+    for row, task in sessions(domain):
+        for action, shown in zip(row.actions, row.observations, strict=True):
+            yield row, task, action, shown
+
+
+@pytest.mark.parametrize("domain", sorted(SOURCES))
+def test_recorded_observations_come_back_and_are_shorter(domain: str) -> None:
+    prompts = Prompts(load_spec(domain), profile="compact")
+    plain = short = reading = referred = 0
+    for _, task, action, shown in steps(domain):
+        answer = prompts.answer(task, "", shown)
+        assert prompts.read(task, "", answer) == shown
+        plain, short = plain + len(shown), short + len(answer)
+        if READING[domain] in action:
+            reading, referred = reading + 1, referred + (answer != shown)
+    print(f"{domain}: {short / plain:.2f} of {plain} characters, {referred} of {reading} answers of {READING[domain]}")
+    assert short < SHARES[domain] * plain and referred > 0.7 * reading > 0
+
+
+@pytest.mark.parametrize("domain", sorted(SOURCES))
+def test_rows_samples_and_the_bench_write_and_read_the_same(domain: str) -> None:
+    prompts = Prompts(load_spec(domain), profile="compact")
+    for row, task in sessions(domain)[:3]:
+        answers = [prompts.answer(task, "", shown) for shown in row.observations]
+        assert [unescape(text) for text in row.response] == answers
+        assert [message["content"] for message in cpt_sample(row, prompts).messages[2::2]] == [*row.response]
+        for turn, answer in zip(row.turns(), answers, strict=True):
+            assert bench_row(turn, 1).observation(answer) == turn.observations[-1]
+        assert bench_row(row, 1).observation("@nothing of the kind") == "@nothing of the kind"
+
+
+@pytest.mark.parametrize("domain", sorted(SOURCES))
+def test_a_world_shows_what_its_model_refers_to_and_fails_where_nothing_is_there(domain: str) -> None:
+    spec = load_spec(domain)
+    prompts, parser = Prompts(spec, profile="compact"), ActionParser(spec)
+    _, task, action, shown = next(step for step in steps(domain) if "@" in prompts.answer(step[1], "", step[3]))
+    answer = prompts.answer(task, "", shown)
+    said = iter(["@nothing:1", escape(answer), "fine"])
+    world = LanguageWorld(spec, prompts, ScriptedGenerator(lambda _: next(said)), Sampling())
+    (opened,) = world.begin([task], [0])
+    assert not isinstance(opened, Failure)
+    (failed,) = world.step([opened], [parser.parse(action, task.tools)])
+    assert isinstance(failed, Failure) and failed.kind is FailureKind.MALFORMED and failed.retryable
+    (found,) = world.step([opened], [parser.parse(action, task.tools)])
+    assert isinstance(found, Observation) and found.text == opened.observation == shown
+    assert world.messages(opened, parser.parse(action, task.tools))[2]["content"] == escape(answer)
+    world.correct(opened, "@")
+    assert prompts.read(task, "", unescape(opened.history[-1]["content"])) == "@"
+
+
+@pytest.mark.parametrize("domain", sorted(SOURCES))
+def test_other_profiles_and_states_that_hold_nothing_have_no_references(domain: str) -> None:
+    _, task, _, shown = next(steps(domain))
+    bare = task.model_copy(update={"state": {}})
+    full, compact = (Prompts(load_spec(domain), profile=profile) for profile in ("full", "compact"))
+    for prompts, held in ((full, task), (compact, bare), (compact, None)):
+        for text in (shown, "@x", "\\@x"):
+            assert prompts.answer(held, "", text) == prompts.read(held, "", text) == text
+    for state in ({"tables": 3, "pages": 3, "files": 3}, {"tables": {"t": 3}, "pages": [3], "files": {"/a": 3}}):
+        assert references_of(domain, state) is None
