@@ -104,7 +104,7 @@ class Prompts:
         self._first = self._inline(spec.observation.first, "observation.first")
         self.closing = self._closing()
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
-        if self._refers:
+        if self.refers:
             form_part["references"] = REFERENCES
         self.digest = digest_of({"templates": self._sources, "system": system, "profile": profile, **form_part})
 
@@ -250,12 +250,12 @@ class Prompts:
         return [{"role": "user", "content": content}]
 
     @property
-    def _refers(self) -> bool:
+    def refers(self) -> bool:
         """Whether answers may refer to the state of a task."""
         return self.profile == "compact" and self.form == "full" and self.spec.id in SOURCES
 
     def _known(self, task: Task | None) -> References | None:
-        return references_of(self.spec.id, task.state) if self._refers and task is not None else None
+        return references_of(self.spec.id, task.state) if self.refers and task is not None else None
 
     def _restated(self, task: Task, before: str | None, state: str) -> bool:
         if self.profile == "full":

@@ -24,7 +24,7 @@ from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.recipe.rows import Row
-from agentworld_gym.recipe.samples import cpt_sample, task_of
+from agentworld_gym.recipe.samples import cpt_sample, meant, task_of
 from agentworld_gym.references import SOURCES, Blocks, Hit, Rows, UnknownReference, references_of
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Task
@@ -130,7 +130,7 @@ def test_a_known_hit_is_its_address_and_its_snippet() -> None:
     "wrong", ["@none", "@fruit:0-2", "@fruit:4-9", "@fruit:3-2", "[1] @none\nx", "[1] @https://a.example/x"]
 )
 def test_a_block_that_is_not_there_is_an_error(wrong: str) -> None:
-    with pytest.raises(UnknownReference, match="the reference '.*@.*': expected"):
+    with pytest.raises(UnknownReference, match=r"the reference '.*@.*': expected"):
         FRUIT.resolve(wrong)
 
 
@@ -162,10 +162,11 @@ def test_blocks_are_what_the_engines_show() -> None:
         ({"id": 8, "item": "bulb", "odd key": 4}, '@orders:8{id,item,"odd key"=4}'),
         ({"order_id": 7, "n": 2}, "@parts:7/2{order_id,n}"),
         ({"order_id": 7, "all": 2}, '{"order_id": 7, "all": 2}'),  # two rows are as like
+        ({"n": 2, "name": "shade"}, '{"n": 2, "name": "shade"}'),  # of no order
         ({"id": 1, "item": "rod"}, '{"id": 1, "item": "rod"}'),
         (
-            {"id": 7, "item": "lamp é", "parts": [{"n": 1, "name": "foot"}]},
-            "@orders:7{id,item,parts=[@parts:7/1{n,name}]}",
+            {"order_id": 7, "parts": [{"n": 1, "name": "foot"}, {"n": 2, "name": "bulb"}]},
+            '{"order_id": 7, "parts": [@parts:7/1{n,name}, @parts:7/2{n,name="bulb"}]}',
         ),
         ({"rows": [{"id": 7, "total": 1}, {"id": 8, "total": 1}]}, '{"rows": [@orders:7{id,total=1}, @orders:8{~}]}'),
     ],
@@ -239,6 +240,7 @@ def test_rows_samples_and_the_bench_write_and_read_the_same(domain: str) -> None
         assert [unescape(text) for text in row.response] == answers
         assert [message["content"] for message in cpt_sample(row, prompts).messages[2::2]] == [*row.response]
         for turn, answer in zip(row.turns(), answers, strict=True):
+            assert meant(turn, prompts, "", answer) == turn.observations[-1]
             assert bench_row(turn, 1).observation(answer) == turn.observations[-1]
         assert bench_row(row, 1).observation("@nothing of the kind") == "@nothing of the kind"
 

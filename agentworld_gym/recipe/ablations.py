@@ -28,7 +28,7 @@ from agentworld_gym.recipe.exactness import exact_answers
 from agentworld_gym.recipe.metrics import Metrics
 from agentworld_gym.recipe.model import model_of_run, tokenizer_of_run
 from agentworld_gym.recipe.rows import Row, read_rows
-from agentworld_gym.recipe.samples import Sample, read_samples, task_of, write_samples
+from agentworld_gym.recipe.samples import Sample, meant, read_samples, write_samples
 from agentworld_gym.recipe.stages import fit
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.index import META, StepIndex
@@ -205,7 +205,7 @@ def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> T
     if answer.finish_reason == "length":
         return _turn(row, turn, False, FailureKind.LENGTH)
     try:
-        shown = data.prompts(row.domain).read(task_of(row), before, parse_completion(answer.text))
+        shown = meant(row, data.prompts(row.domain), before, parse_completion(answer.text))
     except AnswerError:
         return _turn(row, turn, False, FailureKind.MALFORMED)
     return _turn(row, turn, shown == truth, None if shown else FailureKind.EMPTY)

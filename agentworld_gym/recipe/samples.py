@@ -242,6 +242,15 @@ def task_of(row: Row) -> Task | None:
     return task.model_copy(update={"controls": row.controls, "control_seed": row.control_seed})
 
 
+def meant(row: Row, prompts: Prompts, before: str, answer: str) -> str:
+    """The observation that an answer to a turn of a session means; `before` is what was on the screen.
+
+    Raises:
+        AnswerError: as `Prompts.read`.
+    """
+    return prompts.read(task_of(row) if prompts.refers else None, before, answer)
+
+
 def _weights(row: Row, weighting: Weighting) -> list[float]:
     """The weights of all turns: by what was done and shown, in whatever form a model writes it."""
     asked = row.actions or (*row.prompt[:-1], row.current_prompt)

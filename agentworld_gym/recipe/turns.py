@@ -18,7 +18,7 @@ from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.filters import Sieve
 from agentworld_gym.recipe.rl_config import TurnsConfig
 from agentworld_gym.recipe.rows import Row, row_of
-from agentworld_gym.recipe.samples import Sample, prompts_for, task_of, turn_samples
+from agentworld_gym.recipe.samples import Sample, meant, prompts_for, turn_samples
 from agentworld_gym.rewards.verifiers import unverifiable
 from agentworld_gym.rewards.verifiers.common import screen_before
 
@@ -96,7 +96,7 @@ class Turns:
         Raises:
             AnswerError: as `Prompts.read`.
         """
-        return prompts_for(row, form=self._config.form).read(task_of(row), screen_before(row), answer)
+        return meant(row, prompts_for(row, form=self._config.form), screen_before(row), answer)
 
     def _other(self, row: Row) -> Prompts | None:
         """The prompts to render a row anew with, where it was not recorded in the form to learn."""

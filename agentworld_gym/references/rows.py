@@ -28,20 +28,20 @@ Pairs = Sequence[tuple[str, Node]]
 class _Row:
     """One row: what it is called, and its keys and values as JSON texts.
 
-    `leads` is the table's first key where that alone tells its rows apart.
+    `key` are the first of them, which tell it from the other rows of its table.
     """
 
     name: str
     values: Mapping[str, str]
-    leads: str | None
+    key: tuple[tuple[str, str], ...]
 
 
 class Rows:
     """Rows by table and key.
 
     The key of a row is the value of its first column where that is unique in its table, or of as many columns as it
-    takes, with `/` between them. Rows that are not told apart, or whose table or key has odd characters, cannot be
-    referred to.
+    takes, with `/` between them; such a row is referred to where its first column is shown, in the object or in the one
+    around it. Rows that are not told apart, or whose table or key has odd characters, cannot be referred to.
 
     Args:
         tables: the rows of each table.
@@ -60,7 +60,7 @@ class Rows:
         if is_marked(text.lstrip(ESCAPE)):
             return ESCAPE + text
         try:
-            short = written(self._referred(parsed(text)))
+            short = written(self._referred(parsed(text), ("", "")))
             return short if self.resolve(short) == text else text
         except UnknownReference:
             return text
@@ -75,33 +75,39 @@ class Rows:
             return text.removeprefix(ESCAPE)
         return written(self._resolved(parsed(text))) if is_marked(text) else text
 
-    def _referred(self, node: Node) -> Node:
+    def _referred(self, node: Node, around: tuple[str, str]) -> Node:
+        """A value with references; `around` is the first key and value of the object that it stands in."""
         match node:
             case Array(items):
-                return Array(tuple(_shortened([self._referred(item) for item in items])))
+                return Array(tuple(_shortened([self._referred(item, around) for item in items])))
             case Object(pairs):
-                inner = tuple((key, self._referred(value)) for key, value in pairs)
-                row = self._shown(pairs)
+                first = (pairs[0][0], written(pairs[0][1])) if pairs else around
+                inner = tuple((key, self._referred(value, first)) for key, value in pairs)
+                row = self._shown(pairs, first, around)
                 return Object(inner) if row is None else _reference(row, pairs, inner)
         return node
 
-    def _shown(self, pairs: Pairs) -> _Row | None:
+    def _shown(self, pairs: Pairs, first: tuple[str, str], around: tuple[str, str]) -> _Row | None:
         """The row that an object shows, if one does.
 
-        It shares the object's first value and the most others: at least one, or the first is the row's own key and the
-        object has at most three. Of rows that share as much it is the one with its key in front.
+        It shares the object's first value and the most others: at least one, or the object shows the row's key and has
+        at most three. Of rows that share as much it is the one whose key is shown, then the one that shares the first
+        value of the object around.
         """
-        candidates = self._showing.get((pairs[0][0], written(pairs[0][1])), ()) if pairs else ()
-        if not candidates:
+        if first not in self._showing or not pairs:
             return None
         texts = [(key, written(value)) for key, value in pairs]
+        told = {*texts, around}
+        candidates = [row for row in self._showing[first] if len(row.key) == 1 or row.key[0] in told]
 
-        def shared(row: _Row) -> int:
-            return sum(row.values.get(key) == value for key, value in texts)
+        def rank(row: _Row) -> tuple[int, bool, bool]:
+            shared = sum(row.values.get(key) == value for key, value in texts)
+            keyed = row.key == (first,) if len(row.key) == 1 else told.issuperset(row.key)
+            return shared, keyed, row.values.get(around[0]) == around[1]
 
-        ranks = [(shared(row), row.leads == texts[0][0]) for row in candidates]
-        count, led = best = max(ranks)
-        if ranks.count(best) > 1 or not (count >= 2 or (led and len(pairs) <= 3)):
+        ranks = list(map(rank, candidates))
+        shared, keyed, _ = best = max(ranks, default=(0, False, False))
+        if ranks.count(best) != 1 or not (shared >= 2 or (keyed and len(pairs) <= 3)):
             return None
         return candidates[ranks.index(best)]
 
@@ -176,7 +182,7 @@ def _rows_of(table: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[_Row]:
         return
     for name, row in zip(names, rows, strict=True):
         if NAME.fullmatch(name) and (values := _texts(row)):
-            yield _Row(name, values, next(iter(values)) if columns == 1 else None)
+            yield _Row(name, values, tuple(values.items())[:columns])
 
 
 def _texts(row: Mapping[str, Any]) -> dict[str, str]:
