@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from agentworld_gym.references.grammar import ESCAPE, MARK, UnknownReference
@@ -139,15 +139,15 @@ class Blocks:
         return [reference, snippet] if told and hit.around(told[1], address, snippet) == list(lines) else []
 
     def _runs(self, lines: Sequence[str], start: int, end: int) -> Iterator[str]:
-        """Some lines of a text, with the longest known run as a reference, and so on to both sides of it."""
+        """Some lines of a text, with known runs as references: the longest ones, and then those between them."""
         chosen: list[_Run] = []
-        open_parts = [(start, end)]
-        while open_parts:
-            first, last = open_parts.pop()
-            found = self._candidates(lines, first, last)
-            if run := max(found, key=lambda run: (run.end - run.start, -run.start), default=None):
-                chosen.append(run)
-                open_parts += [(first, run.start), (run.end, last)]
+        parts = [(start, end)]
+        while parts:
+            first, last = parts.pop()
+            if found := _apart(self._candidates(lines, first, last)):
+                chosen += found
+                ends = [first, *(place for run in found for place in (run.start, run.end)), last]
+                parts += zip(ends[::2], ends[1::2], strict=True)
         at = start
         for run in sorted(chosen, key=lambda run: run.start):
             yield from map(_escaped, lines[at : run.start])
@@ -192,6 +192,17 @@ class Blocks:
         count = run.end - run.start
         part = "" if count == len(self._blocks[run.name]) else f":{run.first + 1}-{run.first + count}"
         return f"{lead}{MARK}{run.name}{part}"
+
+
+def _apart(runs: Iterable[_Run]) -> list[_Run]:
+    """The runs that share no line with a longer one, in their order."""
+    chosen: list[_Run] = []
+    taken: set[int] = set()
+    for run in sorted(runs, key=lambda run: (run.start - run.end, run.start)):
+        if run.start not in taken and run.end - 1 not in taken:  # no run can lie around a longer one
+            chosen.append(run)
+            taken.update(range(run.start, run.end))
+    return sorted(chosen, key=lambda run: run.start)
 
 
 def _is_name(name: str) -> bool:
