@@ -128,6 +128,7 @@ class EnvOptions:
             self.form,
             self.retrieval,
         )
+        options.chosen_sampling()  # a wrong key is told before a model is loaded
         with ExitStack() as opened:
             world = open_world(self.world, options)
             opened.callback(world.close)

@@ -51,7 +51,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
     Args:
         render_mode: `ansi` (the episode so far as text), `human` (the same, written to standard output), or `rgb_array`
-            (a picture of the last screen; in a text domain of the end of the episode; needs `agentworld-gym[render]`).
+            (a picture of the last screen; in a text domain of the end of the episode; needs the extra `render`).
         options: see `agentworld_gym.config.EnvOptions`.
 
     Raises:

@@ -2,6 +2,7 @@
 
     AgentWorldError
     ├── SpecError              a spec, task, prompt or configuration is wrong (names file, key, value, expected)
+    │   └── MissingFile        a file or folder that was named is not there
     ├── WorldNotConfigured     the domain has no such world; says what to pass
     ├── FingerprintMismatch    another world than the one that was expected
     ├── RecordingError         a recording has no such transition, or cannot be read
@@ -18,6 +19,18 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+
+def install(extra: str) -> str:
+    """How to install what an optional part needs, for the end of a message.
+
+    Args:
+        extra: one of the package's extras.
+
+    >>> install("lwm")
+    "pip install -e '.[lwm]' in a clone of agentworld-gym"
+    """
+    return f"pip install -e '.[{extra}]' in a clone of agentworld-gym"
 
 
 class AgentWorldError(Exception):
@@ -40,6 +53,25 @@ class SpecError(AgentWorldError, ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.file, self.key, self.value, self.expected)
+
+
+class MissingFile(SpecError):
+    """A file or a folder that was named is not there.
+
+    >>> str(MissingFile("data/train.jsonl", "sessions that `agentworld collect` wrote"))
+    'data/train.jsonl: no such file, expected sessions that `agentworld collect` wrote'
+    >>> str(MissingFile("runs/tiny/model", "a trained model", kind="folder", key="model.path"))
+    'model.path: runs/tiny/model: no such folder, expected a trained model'
+    """
+
+    def __init__(self, file: str | Path, expected: str, kind: str = "file", key: str = "file") -> None:
+        super().__init__(file, key, None, expected)
+        self.kind = kind
+        named = self.file if key == "file" else f"{key}: {self.file}"
+        self.args = (f"{named}: no such {kind}, expected {expected}",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.file, self.expected, self.kind, self.key)
 
 
 class WorldNotConfigured(AgentWorldError):

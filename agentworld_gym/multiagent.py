@@ -6,7 +6,7 @@ from typing import Any
 
 from agentworld_gym.env import MAX_SEED, env_options, text_spaces, transcript
 from agentworld_gym.episode import Episode
-from agentworld_gym.errors import ClosedError, GeneratorError, SpecError
+from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, install
 from agentworld_gym.spaces import UnicodeText
 from agentworld_gym.tasksource import RESET_OPTIONS
 
@@ -14,7 +14,7 @@ try:
     from gymnasium.utils import seeding
     from pettingzoo import ParallelEnv
 except ImportError as error:
-    raise GeneratorError("several agents need PettingZoo: pip install 'agentworld-gym[multiagent]'") from error
+    raise GeneratorError(f"several agents need PettingZoo: {install('multiagent')}") from error
 
 
 class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,unused-ignore]

@@ -19,8 +19,9 @@ from jinja2.sandbox import SandboxedEnvironment
 from pydantic import Field, field_validator, model_validator
 
 from agentworld_gym.contracts import Sampling
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.keys import nearest
 from agentworld_gym.task import Strict, Task, load_task, read_yaml, validated
 
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
@@ -180,7 +181,7 @@ class DomainSpec(Strict):
             try:
                 SandboxedEnvironment().parse(text)
             except TemplateSyntaxError as error:
-                raise ValueError(f"{key} to be a Jinja template ({error.message})") from error
+                raise ValueError(f"{key}: a Jinja template ({error.message})") from error
         return self
 
     def digest(self) -> str:
@@ -227,7 +228,11 @@ def load_spec(source: str) -> DomainSpec:
     Raises:
         SpecError: names the file, the key, its value and what was expected.
     """
-    return _shipped(source) if source in DOMAINS else _read(Path(source))
+    if source in DOMAINS:
+        return _shipped(source)
+    if not Path(source).exists():
+        raise MissingFile(source, f"one of {', '.join(nearest(source, DOMAINS))}, or the path of a YAML spec")
+    return _read(Path(source))
 
 
 @lru_cache(maxsize=len(DOMAINS))

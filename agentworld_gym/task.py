@@ -11,7 +11,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.keys import keys_at, nearest, value_at
 from agentworld_gym.scoring import close, item_f1, row_f1
 from agentworld_gym.screens import GRAPHICAL, has_locator
 from agentworld_gym.screens.locate import compiled
@@ -203,6 +204,8 @@ def read_yaml(path: Path) -> Any:
     """
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise MissingFile(path, "a YAML file") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(path, "file", type(error).__name__, "a readable UTF-8 file") from error
     except yaml.YAMLError as error:
@@ -212,15 +215,29 @@ def read_yaml(path: Path) -> Any:
 
 
 def validated(model: type[M], data: Any, file: str | Path) -> M:
-    """Validate data against a model, with the first error told as file, key, value and expectation."""
+    """Validate data against a model, with the first error told as file, key, value and expectation.
+
+    A validator of a whole model names one of its keys by beginning its message with it: `train.max_steps: at least 1`.
+    Where a key does not exist, those that do are told, the nearest first.
+
+    Raises:
+        SpecError: names the file, the key, its value and what was expected.
+    """
     try:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         # Of a key that may hold several kinds of value, pydantic adds the name of one of them.
-        key = ".".join(part for part in map(str, first["loc"]) if "[" not in part) or "the whole document"
+        place = [part for part in map(str, first["loc"]) if "[" not in part]
         value = None if first["type"] == "missing" else first.get("input")
-        raise SpecError(file, key, value, expectation(first)) from error
+        expected = expectation(first)
+        if first["type"] == "extra_forbidden":
+            known = nearest(place[-1], keys_at(model, place[:-1]))
+            expected += f", but one of: {', '.join(known)}" if known else ""
+        named, colon, rest = expected.partition(": ")
+        if colon and named.partition(".")[0] in keys_at(model, place):
+            place, value, expected = [*place, named], value_at(value, named), rest
+        raise SpecError(file, ".".join(place) or "the whole document", value, expected) from error
 
 
 def expectation(error: Mapping[str, Any]) -> str:

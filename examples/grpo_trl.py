@@ -4,7 +4,7 @@
     python examples/grpo_trl.py --model Qwen/Qwen3-0.6B --steps 200    # a real one, on a GPU
 
 The tiny model has a tokenizer of its own and is first shown some expert episodes, so that it writes commands at all.
-Everything runs in one file, top to bottom. Needs `pip install agentworld-gym[train]`.
+Everything runs in one file, top to bottom. Needs `pip install -e '.[train]'` in a clone.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     python examples/ppo_terminal.py --steps 120000 --levels 1 2 --families all
     python examples/ppo_terminal.py --world http://localhost:8000/v1  # train inside a language world model
 
-Everything runs in one file, top to bottom. Needs `pip install agentworld-gym[sb3]`.
+Everything runs in one file, top to bottom. Needs `pip install -e '.[sb3]'` in a clone.
 """
 
 from __future__ import annotations

@@ -92,7 +92,16 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "code", "says"),
         [
-            (["specs", "show", "nowhere.yaml"], 2, "nowhere.yaml"),
+            (["specs", "show", "nowhere.yaml"], 2, "nowhere.yaml: no such file, expected one of "),
+            (["specs", "show", "terminl"], 2, "one of mcp, search"),
+            (["rollout", "nowhere.yaml"], 2, "nowhere.yaml: no such file, expected one of "),
+            (
+                ["rollout", "terminal", "--world", "tiny", "--sampling", "temp=0"],
+                2,
+                "temp: got 0, expected no such key",
+            ),
+            (["serve", "./nowhere", "--dry-run"], 2, "MODEL: ./nowhere: no such folder"),
+            (["train", "rl", "rl-tiny", "--out", "x", "--set", "model.path=no/such/model"], 2, "no such folder"),
             (["rollout", "kitchen"], 2, "one of mcp, search"),
             (["rollout", "terminal", "--split", "dev"], 2, "train, validation, test"),
             (["rollout", "terminal", "--family", "nope"], 2, "families"),
@@ -108,6 +117,11 @@ class TestErrors:
             (["train", "nope", "--out", "x"], 2, "nope"),
             (["train", "cpt", "nope", "--out", "x"], 2, "nope"),
             (["train", "cpt", "tiny", "--out", "x", "--set", "train.speed=9"], 2, "speed"),
+            (
+                ["train", "cpt", "tiny", "--out", "x", "--set", "train.batch_tokens=9"],
+                2,
+                "train.batch_tokens: got 9, exp",
+            ),
         ],
     )
     def test_are_one_message_and_an_exit_code(self, arguments: Sequence[str], code: int, says: str) -> None:
@@ -116,6 +130,12 @@ class TestErrors:
         assert says in done.stderr
         assert "Traceback" not in done.output
         assert done.stdout == ""
+
+
+def test_the_version_is_told() -> None:
+    from agentworld_gym import __version__
+
+    assert agentworld("--version").stdout == f"agentworld {__version__}\n"
 
 
 class TestPlay:
@@ -242,6 +262,29 @@ class TestServe:
         done = agentworld("serve", str(tmp_path), "--dry-run")
         assert done.exit_code == 1
         assert "no model" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "command"),
+    [
+        ("--out", "eval fidelity terminal"),
+        ("--out", "eval transfer terminal --policy expert"),
+        ("--report", "demo"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(option: str, command: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "x.json"
+    done = agentworld(*command.split(), option, str(path))
+    assert done.exit_code == 2 and f"{option}: got '{path}', expected a file that can be written" in done.stderr
+
+
+def test_parquet_without_its_library_is_said_before_the_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentworld_gym.cli.collect.find_spec", lambda name: None)
+    done = agentworld("collect", "terminal", "--out", str(tmp_path / "data"), "-n", "1", "--format", "parquet")
+    assert done.exit_code == 1 and "pip install -e '.[data]'" in done.stderr and not list(tmp_path.iterdir())
 
 
 def test_collect_goes_on_where_it_stopped(tmp_path: Path) -> None:

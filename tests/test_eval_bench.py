@@ -27,7 +27,7 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.errors import SpecError, TraceError
 from agentworld_gym.evaluation import judging
 from agentworld_gym.evaluation.aggregate import Prices
-from agentworld_gym.evaluation.bench import RECORDS, RESULT, Bench, Model, Progress
+from agentworld_gym.evaluation.bench import RECORDS, RESULT, Bench, Model, Progress, check_folder
 from agentworld_gym.evaluation.judging import Judge, judge_digest
 from agentworld_gym.evaluation.results import BenchResult, Tokens
 from agentworld_gym.evaluation.rows import BenchRow, BenchRows, bench_row
@@ -172,6 +172,33 @@ def test_answers_to_compact_prompts_are_read_back(form: Any) -> None:
         assert row.observation(prompts.answer(None, row.before, row.truth)) == row.truth
 
 
+def recorded(path: Path, domain: str, **config: Any) -> Path:
+    recorder = Recorder([load_spec(domain)], CollectConfig(max_turns=3, **config), seed=5)
+    return written(path, [row.model_dump(mode="json") for number in range(4) if (row := recorder.row(number))])
+
+
+@pytest.mark.parametrize("domain", ["terminal", "android"])
+def test_a_bundled_model_is_asked_in_the_prompts_it_reads(tmp_path: Path, domain: str) -> None:
+    full = recorded(tmp_path / "full.jsonl", domain)
+    small = recorded(tmp_path / "small.jsonl", domain, profile="compact", form="change")
+    asked, same = (BenchRows((file,), "all", tiny=True) for file in (full, small))
+    assert [row.request for row in asked] == [row.request for row in same] and list(asked)
+    assert [row.truth for row in asked] == [row.truth for row in BenchRows((full,), "all")]
+    assert asked.rendered > 0 == same.rendered and same.digest == BenchRows((small,), "all").digest
+    assert asked.digest != BenchRows((full,), "all").digest
+    found = run(asked, tmp_path / "run", lambda _: tagged("ok"))
+    assert found.rows.rendered == asked.rendered
+
+
+def test_what_a_bundled_model_cannot_read_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
+    command = ["eval", "bench", str(file), "--model", "tiny", "--out", str(tmp_path / "run")]
+    refused = CliRunner().invoke(app, command)
+    said = " ".join(refused.output.split())
+    assert refused.exit_code == 2 and "profile: got None, expected compact, which a bundled model reads" in said
+    assert "collect ENV --profile compact" in said and not (tmp_path / "run").exists()
+
+
 # What survives
 
 
@@ -261,6 +288,11 @@ def test_a_folder_belongs_to_one_model_one_sampling_and_some_rows(tmp_path: Path
     written(file, [official("mcp", "b")])
     with pytest.raises(SpecError, match=r"run.json: rows"):
         run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("ok"))
+    run(BenchRows((file,)), tmp_path / "cool", lambda _: tagged("ok"))
+    with pytest.raises(SpecError, match=r"run.json: sampling.temperature: got 0.0, expected 0.6, as the run in this"):
+        check_folder(tmp_path / "cool", BenchRows((file,)), replace(judging.BENCH_SAMPLING, temperature=0.0))
+    with pytest.raises(SpecError, match=r"the run: got \{'turns': 'drawn', 'seed': 3\}, expected \{'turns': 'last'"):
+        check_folder(tmp_path / "cool", BenchRows((file,), "drawn", seed=3), judging.BENCH_SAMPLING)
     (tmp_path / "run" / "run.json").write_bytes(b"")
     with pytest.raises(SpecError, match=r"run.json: .*JSON"):
         run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("ok"))

@@ -248,8 +248,8 @@ def test_a_missing_extra_is_named(tmp_path, monkeypatch):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(GeneratorError, match=r"pip install agentworld-gym\[lwm\]"):
+    with pytest.raises(GeneratorError, match=r"pip install -e '\.\[lwm\]'"):
         TransformersGenerator(tmp_path)
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(GeneratorError, match=r"pip install agentworld-gym\[vllm\]"):
+    with pytest.raises(GeneratorError, match=r"pip install -e '\.\[vllm\]'"):
         open_generator("vllm:some/model")

@@ -151,13 +151,17 @@ def test_without_the_sdk_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "mcp", None)
     run = CliRunner().invoke(app, ["mcp", "serve", "shop", "--save-initial", str(tmp_path / "before.db")])
     assert run.exit_code == 1
-    assert "pip install 'agentworld-gym[mcp]'" in run.stderr
+    assert "pip install -e '.[mcp]'" in run.stderr
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
-    [(["casino"], "one of bank"), (["shop", "--save-final", "/nowhere/x.db"], "a file in a folder that is there")],
+    [
+        (["casino"], "one of bank"),
+        (["shop", "--save-final", "/nowhere/x.db"], "a file in a folder that is there"),
+        (["shop", "--save-final", "/proc/x.db"], "--save-final: got '/proc/x.db', expected a file that can be written"),
+    ],
 )
 def test_a_wrong_option_ends_with_one_line(arguments: list[str], complaint: str) -> None:
     run = subprocess.run(

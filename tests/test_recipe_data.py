@@ -154,8 +154,14 @@ def test_another_recording_and_other_files_are_never_touched(tmp_path: Path) -> 
     out = tmp_path / "rows.jsonl"
     collect([SPEC], out, 3, 5)
     before = out.read_bytes()
-    for seed, config, split in ((6, None, "train"), (5, CONFIG, "train"), (5, None, "test")):
-        with pytest.raises(SpecError, match=r"line 1: provenance.recording: .* record to another file"):
+    for seed, config, split, said in (
+        (6, None, "train", "seed: got 5, expected 6, as asked for now; record to another file"),
+        (5, None, "test", "split: got 'train', expected 'test', as asked for now"),
+        (6, CollectConfig(profile="compact"), "train", "seed: got 5, expected 6, and profile 'compact'"),
+        (5, CollectConfig(levels={3: 1.0}), "train", "level: got [12], expected '3'"),
+        (5, CollectConfig(probe_share=0.9), "train", "provenance.recording: got .* shares, controls and engine"),
+    ):
+        with pytest.raises(SpecError, match=f"line 1: {said}"):
             collect([SPEC], out, 4, seed, config, split)  # type: ignore[arg-type]
     assert out.read_bytes() == before
     for text in ("a file of mine, without a line feed", '{"key": 1}\n'):

@@ -290,7 +290,7 @@ def test_without_pillow_the_error_says_what_to_install():
         "env.reset(seed=0); env.step('ls'); env.render()"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.stderr.splitlines()[-1].endswith("pictures need Pillow: pip install agentworld-gym[render]")
+    assert run.stderr.splitlines()[-1].endswith("Pillow: pip install -e '.[render]' in a clone of agentworld-gym")
 
 
 # Drawings of characters

@@ -64,7 +64,7 @@ class Experts:
 def test_without_the_extra_the_error_says_what_to_install():
     code = "import sys; sys.modules['stable_baselines3'] = None; from agentworld_gym.wrappers import make_sb3_env"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install agentworld-gym[sb3]" in run.stderr.splitlines()[-1]
+    assert "pip install -e '.[sb3]'" in run.stderr.splitlines()[-1]
 
 
 def test_the_package_itself_and_its_encoder_need_no_extra():

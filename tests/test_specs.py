@@ -412,7 +412,7 @@ BREAKAGES: list[tuple[str, Any, str, str, str]] = [
     ("action.syntax", [], "action.syntax", "[]", "at least 1 item"),
     ("action.fence", "yaml", "action.fence", "'yaml'", "'json'"),
     ("action.schema", {"type": "colour"}, "action.schema", "'colour'", "JSON Schema"),
-    ("action.errors", "{{ problem", "the whole document", "terminal", "action.errors to be a Jinja template"),
+    ("action.errors", "{{ problem", "action.errors", "{{ problem", "a Jinja template"),
     ("observation.output", "(?P<text>.*)", "observation.output", "(?P<text>.*)", "group named `output`"),
     ("observation.output", "(", "observation.output", "'('", "a regular expression"),
     ("observation.kinds", {"echo": "certain"}, "observation.kinds.echo", "'certain'", "'deterministic'"),

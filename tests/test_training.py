@@ -331,6 +331,15 @@ def test_what_does_not_change_the_model_may_change_when_a_run_goes_on(tmp_path: 
     assert train(tmp_path, model=model).steps == 12
 
 
+def test_batches_of_another_size_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = trainer(tmp_path)
+    run.step()
+    run.batches.restore(run.batches.state())
+    assert not caplog.records
+    run.batches.restore({**run.batches.state(), "tokens": 1024})
+    assert "batches of all processes hold 512 tokens, before it were 1024" in caplog.text
+
+
 def test_other_content_of_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "samples.jsonl"
     write_samples(path, samples(20))

@@ -60,9 +60,15 @@ def test_a_wrong_configuration_says_where(tmp_path: Path) -> None:
     tune = "name: a\nmodel: {path: a}\ntrain: {max_steps: 1}\n"
     wrong(tune + "data: {domains: [terminal]}\n", "files that `agentworld samples`", SftConfig)
     wrong(tune + "data: {samples: [a], rows: [a]}\n", r"data.rows: .*no such key", SftConfig)
-    wrong(start + "train: {max_steps: 1, batch_tokens: 1000}\n", r"batch_tokens \(1000\) to be no less than data.max_t")
+    wrong(
+        start + "train: {max_steps: 1, batch_tokens: 1000}\n",
+        r"train.batch_tokens: got 1000, expected no less than data.max_t",
+    )
     flash = "name: a\ndata: {domains: [terminal], packing: packed}\ntrain: {max_steps: 1}\n"
     wrong(flash + "model: {path: a, attention: flash_attention_2}\n", "another model.attention than flash_attention_2")
+    wrong(start + "train: {max_steps: 1}\nmodel: {layers_of: a, path: b}\n", "model.layers_of: got 'a', expected for a")
+    wrong(start + "train: {max_step: 1}\n", "train.max_step: got 1, expected no such key, but one of: max_steps, ")
+    wrong("name: a\ndata: {session: 50}\ntrain: {max_steps: 1}\n", r"data.session: got 50, .* one of: .*episodes")
     with pytest.raises(SpecError, match=r"one of: .*tiny"):
         load_config("no-such-recipe")
 
@@ -161,7 +167,7 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
             make_model(ModelConfig(shape=ModelShape(num_hidden_layers=layers), layers_of=str(source)), tokenizer, 0)
     with pytest.raises(GeneratorError, match="layers_of"):
         make_model(ModelConfig(shape=shape, layers_of="nowhere"), tokenizer, 0)
-    with pytest.raises(ValueError, match="layers_of for a model from scratch"):
+    with pytest.raises(ValueError, match="layers_of: for a model from scratch"):
         ModelConfig(path="x", layers_of="y")
 
 

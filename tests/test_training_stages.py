@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = run("train", "cpt", write(folder / "cpt.yaml", config), "--out", folder / "cpt")
     assert result.exit_code == 0, result.output
     assert "4 steps" in result.stdout
+    for said in ("recording: 16 of 16 sessions", "making a tokenizer", "recording held-out sessions", " tokens/s"):
+        assert said in result.stderr
     return folder
 
 
@@ -76,6 +79,17 @@ def test_a_finished_run_is_finished(trained: Path) -> None:
 def test_a_longer_budget_goes_on_with_a_run(trained: Path) -> None:
     result = run("train", "cpt", trained / "cpt.yaml", "--out", trained / "cpt", "--set", "train.max_steps=6")
     assert result.exit_code == 0 and "6 steps" in result.stdout
+    assert "goes on with train.max_steps 6 in place of 4\n" in result.stderr
+    assert re.search(r"^step 6, loss \d.*, 100.0% done, [\d,]+ tokens/s, 0:00:00 left$", result.stderr, re.MULTILINE)
+
+
+def test_another_order_of_the_samples_is_refused(trained: Path) -> None:
+    before = (trained / "cpt" / "config.yaml").read_bytes()
+    for key, value in (("batch_tokens", 4096), ("seed", 1), ("curriculum", 0.5), ("short_tokens", 100)):
+        result = run("train", "cpt", trained / "cpt.yaml", "--out", trained / "cpt", "--set", f"train.{key}={value}")
+        assert result.exit_code == 2 and f"config.yaml: train.{key}: got " in result.stderr
+        assert f"expected {value}, or another folder" in result.stderr
+    assert (trained / "cpt" / "config.yaml").read_bytes() == before
 
 
 def test_fine_tuning_goes_on_from_the_model_of_pretraining(trained: Path, tmp_path: Path) -> None:
@@ -106,8 +120,12 @@ def test_what_is_wrong_is_said_in_one_line(trained: Path, tmp_path: Path) -> Non
     sft = write(
         tmp_path / "sft.yaml", {"data": data, "model": {"path": str(trained / "cpt" / "model")}, "train": TRAIN}
     )
-    assert "missing.jsonl" in error("sft", sft)
+    assert "missing.jsonl: no such file" in error("sft", sft)
     assert "train.max_steps" in error("sft", sft, "--set", "train.max_steps=none")
+    absent = tmp_path / "runs" / "absent" / "model"
+    gone = error("sft", sft, "--set", f"model.path={absent}")
+    assert f"model.path: {absent}: no such folder" in gone and "--set model.path=" in gone
+    write_samples(tmp_path / "missing.jsonl", samples(4))
     assert "there is no tokenizer that transformers can read" in error("sft", sft, "--set", f"model.path={tmp_path}")
     assert "download: true" in error("sft", sft, "--set", "model.path=nobody/nothing")
     assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
 from agentworld_gym.evaluation.fidelity import record
 from agentworld_gym.evaluation.playing import FunctionPolicy, open_policy, play
 from agentworld_gym.evaluation.proportions import paired_gap, paired_ratio, proportion
+from agentworld_gym.evaluation.report.page import page
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
 from agentworld_gym.spec import load_spec
@@ -64,10 +66,26 @@ def worlds() -> None:
 
 
 def test_equal_worlds_have_no_gap():
-    found = transfer("expert", options("grounded"), SEEDS)
-    assert found.tasks == found.agree == 6 and found.partings == ()
+    found = transfer("expert", options("grounded"), range(12))
+    assert found.tasks == found.agree == 12 and found.partings == ()
     assert found.gap and found.gap.share == 0 and found.gap.low == -found.gap.high
-    assert found.verdict.startswith("No gap")
+    assert found.tells == "no gap" and found.verdict.startswith("No gap")
+
+
+def test_few_tasks_and_a_policy_that_never_succeeds_tell_nothing():
+    few = transfer("expert", options("grounded"), SEEDS)
+    assert few.tells == "nothing" and few.verdict.startswith("Too few tasks to tell: the interval is 0.69 wide. Both")
+    never = transfer("nothing", options("grounded", families=["copy_move", "create_files"]), range(12))
+    assert never.gap and never.gap.share == 0 and never.tells == "nothing"
+    assert never.verdict == "The policy never succeeds in either world: this says nothing."
+    assert 'class="verdict open"' in page([few]) and 'class="verdict open"' in page([never])
+
+
+def test_the_json_says_the_verdict_and_is_read_back(tmp_path: Path):
+    found = transfer("expert", options("grounded"), [0])
+    found.write(tmp_path / "found.json")
+    assert json.loads((tmp_path / "found.json").read_bytes())["verdict"] == found.verdict
+    assert TransferResult.read(tmp_path / "found.json") == found
 
 
 def test_an_agent_that_only_pleases_the_dream_learned_the_simulator():
@@ -232,7 +250,7 @@ def test_ctrl_c_in_the_grounded_world_asks_no_dream():
 def test_one_episode_proves_nothing():
     found = transfer("nothing", options("flattering", families=["copy_move"]), [0])
     assert found.only_dream == 1 and found.gap and found.gap.low < 0 < found.gap.high
-    assert found.verdict.startswith("No gap beyond its interval")
+    assert found.verdict.startswith("Too few tasks to tell: the interval is 1.73 wide.")
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))

@@ -178,7 +178,7 @@ def test_a_prompt_without_a_seed_and_a_limit_that_is_none_are_refused():
 def test_without_the_extra_the_error_says_what_to_install():
     code = "import sys; sys.modules['datasets'] = None; import agentworld_gym.integrations.trl"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install agentworld-gym[train]" in run.stderr.splitlines()[-1]
+    assert "pip install -e '.[train]'" in run.stderr.splitlines()[-1]
 
 
 @pytest.mark.slow

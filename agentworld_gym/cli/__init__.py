@@ -6,6 +6,8 @@ was recorded before a stop stays readable.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from agentworld_gym.cli import (
@@ -39,6 +41,25 @@ app = typer.Typer(
     help="Gymnasium environments played by language world models.",
     epilog="Every command has its own help: agentworld play --help",
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from agentworld_gym import __version__
+
+        typer.echo(f"agentworld {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Take the options of the program itself."""
+
+
 for module in (
     envs,
     specs,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from agentworld_gym.cli.common import counter, examples, progress, spec_source, stdout
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import AgentWorldError, SpecError, install
 
 
 def collect(
@@ -57,21 +57,24 @@ def collect(
 
     if out.suffix == ".parquet":
         raise SpecError("command line", "--out", str(out), "a folder, or a .jsonl file; --format parquet adds Parquet")
+    single = out.suffix == ".jsonl"
+    file = out if single else out / f"{split}.jsonl"
+    table = file.with_suffix(".parquet")
+    tabled = form == "parquet" or table.exists()
+    if tabled and find_spec("pyarrow") is None:
+        raise AgentWorldError(f"{table}: Parquet needs pyarrow: {install('data')}")
     specs = [load_spec(source) for source in dict.fromkeys(map(spec_source, domains))]
     asked: dict[str, Any] = {"profile": profile, "families": families, "controls_share": controls_share}
     base = CollectConfig() if config is None else load_config(config).collect
     given = {key: value for key, value in asked.items() if value is not None}
     settings = validated(CollectConfig, {**base.model_dump(), **given}, "command line")
-    single = out.suffix == ".jsonl"
-    file = out if single else out / f"{split}.jsonl"
     with progress(f"{' '.join(spec.id for spec in specs)}, {split}", episodes) as bar:
         added = record(specs, file, episodes, seed, settings, split, workers, progress=counter(bar))
     written = [f"{file}: {added} sessions added, {episodes} asked for"]
-    table = file.with_suffix(".parquet")
-    if form == "parquet" or table.exists():
+    if tabled:
         written.append(f"{table}: {write_parquet(read_rows(file), table)} sessions")
     if card and not single:
-        pictures = "" if find_spec("matplotlib") else "; pictures need pip install 'agentworld-gym[data]'"
+        pictures = "" if find_spec("matplotlib") else f"; pictures need {install('data')}"
         written.append(f"{write_card(out)}: the data card{pictures}")
     for line in written:
         stdout().print(line, markup=False, highlight=False, soft_wrap=True)

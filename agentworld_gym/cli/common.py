@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
+from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured, install
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -74,7 +77,8 @@ class Commands(TyperGroup):
             complain(error)
             raise typer.Exit(USAGE if isinstance(error, SpecError | WorldNotConfigured) else FAILED) from error
         except (OSError, ImportError) as error:
-            hint = "; install it with pip install 'agentworld-gym[all]'" if isinstance(error, ImportError) else ""
+            told = not isinstance(error, ImportError) or "pip install" in str(error)
+            hint = "" if told else f"; install it with {install('all')}"
             complain(AgentWorldError(f"{error}{hint}"))
             raise typer.Exit(FAILED) from error
         except KeyboardInterrupt as error:
@@ -214,6 +218,36 @@ def counter(bar: Progress) -> Callable[[int], None]:
         (bar.update if task.completed else bar.reset)(task.id, completed=done)
 
     return show
+
+
+def writable(path: Path, option: str) -> Path:
+    """The path of a file that a command writes at its end, once it is sure that it can; so this comes first.
+
+    The folders above it are made. A file that is there stays as it is.
+
+    Args:
+        path: of the file.
+        option: where the path was given.
+
+    Raises:
+        SpecError: nothing can be written there.
+
+    >>> writable(Path("/dev/null/report.html"), "--out")
+    Traceback (most recent call last):
+    agentworld_gym.errors.SpecError: command line: --out: got '/dev/null/report.html', expected ...
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path.parent):
+            pass
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "no permission to replace it")
+    except OSError as error:
+        expected = f"a file that can be written ({error.strerror})"
+        raise SpecError("command line", option, str(path), expected) from error
+    return path
 
 
 def printable(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agentworld_gym.cli.common import examples
+from agentworld_gym.cli.common import examples, writable
 
 
 def demo(
@@ -25,7 +25,7 @@ def demo(
     """Show every domain, step two worlds side by side, train an agent, evaluate it, write a report."""
     from agentworld_gym.demo import run
 
-    run(report, steps=steps, seed=seed, episodes=episodes)
+    run(writable(report, "--report"), steps=steps, seed=seed, episodes=episodes)
 
 
 def register(app: typer.Typer) -> None:

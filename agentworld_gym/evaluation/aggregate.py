@@ -167,6 +167,7 @@ def aggregate(
             count=sum(rows.counts.values()),
             domains=rows.counts,
             digest=rows.digest,
+            rendered=rows.rendered,
             empty=empty,
             cut=cut,
             failures=dict(sorted(lost.items())),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Literal
+from typing import Any, Literal
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Sampling, Usage
 from agentworld_gym.errors import SpecError
@@ -53,10 +53,12 @@ class Progress:
 
 
 class Run(Result):
-    """Whose run a folder holds: the model, and the digest of the rows."""
+    """Whose run a folder holds: the model, the digest of the rows, which turns of them, and the seed of drawn ones."""
 
     model: Party
     rows: str
+    turns: str | None = None
+    seed: int | None = None
 
 
 Report = Callable[[Progress], None]
@@ -237,19 +239,10 @@ class Bench:
 
     def _check_run(self) -> None:
         """Whether the folder's run is this one; a new folder becomes it."""
-        mine = Run(model=self.party, rows=self.rows.digest)
+        check_folder(self.folder, self.rows, self.model.sampling, self.party)
         path = self.folder / RUN
-        if path.is_file():
-            theirs = Run.read(path)
-            for name, got, want in (
-                ("model", mine.model.digest, theirs.model.digest),
-                ("sampling", digest_of(mine.model.sampling), digest_of(theirs.model.sampling)),
-                ("rows", mine.rows, theirs.rows),
-            ):
-                if got != want:
-                    raise SpecError(path, name, got, f"{want}, as the run in this folder has; or another folder")
-        else:
-            mine.write(path)
+        if not path.is_file():
+            Run(model=self.party, rows=self.rows.digest, turns=self.rows.turns, seed=_drawn_by(self.rows)).write(path)
 
     def _result(self) -> BenchResult:
         judge = self.judge
@@ -257,6 +250,52 @@ class Bench:
         result = aggregate(self.rows, self._records, self.party, judged_by, self._prices)
         result.write(self.folder / RESULT)
         return result
+
+
+def check_folder(folder: Path, rows: BenchRows, sampling: Sampling, model: Party | None = None) -> None:
+    """See that a folder holds no other run.
+
+    Args:
+        folder: of the run; one that holds none passes.
+        rows: what shall be predicted.
+        sampling: how the model shall sample.
+        model: who predicts; None, before it is loaded, leaves that for later.
+
+    Raises:
+        SpecError: it holds a run of something else; names the keys that differ, with both values.
+    """
+    path = folder / RUN
+    if not path.is_file():
+        return
+    theirs = Run.read(path)
+    mine: dict[str, Any] = _prefixed("sampling", sampling.seeded(None).as_dict())
+    kept: dict[str, Any] = _prefixed("sampling", theirs.model.sampling)
+    if theirs.turns not in (None, rows.turns) or theirs.seed not in (None, _drawn_by(rows)):
+        mine |= {"turns": rows.turns, "seed": _drawn_by(rows)}
+        kept |= {"turns": theirs.turns, "seed": theirs.seed}
+    else:
+        mine["rows"], kept["rows"] = rows.digest, theirs.rows
+    if model is not None and model.digest != theirs.model.digest:
+        mine |= _prefixed("model", model.parts)
+        kept |= _prefixed("model", theirs.model.parts)
+    keys = [key for key in {**mine, **kept} if digest_of(mine.get(key)) != digest_of(kept.get(key))]
+    if keys:
+        got, wanted = ({key: values.get(key) for key in keys} for values in (mine, kept))
+        one = keys[0] if len(keys) == 1 else ""
+        raise SpecError(
+            path,
+            one or "the run",
+            got[one] if one else got,
+            f"{wanted[one] if one else wanted}, as the run in this folder has; or another folder",
+        )
+
+
+def _prefixed(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{name}.{key}": value for key, value in values.items()}
+
+
+def _drawn_by(rows: BenchRows) -> int | None:
+    return rows.seed if rows.turns == "drawn" else None
 
 
 def party(handle: str, generator: Generator, sampling: Sampling, digest: str = "") -> Party:

@@ -242,7 +242,7 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
 
     Raises:
         SpecError: it names none, or a file that holds none.
-        ImportError: an agent needs `pip install agentworld-gym[sb3]`.
+        ImportError: an agent needs the extra `sb3`.
     """
     ways: dict[str, Callable[[Task, random.Random], Way]] = {
         "expert": lambda task, rng: expert_policy(task),

@@ -114,7 +114,8 @@ class Rows(Strict):
     """What was evaluated: the files, which turns of each row, and how many there were.
 
     `empty` counts completions without an observation, which stand as "No output"; `cut` those that reached the limit of
-    tokens; both were judged like any other. `failures` counts predictions that never came, by kind.
+    tokens; both were judged like any other. `failures` counts predictions that never came, by kind. `rendered` counts
+    recorded rows that were rendered anew in the prompts of a bundled model.
     """
 
     files: list[str]
@@ -122,6 +123,7 @@ class Rows(Strict):
     count: int
     domains: dict[str, int]
     digest: str
+    rendered: int = 0
     empty: int = 0
     cut: int = 0
     failures: dict[str, int]

@@ -19,13 +19,15 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.escaping import unescape
 from agentworld_gym.parsing import MARKER
-from agentworld_gym.prompt import Profile
+from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.rows import ContentSpan, Row, completed, row_of
-from agentworld_gym.recipe.samples import task_of
+from agentworld_gym.recipe.samples import prompts_for, rerendered, task_of
 from agentworld_gym.references import SOURCES, References, references_of
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.shorthand import restore, shorten
 from agentworld_gym.screens.sight import shows
+from agentworld_gym.spec import DOMAINS, load_spec
+from agentworld_gym.worlds.opening import TINY_PROFILE, tiny_form
 
 Turns = Literal["last", "all", "drawn"]
 """Which turns of a row: the one it stands at, all up to it, or one of these, drawn by seed and id."""
@@ -119,6 +121,8 @@ class BenchRows:
         domains: only these, by their ids in this package; None takes all.
         limit: at most so many turns of each domain, the first ones.
         seed: of the turns that are drawn.
+        tiny: whether a bundled model reads them: sessions that were recorded in other prompts than it knows are
+            rendered anew in these.
     """
 
     files: tuple[Path, ...]
@@ -126,6 +130,7 @@ class BenchRows:
     domains: frozenset[str] | None = None
     limit: int | None = None
     seed: int = 0
+    tiny: bool = False
 
     def __iter__(self) -> Iterator[BenchRow]:
         """All turns, in the order of the files.
@@ -133,15 +138,23 @@ class BenchRows:
         Raises:
             SpecError: a line is no row; names the file, the line, the key, its value and what was expected.
         """
+        for line, row, turns in self._picked():
+            shown = rerendered(row, _known_to_tiny(row)) if self.tiny and _is_foreign(row) else row
+            for turn in turns:
+                yield bench_row(shown.at(turn), line)
+
+    def _picked(self) -> Iterator[tuple[int, Row, Sequence[int]]]:
+        """The rows of which turns are taken, each with its line and these turns."""
         taken: Counter[str] = Counter()
         for line, row in _rows(self.files):
             if self.domains is not None and row.domain not in self.domains:
                 continue
-            for turn in self._turns(row):
-                if self.limit is not None and taken[row.domain] >= self.limit:
-                    break
-                taken[row.domain] += 1
-                yield bench_row(row.at(turn), line)
+            turns = self._turns(row)
+            if self.limit is not None:
+                turns = turns[: self.limit - taken[row.domain]]
+            taken[row.domain] += len(turns)
+            if turns:
+                yield line, row, turns
 
     def _turns(self, row: Row) -> Sequence[int]:
         if self.turns == "last" or not row.actions:
@@ -157,18 +170,39 @@ class BenchRows:
         Raises:
             SpecError: there are none.
         """
-        found = Counter(row.domain for row in self)
+        found: Counter[str] = Counter()
+        for _, row, turns in self._picked():
+            found[row.domain] += len(turns)
         if not found:
-            there = {row.domain for row in replace(self, domains=None)}
+            there = {row.domain for _, row, _ in replace(self, domains=None)._picked()}
             wanted = f"rows of {', '.join(sorted(self.domains))}" if self.domains else "at least one row"
             wanted += f"; there are some of {', '.join(sorted(there))}" if there else ""
             raise SpecError(", ".join(map(str, self.files)), "rows", 0, wanted)
         return dict(sorted(found.items()))
 
     @cached_property
+    def rendered(self) -> int:
+        """How many rows are rendered anew, because a bundled model does not know the prompts they were recorded in.
+
+        Raises:
+            SpecError: that cannot be done with a row; names it, its profile, and what helps.
+        """
+        if not self.tiny:
+            return 0
+        foreign = [row for _, row, _ in self._picked() if _is_foreign(row)]
+        for row in foreign:
+            if row.domain not in DOMAINS or task_of(row) is None:
+                expected = f"{TINY_PROFILE}, which a bundled model reads, or a session that can be rendered anew in it"
+                hint = f"`agentworld collect ENV --profile {TINY_PROFILE}` records some"
+                raise SpecError(f"row {row.id}", "profile", row.profile, f"{expected}; {hint}")
+        return len(foreign)
+
+    @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits over the files' content and the choice of turns; not over `domains` and `limit`."""
-        digest = hashlib.sha256(f"{self.turns} {self.seed if self.turns == 'drawn' else ''}".encode())
+        """16 hexadecimal digits over what is asked: the files' content, the choice of turns, and whether any row is
+        rendered anew; not over `domains` and `limit`."""
+        chosen = f"{self.turns} {self.seed if self.turns == 'drawn' else ''}{' anew' if self.rendered else ''}"
+        digest = hashlib.sha256(chosen.encode())
         for file in self.files:
             with file.open("rb") as data:
                 digest.update(hashlib.file_digest(data, "sha256").digest())
@@ -211,6 +245,18 @@ def bench_row(row: Row, line: int) -> BenchRow:
         profile=row.profile,
         recorded=row if row.profile == "compact" and row.domain in SOURCES else None,
     )
+
+
+def _known_to_tiny(row: Row) -> Prompts:
+    return prompts_for(row, TINY_PROFILE, tiny_form(load_spec(row.domain)))
+
+
+def _is_foreign(row: Row) -> bool:
+    """Whether a row was recorded in other prompts than a bundled model knows."""
+    if row.domain not in DOMAINS:
+        return True
+    known = _known_to_tiny(row)
+    return (row.profile, row.form or "full") != (known.profile, known.form)
 
 
 def _plain(response: str) -> str:

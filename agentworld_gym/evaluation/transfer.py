@@ -67,7 +67,7 @@ def transfer(
         WorldNotConfigured: there is no such world.
         AgentWorldError: a world cannot begin or judge a task.
 
-    >>> found = transfer("expert", EnvOptions(spec="terminal", world="grounded", split="test"), range(4))
+    >>> found = transfer("expert", EnvOptions(spec="terminal", world="grounded", split="test"), range(12))
     >>> found.grounded.success.share, found.gap.share, found.verdict.split(".")[0]
     (1.0, 0.0, 'No gap beyond its interval')
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, computed_field, model_validator
 
 from agentworld_gym.evaluation.results import Result
 from agentworld_gym.evaluation.statistics import Share
@@ -147,6 +147,10 @@ class Example(Strict):
     predicted: str
 
 
+WIDE = 0.4
+"""An interval of the gap wider than this cannot tell that there is none."""
+
+
 class DomainFidelity(Strict):
     """How faithful a world is in one domain. `stale` counts recordings that the grounded world no longer repeats.
 
@@ -225,7 +229,8 @@ class Parting(Strict):
 class TransferResult(Result):
     """A policy in the dream and in the grounded world, on the same tasks.
 
-    `gap` is the mean difference of success, dream minus grounded, over the episodes that both worlds could judge.
+    `gap` is the mean difference of success, dream minus grounded, over the episodes that both worlds could judge. The
+    JSON holds `verdict` too, for people; it is not read back.
     `options` holds what was asked for beside policy and world, such as `seeds`, `profile` or `levels`.
     """
 
@@ -245,11 +250,28 @@ class TransferResult(Result):
     options: dict[str, Any] = Field(default_factory=dict)
     interrupted: bool = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_verdict(cls, data: Any) -> Any:
+        return {key: value for key, value in data.items() if key != "verdict"} if isinstance(data, dict) else data
+
+    @property
+    def tells(self) -> Literal["gap", "no gap", "nothing"]:
+        """Whether the two worlds differ for this policy; `nothing` where the episodes cannot show it."""
+        if self.gap is None:
+            return "nothing"
+        if self.gap.low > 0 or self.gap.high < 0:
+            return "gap"
+        return "nothing" if self._never_succeeds or self.gap.high - self.gap.low > WIDE else "no gap"
+
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def verdict(self) -> str:
         """What the figures say together."""
         if self.gap is None:
             return "One of the worlds failed in every episode: nothing can be compared."
+        if self._never_succeeds:
+            return "The policy never succeeds in either world: this says nothing."
         said = (
             f"Both worlds agree on {self.agree} of {self.gap.count} episodes; {self.only_dream} succeed only in the "
             f"dream, {self.only_grounded} only in the grounded world."
@@ -258,4 +280,10 @@ class TransferResult(Result):
             return f"The agent learned the simulator: what it does succeeds in the dream and fails for real. {said}"
         if self.gap.high < 0:
             return f"The dream is harder than the grounded world: its errors cost this agent episodes. {said}"
+        if self.tells == "nothing":
+            return f"Too few tasks to tell: the interval is {self.gap.high - self.gap.low:.2f} wide. {said}"
         return f"No gap beyond its interval. {said}"
+
+    @property
+    def _never_succeeds(self) -> bool:
+        return not any(side.success and side.success.share for side in (self.dream, self.grounded))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
-from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.errors import ClosedError, GeneratorError, install
 from agentworld_gym.generators.decoding import Row
 from agentworld_gym.generators.packed_decoder import PackedDecoder
 from agentworld_gym.generators.packed_model import PackedModel, Unpackable
@@ -70,8 +70,7 @@ class TransformersGenerator:
             import torch
             import transformers
         except ImportError as error:
-            needed = "pip install agentworld-gym[lwm]"
-            raise GeneratorError(f"a local model needs torch and transformers ({error}): {needed}") from error
+            raise GeneratorError(f"a local model needs torch and transformers ({error}): {install('lwm')}") from error
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         kind = "auto" if dtype is None else getattr(torch, dtype, None)

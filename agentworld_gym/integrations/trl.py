@@ -11,7 +11,7 @@
     )
 
 All episodes of a batch go forward together: one generation and one wave of the world per turn. Needs
-`pip install agentworld-gym[train]`.
+the extra `train`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import gymnasium as gym
 
 from agentworld_gym.episode import Episode, EpisodeRunner
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import SpecError, install
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.parsing import strip_thinking
 from agentworld_gym.spec import DomainSpec
@@ -31,7 +31,7 @@ from agentworld_gym.spec import DomainSpec
 try:
     from datasets import Dataset
 except ImportError as error:
-    raise ImportError("this needs TRL: pip install agentworld-gym[train]") from error
+    raise ImportError(f"this needs TRL: {install('train')}") from error
 
 SEED = "task_seed"
 WAVE = 256

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left, insort
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.store import TokenStore
+
+logger = logging.getLogger(__name__)
 
 Packing = Literal["sorted", "packed"]
 
@@ -130,10 +133,18 @@ class Batches:
             "carried": list(self._carried),
             "cells": self._cells,
             "padded": self._padded,
+            "tokens": self._tokens,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Go on from a state, exactly if the batches of all processes together are as large as then."""
+        if (then := state.get("tokens", self._tokens)) != self._tokens:
+            logger.warning(
+                "batches of all processes hold %d tokens, before it were %d: samples come in another order, and some "
+                "of the current epoch may come twice or not at all",
+                self._tokens,
+                then,
+            )
         self._epoch, self._cursor, self._pool_short = state["epoch"], state["cursor"], state["short"]
         self._carried, self._taken = list(state["carried"]), state["taken"]
         self._cells, self._padded = state["cells"], state["padded"]

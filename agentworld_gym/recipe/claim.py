@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -12,9 +13,11 @@ import yaml
 from agentworld_gym.errors import SpecError
 from agentworld_gym.task import read_yaml
 
+logger = logging.getLogger(__name__)
+
 
 def claim(path: Path, settings: Mapping[str, Any], free: Collection[str] = ()) -> None:
-    """Write settings into a folder; earlier ones there may differ only where they are free to.
+    """Write settings into a folder; earlier ones there may differ only where they are free to, which is logged.
 
     Args:
         path: the YAML file that holds them.
@@ -26,9 +29,12 @@ def claim(path: Path, settings: Mapping[str, Any], free: Collection[str] = ()) -
     """
     if path.is_file():
         before, after = _flat(read_yaml(path)), _flat(settings)
-        for key in sorted(before.keys() | after.keys()):
-            if before.get(key) != after.get(key) and not _is_free(key, free):
+        changed = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
+        for key in changed:
+            if not _is_free(key, free):
                 raise SpecError(path, key, before.get(key), f"{after.get(key)!r}, or another folder")
+        for key in changed:
+            logger.info("%s: goes on with %s %r in place of %r", path.parent, key, after.get(key), before.get(key))
     write_whole(path, yaml.safe_dump(dict(settings), sort_keys=False))
 
 

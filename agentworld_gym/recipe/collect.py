@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.errors import AgentWorldError, SpecError
+from agentworld_gym.fingerprint import installed
 from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.parallel import batches
 from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import content_digest, read_rows
+from agentworld_gym.recipe.rows import Row, content_digest, read_rows
 from agentworld_gym.spec import DomainSpec, load_spec
 from agentworld_gym.task import Split
 from agentworld_gym.traces.jsonl import JsonlWriter
@@ -69,7 +70,7 @@ def collect(
     _must_be_rows(out)
     writer = JsonlWriter(out)
     try:
-        seen, first = _recorded(out, recording)
+        seen, first = _recorded(out, recording, partial(_differences, specs, config, seed, split))
         if progress:
             progress(len(seen))
         missing = added = max(0, episodes - len(seen))
@@ -141,18 +142,42 @@ def _must_be_rows(path: Path) -> None:
         raise SpecError(path, "line 1", start.decode("utf-8", "replace"), "rows; record to another file")
 
 
-def _recorded(path: Path, recording: str) -> tuple[set[str], int]:
+def _differences(
+    specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split, row: Row
+) -> dict[str, tuple[Any, Any]]:
+    """What a row tells of its recording and what was asked for, by key, where the two differ."""
+    spec = next((spec for spec in specs if spec.id == row.domain), None)
+    form = config.form if spec is not None and spec.observation.restate else "full"
+    families, levels = config.families or (row.family,), config.levels
+    # The seed of a row is that of its task; the recording's stands in the id, before the number.
+    recorded = row.id.split("-")[-2:-1]
+    compared: dict[str, tuple[Any, Any]] = {
+        "domain": (row.domain, row.domain if spec is not None else ", ".join(spec.id for spec in specs)),
+        "seed": (int(recorded[0]) if recorded and recorded[0].isdecimal() else None, seed),
+        "split": (row.split, split),
+        "profile": (row.profile, config.profile),
+        "form": (row.form, form if spec is not None else row.form),
+        "family": (row.family, row.family if row.family in families else ", ".join(families)),
+        "level": (row.level, row.level if row.level in levels else ", ".join(map(str, levels))),
+        "provenance.package": (row.provenance.package, installed("agentworld-gym")),
+    }
+    return {key: values for key, values in compared.items() if values[0] != values[1]}
+
+
+def _recorded(
+    path: Path, recording: str, differences: Callable[[Row], dict[str, tuple[Any, Any]]]
+) -> tuple[set[str], int]:
     """The digests of the sessions in a file, and the number of the next one."""
     seen: set[str] = set()
     following = 0
     for line, row in enumerate(read_rows(path), 1):
         if row.provenance.recording != recording or row.number is None:
-            raise SpecError(
-                path,
-                f"line {line}: provenance.recording",
-                row.provenance.recording,
-                f"{recording}: the same domains, seed, split, configuration and version; record to another file",
-            )
+            found = differences(row) or {"provenance.recording": (row.provenance.recording, recording)}
+            (key, (got, wanted)), *more = found.items()
+            also = "".join(f", and {name} {asked!r} instead of {told!r}" for name, (told, asked) in more)
+            rest = "" if key != "provenance.recording" else ": the same domains, shares, controls and engine"
+            expected = f"{wanted!r}{also}, as asked for now{rest}; record to another file"
+            raise SpecError(path, f"line {line}: {key}", got, expected)
         seen.add(row.digest())
         following = row.number + 1
     return seen, following

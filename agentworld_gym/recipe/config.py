@@ -79,7 +79,7 @@ class ModelShape(Strict):
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:
         if self.num_attention_heads % self.num_key_value_heads:
-            raise ValueError("num_attention_heads to be a multiple of num_key_value_heads")
+            raise ValueError("num_attention_heads: a multiple of num_key_value_heads")
         return self
 
 
@@ -132,7 +132,7 @@ class ModelConfig(Strict):
         if self.path is not None and self.shape is not None:
             raise ValueError("a shape or a path, not both")
         if self.path is not None and self.layers_of is not None:
-            raise ValueError("layers_of for a model from scratch alone, one without a path")
+            raise ValueError("layers_of: for a model from scratch alone, one without a path")
         if self.path is None and self.lora is not None:
             raise ValueError("a path where there is lora: adapters need weights to adapt")
         return self
@@ -258,12 +258,12 @@ class StageConfig(Strict):
     def _parts_agree(self) -> Self:
         if self.data.max_tokens > self.train.batch_tokens:
             raise ValueError(
-                f"train.batch_tokens ({self.train.batch_tokens}) to be no less than data.max_tokens "
-                f"({self.data.max_tokens}): the longest sample has to fit a batch"
+                f"train.batch_tokens: no less than data.max_tokens ({self.data.max_tokens}): the longest sample has to "
+                "fit a batch"
             )
         # It tells packed samples apart by their positions, but only in a batch of a single row.
         if self.data.packing == "packed" and self.model.attention.startswith("flash"):
-            raise ValueError(f"data.packing sorted, or another model.attention than {self.model.attention}")
+            raise ValueError(f"data.packing: sorted, or another model.attention than {self.model.attention}")
         return self
 
 

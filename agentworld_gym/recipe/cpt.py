@@ -6,6 +6,7 @@ Next-token loss over whole sessions with the weights of `agentworld_gym.recipe.w
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from agentworld_gym.recipe.sources import files, of_files
 from agentworld_gym.recipe.stages import Outcome, fit
 from agentworld_gym.recipe.trainer import Evaluate
 from agentworld_gym.spec import load_spec
+
+logger = logging.getLogger(__name__)
 
 SESSIONS = "sessions.jsonl"
 ATTEMPTS = 10
@@ -68,6 +71,7 @@ def train(
         if config.data.held_out:
             yield from of_files(files(config.data.held_out, "validation"), config.data.domains, preparation)
         elif config.data.domains:
+            logger.info("recording held-out sessions")
             yield from prepare(_unseen(config), preparation)[0]
 
     return fit(config, out, samples, held_out, progress, evaluate)

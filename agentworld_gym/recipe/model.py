@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import GeneratorError, SpecError
+from agentworld_gym.generators.folders import must_be_there
 from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.recipe.checkpoints import Checkpoints
 from agentworld_gym.recipe.config import ModelConfig, ModelShape
@@ -38,8 +39,20 @@ def make_tokenizer(config: ModelConfig, texts: Iterable[str]) -> PreTrainedToken
         GeneratorError: there is no tokenizer at the model's path.
     """
     if config.shape is not None:
+        logger.info("making a tokenizer of the first %d samples", config.tokenizer_samples)
         return wrap(build_tokenizer(texts, config.shape.vocab_size), config.shape.max_position_embeddings)
     return load_tokenizer_of(config)
+
+
+def must_have_model(config: ModelConfig) -> None:
+    """Refuse a path of a model that looks local where there is no folder, before anything large is imported.
+
+    Raises:
+        MissingFile: there is none.
+    """
+    if config.path is not None:
+        hint = "a trained model: train it first, or name another with --set model.path=..."
+        must_be_there(config.path, "model.path", hint)
 
 
 def load_tokenizer_of(config: ModelConfig) -> PreTrainedTokenizerBase:

@@ -1,4 +1,4 @@
-"""Rows as Parquet, and back. Needs pyarrow (`pip install 'agentworld-gym[data]'`)."""
+"""Rows as Parquet, and back. Needs pyarrow (`pip install -e '.[data]'`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from agentworld_gym.errors import AgentWorldError, SpecError
+from agentworld_gym.errors import AgentWorldError, SpecError, install
 from agentworld_gym.recipe.rows import Provenance, Row, row_of
 
 GROUP = 256
@@ -113,5 +113,5 @@ def _libraries() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise AgentWorldError("Parquet needs pyarrow: pip install 'agentworld-gym[data]'") from error
+        raise AgentWorldError(f"Parquet needs pyarrow: {install('data')}") from error
     return pyarrow, parquet

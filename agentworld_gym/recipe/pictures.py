@@ -1,4 +1,4 @@
-"""The pictures of a data card. Needs matplotlib (`pip install 'agentworld-gym[data]'`)."""
+"""The pictures of a data card. Needs matplotlib (`pip install -e '.[data]'`)."""
 
 from __future__ import annotations
 

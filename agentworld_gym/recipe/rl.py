@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.contracts import Sampling
-from agentworld_gym.errors import GeneratorError, TrainingError
+from agentworld_gym.errors import GeneratorError, TrainingError, install
 from agentworld_gym.recipe.claim import claim
 from agentworld_gym.recipe.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.model import (
@@ -28,12 +28,14 @@ from agentworld_gym.recipe.model import (
     load_tokenizer_of,
     load_weights,
     make_model,
+    must_have_model,
     trained_weights,
     write_model,
 )
 from agentworld_gym.recipe.rl_config import RlConfig
 from agentworld_gym.recipe.rl_rewards import TurnRewards
 from agentworld_gym.recipe.signals import stopped_by_signals
+from agentworld_gym.recipe.sources import files
 from agentworld_gym.recipe.stages import INCIDENTAL
 from agentworld_gym.recipe.turns import Turns
 from agentworld_gym.rewards.hybrid import HybridReward, PredictionJudge
@@ -93,16 +95,19 @@ def train(
 
     Raises:
         GeneratorError: the extra `train` is not installed, or there is no model at the path.
-        SpecError: the rows hold no turn that can serve, or the folder is of another configuration.
+        SpecError: the rows or the model are not there, the rows hold no turn that can serve, or the folder is of
+            another configuration.
         TrainingError: a gradient is not finite, or the disk or the memory is full; the last checkpoint is whole.
     """
+    must_have_model(config.model)
+    files(config.data.rows, "train")
     try:
         import torch
         from accelerate import PartialState
         from transformers.trainer_callback import PrinterCallback
         from trl.trainer.grpo_trainer import GRPOTrainer
     except ImportError as error:
-        raise GeneratorError("training needs TRL: pip install 'agentworld-gym[train]'") from error
+        raise GeneratorError(f"training needs TRL: {install('train')}") from error
     torch.set_num_threads(config.threads)
     arguments = _arguments(config, out)
     processes = PartialState()

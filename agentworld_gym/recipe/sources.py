@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.recipe.knowledge import DOMAIN as KNOWLEDGE
 from agentworld_gym.recipe.preparing import Preparation, prepare
 from agentworld_gym.recipe.rows import read_rows
@@ -23,7 +23,7 @@ def files(sources: Sequence[str], split: Split) -> list[Path]:
     found = [_file(source, split) for source in sources]
     for path in found:
         if not path.is_file():
-            raise SpecError(path, "data", None, "a file that `agentworld collect` or `agentworld samples` wrote")
+            raise MissingFile(path, "what `agentworld collect`, `samples` or `think` wrote")
     return found
 
 

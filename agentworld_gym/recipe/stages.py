@@ -6,6 +6,7 @@ and in the end `model`. What is there already is used again, so that the same co
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections.abc import Callable, Iterable
@@ -17,10 +18,18 @@ from typing import TYPE_CHECKING, Any
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.recipe.batches import Batches
 from agentworld_gym.recipe.claim import claim
-from agentworld_gym.recipe.config import DataConfig, SessionsConfig, StageConfig
+from agentworld_gym.recipe.config import DataConfig, SessionsConfig, StageConfig, TrainConfig
 from agentworld_gym.recipe.encoding import encoding_digest
 from agentworld_gym.recipe.metrics import Metrics, Progress
-from agentworld_gym.recipe.model import CONFIG, TOKENIZER, export, make_model, make_tokenizer, tokenizer_of_run
+from agentworld_gym.recipe.model import (
+    CONFIG,
+    TOKENIZER,
+    export,
+    make_model,
+    make_tokenizer,
+    must_have_model,
+    tokenizer_of_run,
+)
 from agentworld_gym.recipe.samples import Sample
 from agentworld_gym.recipe.sources import digests, files, must_be_as_before
 from agentworld_gym.recipe.store import META, TokenStore, build_store
@@ -31,12 +40,22 @@ from agentworld_gym.recipe.workers import Workers
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+logger = logging.getLogger(__name__)
+
 TOKENS, HELD_OUT, MODEL = "tokens", "held_out", "model"
 
 INCIDENTAL = {"download", "attention", "gradient_checkpointing"}
 """What may be said of a model without making it another one."""
 
-FREE = {"name", "train", "data.workers", *(f"model.{key}" for key in INCIDENTAL)}
+ORDER = {"seed", "batch_tokens", "curriculum", "short_tokens"}
+"""What decides which samples of the training data come next: a checkpoint's place in them means nothing without it."""
+
+FREE = {
+    "name",
+    "data.workers",
+    *(f"model.{key}" for key in INCIDENTAL),
+    *(f"train.{key}" for key in TrainConfig.model_fields if key not in ORDER),
+}
 """What may differ when a run goes on."""
 
 Samples = Callable[[], Iterable[Sample]]
@@ -73,10 +92,11 @@ def fit(
         evaluate: further metrics of a model, at every checkpoint.
 
     Raises:
-        SpecError: the folder is of another configuration, its tokens are of another tokenizer, or the files that they
-            were made of hold something else.
+        SpecError: the folder is of another configuration, its tokens are of another tokenizer, the model is not there,
+            or the files that the tokens were made of hold something else.
         TrainingError: the run cannot go on; the last checkpoint is whole.
     """
+    must_have_model(config.model)
     workers = Workers()
     if workers.main:
         _prepare(config, out, samples, held_out)
@@ -145,6 +165,7 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
     else:
         build_store(samples(), tokenizer, encoded, data.max_tokens, sources=digests(own, "train"))
     if data.validation and not (watched / META).is_file():
+        logger.info("preparing %d held-out samples", data.validation)
         unseen = list(islice(held_out(), data.validation))
         if unseen:
             build_store(unseen, tokenizer, watched, data.max_tokens)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
+from agentworld_gym.pace import paced
 from agentworld_gym.recipe.encoding import Encoded, Encoder, encoding_digest
 from agentworld_gym.recipe.samples import TEXT, Sample
 
@@ -138,7 +139,7 @@ def build_store(
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    logger.info("%s: %s", folder, meta)
+    logger.info("%s: %s", folder, ", ".join(f"{count} {name}" for name, count in counts.items()).replace("_", " "))
     return TokenStore.open(folder, tokenizer)
 
 
@@ -148,6 +149,7 @@ def _write(
     """The counts, and a digest of all that was written."""
     digest = hashlib.sha256()
     counts = Counter(dict.fromkeys(COUNTS, 0))
+    due = paced()
     with ExitStack() as stack:
         files = {name: stack.enter_context((folder / f"{name}.bin").open("wb")) for name in (*ARRAYS, "starts")}
         files["starts"].write(np.int64(0).tobytes())
@@ -165,6 +167,8 @@ def _write(
                 stands = np.int64(counts["tokens"]).tobytes()
                 files["starts"].write(stands)
                 digest.update(stands)
+            if due():
+                logger.info("encoding: %d samples, %d tokens so far", counts["samples"], counts["tokens"])
         for file in files.values():
             file.flush()
             os.fsync(file.fileno())

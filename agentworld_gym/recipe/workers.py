@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.errors import GeneratorError
+from agentworld_gym.errors import GeneratorError, install
 
 if TYPE_CHECKING:
     import torch
@@ -37,7 +37,7 @@ class Workers:
         try:
             from accelerate import Accelerator, InitProcessGroupKwargs
         except ImportError as error:
-            raise GeneratorError("training needs accelerate: pip install 'agentworld-gym[train]'") from error
+            raise GeneratorError(f"training needs accelerate: {install('train')}") from error
         patience: Any = InitProcessGroupKwargs(timeout=PATIENCE)
         self._accelerator = Accelerator(kwargs_handlers=[patience])
         self.rank: int = self._accelerator.process_index

@@ -1,6 +1,6 @@
 """Pictures of what an observation shows, drawn from its text alone, so that a dream can be looked at too.
 
-Needs `pip install agentworld-gym[render]`.
+Needs the extra `render`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.errors import AgentWorldError, install
 from agentworld_gym.rendering.style import BLACK, INK, Colour, fitted, font, plain, width_of, wrapped
 from agentworld_gym.screens import Box
 
@@ -29,7 +29,7 @@ def pillow() -> None:
     try:
         import PIL.Image  # noqa: F401
     except ImportError as error:
-        raise RenderingUnavailable("pictures need Pillow: pip install agentworld-gym[render]") from error
+        raise RenderingUnavailable(f"pictures need Pillow: {install('render')}") from error
 
 
 class Canvas:

@@ -26,8 +26,14 @@ from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
 KINDS = f"grounded, chromium (Web), tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, or a registered name"
 
+BUNDLED = Path(__file__).resolve().parent.parent / "models"
+
 TINY_MAX_TOKENS = 2048
 """The most that the bundled model may write for one observation: a screen of more than a hundred elements."""
+
+
+TINY_PROFILE: Profile = "compact"
+"""The prompts that a bundled model reads."""
 
 
 @dataclass(frozen=True)
@@ -205,9 +211,14 @@ def _tiny(options: WorldOptions) -> World[Any]:
     folder = tiny_model(options.spec.id)
     if folder is None:
         raise WorldNotConfigured(f"no small world model of {options.spec.env_id} is bundled; pass world={MODELS}")
-    form: Form | None = "change" if options.spec.observation.restate else None
     generator = options.open_generator(f"transformers:{folder}")
-    return options.language(generator, "compact", form, temperature=0.0, thinking=False, max_tokens=TINY_MAX_TOKENS)
+    sampling: dict[str, Any] = {"temperature": 0.0, "thinking": False, "max_tokens": TINY_MAX_TOKENS}
+    return options.language(generator, TINY_PROFILE, tiny_form(options.spec), **sampling)
+
+
+def tiny_form(spec: DomainSpec) -> Form | None:
+    """How a bundled model writes an observation; None is the spec's own way."""
+    return "change" if spec.observation.restate else None
 
 
 def tiny_model(domain: str | None = None) -> Path | None:
@@ -218,6 +229,15 @@ def tiny_model(domain: str | None = None) -> Path | None:
     """
     if domain is not None and domain not in DOMAINS:
         return None
-    models = Path(__file__).resolve().parent.parent / "models"
-    folders = [models / "tiny"] if domain is None else [models / f"tiny-{domain}", models / "tiny"]
+    folders = [BUNDLED / "tiny"] if domain is None else [BUNDLED / f"tiny-{domain}", BUNDLED / "tiny"]
     return next((folder for folder in folders if (folder / "config.json").is_file()), None)
+
+
+def is_bundled(handle: str) -> bool:
+    """Whether the handle of a model names a bundled one, by name or by folder.
+
+    >>> is_bundled("tiny"), is_bundled(f"transformers:{tiny_model()}"), is_bundled("transformers:runs/mine/model")
+    (True, True, False)
+    """
+    kind, _, path = handle.partition(":")
+    return handle == "tiny" or (kind == "transformers" and BUNDLED in Path(path).expanduser().resolve().parents)

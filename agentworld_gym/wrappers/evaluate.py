@@ -1,6 +1,6 @@
 """How well an agent does on given task seeds, with an interval.
 
-Needs `pip install agentworld-gym[sb3]`.
+Needs the extra `sb3`.
 """
 
 from __future__ import annotations

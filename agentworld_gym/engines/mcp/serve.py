@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.engines.mcp.machine import ToolMachine
-from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.errors import AgentWorldError, install
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -32,7 +32,7 @@ def require_sdk() -> None:
         AgentWorldError: the extra `mcp` is not installed.
     """
     if find_spec("mcp") is None:
-        raise AgentWorldError("serving tools needs the MCP SDK: pip install 'agentworld-gym[mcp]'")
+        raise AgentWorldError(f"serving tools needs the MCP SDK: {install('mcp')}")
 
 
 def mcp_server(machine: ToolMachine) -> Server[Any]:

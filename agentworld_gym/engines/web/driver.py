@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.web.loopback import Loopback
+from agentworld_gym.errors import install
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
@@ -27,7 +28,7 @@ LIMIT_S = 90.0
 """How long anything may take, which is more than all that the tools wait for."""
 ADVICE = (
     f"install Chromium (on Debian: apt-get install chromium) or set {VARIABLE} to its executable, "
-    'and install Playwright: pip install "agentworld-gym[browser]"'
+    f"and install Playwright: {install('browser')}"
 )
 
 
