@@ -319,7 +319,10 @@ def test_a_dream_that_calls_every_plan_good_loses_tasks_for_real():
 
 def test_plans_are_searched_once_for_each_task_however_often_seeds_repeat_it():
     seen: list[tuple[int, int]] = []
-    show = lambda what, done, total: seen.append((done, total))  # noqa: E731
+
+    def show(what: str, done: int, total: int) -> None:
+        seen.append((done, total))
+
     found, _ = measure(options("grounded", task="copy_move-1-5"), Plan([], plans=range(6)), on_progress=show)
     assert found.consistency and (found.consistency.tasks, found.consistency.replayed.count) == (1, 1)
     assert seen[-1] == (4, 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -46,6 +47,9 @@ TASKS = [task for domain in DOMAINS for task in load_spec(domain).handwritten_ta
 
 every_domain = pytest.mark.parametrize("domain", DOMAINS)
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.domain}-{task.id}")
+every_task_but_the_terminals = pytest.mark.parametrize(
+    "task", [task for task in TASKS if task.domain != "terminal"], ids=lambda task: f"{task.domain}-{task.id}"
+)
 
 
 @cache
@@ -322,6 +326,14 @@ def test_the_world_is_told_the_state_and_the_hidden_state(task: Task) -> None:
         assert line in system
 
 
+@every_task_but_the_terminals
+def test_a_small_model_is_told_the_state_too(task: Task) -> None:
+    """In the terminal usual permissions and times are left out."""
+    system = prompts_of(task.domain, "compact").system(task)
+    for line in leaves([task.state, task.hidden]):
+        assert line in system or json.dumps(line, ensure_ascii=False)[1:-1] in system
+
+
 def leaves(value: Any) -> list[str]:
     """Every line of every text in some data."""
     if isinstance(value, str):
@@ -338,7 +350,7 @@ states = st.recursive(
 )
 
 
-@given(st.dictionaries(texts, states, max_size=4), st.sampled_from(["mcp", "web", "swe"]))
+@given(st.dictionaries(texts, states, max_size=4), st.sampled_from(["mcp", "web", "swe", "search", "android"]))
 def test_any_state_can_be_shown(state: dict[str, Any], domain: str) -> None:
     profiles: tuple[Profile, ...] = ("full", "compact")
     for profile in profiles:
