@@ -11,6 +11,12 @@ from agentworld_gym.recipe.samples import Sample
 WORDS = ["lamp", "orchard", "list_items", "Harbor", "seven"]
 
 
+def named(line: str) -> str:
+    """The page, file or table that a line refers to."""
+    name, mark, place = line.removeprefix("@https:").removeprefix("@").partition("{")[0].rpartition(":")
+    return name if mark else place
+
+
 @given(st.integers(0, 1000))
 def test_every_answer_can_be_looked_up(seed: int) -> None:
     for sample in drill_samples(WORDS, seed, 3):
@@ -18,8 +24,8 @@ def test_every_answer_can_be_looked_up(seed: int) -> None:
         for message in sample.messages:
             if message["role"] == "assistant":
                 for line in message["content"].split("\n"):
-                    words = line.partition("| ")[2] or line
-                    assert words.startswith(("@@ change", "{")) or words in told
+                    words = line.partition("| ")[2] or line.partition("\t")[2] or line
+                    assert words.startswith(("@@ change", "{")) or words in told or named(words) in told
             told += message["content"] + "\n"
 
 

@@ -2,8 +2,9 @@
 
 A model from scratch learns late to copy from its prompt, and only the words that it has seen copied. Drills ask for
 nothing else: tables and questions for their rows, files and pages and questions for their lines, numbered lines that
-change and are asked for again. Names and values are drawn from words of the sessions and from letters and digits at
-random, so that any word can be copied, and each answer is short, so that there are many.
+change and are asked for again. Answers refer to what they repeat where a domain's own answers do. Names and values are
+drawn from words of the sessions and from letters and digits at random, so that any word can be copied, and each answer
+is short, so that there are many.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import random
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.recipe.samples import Sample
+from agentworld_gym.references import Blocks, Rows
 
 DOMAIN = "drill"
 QUESTIONS = 8
@@ -115,32 +118,45 @@ def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
 
 
 def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
-    """Rows as JSON, asked for one by one, or all that have a value, whole or some of their keys."""
-    columns = words.names(rng.randint(2, 6))
-    kinds = [words.value() for _ in range(rng.randint(2, 4))]
-    begun, step = rng.randrange(1000), rng.randint(1, 3)
-    rows = [
-        {
-            columns[0]: begun + step * number,
-            **{name: words.value() for name in columns[1:-1]},
-            columns[-1]: rng.choice(kinds),
-        }
-        for number in range(rng.randint(3, 14))
-    ]
-    table = words.word()
-    lines = [f"# {table}", *map(_json, rows)]
+    """Rows as JSON, asked for one by one, or all that have a value, whole or some of their keys, or changed."""
+    tables = {name: _rows(words, rng) for name in words.names(rng.randint(1, 3))}
+    known = Rows(tables)
+    held = {name: [dict(row) for row in rows] for name, rows in tables.items()}
+    lines = [line for name, rows in tables.items() for line in (f"# {name}", *map(_json, rows))]
     turns = []
     for _ in range(rng.randint(2, QUESTIONS)):
-        row = rng.choice(rows)
-        if rng.random() < 0.6:
-            key = rng.choice([name for name in columns if sum(row[name] == other[name] for other in rows) == 1])
-            turns.append((f"> {_json({'name': 'get', 'arguments': {key: row[key]}})}", _json(row)))
+        name = rng.choice(list(held))
+        row = rng.choice(held[name])
+        first, *others = row
+        chance = rng.random()
+        if chance < 0.4:
+            asked: dict[str, Any] = {"name": f"get_{name}", "arguments": {first: row[first]}}
+            answer: dict[str, Any] = row
+        elif chance < 0.6:
+            key = rng.choice(others)
+            row[key] = words.value()
+            asked = {"name": f"update_{name}", "arguments": {first: row[first], key: row[key]}}
+            answer = row
         else:
-            shown = [name for name in columns if name == columns[0] or rng.random() < 0.8]
-            found = [{name: other[name] for name in shown} for other in rows if other[columns[-1]] == row[columns[-1]]]
-            asked = {"name": "list", "arguments": {columns[-1]: row[columns[-1]], "keys": shown}}
-            turns.append((f"> {_json(asked)}", _json({table: found, "count": len(found)})))
+            key = others[-1]
+            shown = [first, *(other for other in others if rng.random() < 0.8)]
+            found = [{key: other[key] for key in shown} for other in held[name] if other[key] == row[key]]
+            asked = {"name": f"list_{name}", "arguments": {key: row[key], "keys": shown}}
+            answer = {name: found, "count": len(found)}
+        turns.append((f"> {_json(asked)}", known.refer(_json(answer))))
     return "\n".join(lines), turns
+
+
+def _rows(words: _Words, rng: random.Random) -> list[dict[str, Any]]:
+    """Rows with a number or a word as their key; some of them end alike."""
+    columns = words.names(rng.randint(2, 6))
+    kinds = [words.value() for _ in range(rng.randint(2, 4))]
+    begun, step, count = rng.randrange(1000), rng.randint(1, 3), rng.randint(3, 10)
+    keys = [begun + step * number for number in range(count)] if rng.random() < 0.6 else words.names(count)
+    return [
+        {columns[0]: key, **{name: words.value() for name in columns[1:-1]}, columns[-1]: rng.choice(kinds)}
+        for key in keys
+    ]
 
 
 def _json(value: object) -> str:
@@ -148,18 +164,56 @@ def _json(value: object) -> str:
 
 
 def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
-    """Pages behind their addresses, which begin alike."""
+    """Pages behind their addresses, which begin alike, and addresses of none."""
     sites = [f"https://{name.lower()}.example/{words.word().lower()}" for name in words.names(rng.randint(1, 3))]
     pages = {
-        f"{rng.choice(sites)}/{name.lower()}": "\n".join(words.value() for _ in range(rng.randint(1, 6)))
+        f"{rng.choice(sites)}/{name.lower()}": [words.value() for _ in range(rng.randint(3, 6))]
         for name in words.names(rng.randint(3, 8))
     }
-    system = "\n".join(f"= {address}\n{content}\n\\" for address, content in pages.items())
+    known = Blocks(pages)
+    system = "\n".join("\n".join([f"= {address}", *content, "\\"]) for address, content in pages.items())
     turns = []
     for _ in range(rng.randint(2, QUESTIONS)):
         address, content = rng.choice(list(pages.items()))
-        turns.append((f"> {_json({'name': 'web_extractor', 'arguments': {'url': address}})}", content))
+        answer = known.refer("\n".join(content))
+        if rng.random() < 0.2:
+            address = f"{rng.choice(sites)}/{words.word().lower()}"
+            answer = known.refer("\n".join(pages[address])) if address in pages else f"Error: none at {address}"
+        turns.append((f"> {_json({'name': 'web_extractor', 'arguments': {'url': address}})}", answer))
     return system, turns
+
+
+def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Files with the numbers of their lines, whole or in part, and lines around one that changes."""
+    names = [f"/repo/{words.word()}/{name}.py" for name in words.names(rng.randint(2, 4))]
+    files = {name: [words.value() for _ in range(rng.randint(5, 24))] for name in names}
+    told = {name: list(_lined(lines)) for name, lines in files.items()}
+    known = Blocks(told)
+    system = "\n".join("\n".join([f"= {name}", *lines]) for name, lines in told.items())
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        name = rng.choice(names)
+        lines = files[name]
+        arguments: dict[str, str | int] = {"absolute_path": name}
+        first, last = 0, len(lines)
+        tool, chance = "read_file", rng.random()
+        if chance < 0.4:
+            tool, place = "edit", rng.randrange(len(lines))
+            arguments |= {"old_string": lines[place], "new_string": words.value()}
+            place = lines.index(lines[place])
+            lines[place] = str(arguments["new_string"])
+            first, last = max(0, place - 4), min(last, place + 5)
+        elif chance < 0.6:
+            first = rng.randrange(last)
+            last = min(last, first + rng.randint(3, 8))
+            arguments |= {"offset": first, "limit": last - first}
+        shown = known.refer("\n".join(list(_lined(lines))[first:last]))
+        turns.append((f"> {_json({'name': tool, 'arguments': arguments})}", shown))
+    return system, turns
+
+
+def _lined(lines: Sequence[str]) -> Iterator[str]:
+    return (f"{number:6}\t{line}" for number, line in enumerate(lines, 1))
 
 
 def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
@@ -206,5 +260,6 @@ _DRILLS: Mapping[str, _Drill] = {
     "records": _records,
     "files": _files,
     "pages": _pages,
+    "repository": _repository,
     "numbered": _numbered,
 }
