@@ -9,9 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import ctrl_c
 import pytest
 from typer.testing import CliRunner
 
@@ -213,6 +215,20 @@ class TestRollout:
         assert "episodes" in table
         assert "Traceback" not in errors
         assert len(list(read_trace(tmp_path))) > 40
+
+    def test_a_ctrl_c_that_a_finalizer_loses_ends_it_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        actions = count()
+
+        def act(*_: Any) -> str:
+            if next(actions) == 10:
+                ctrl_c.lost()
+            return "finish"
+
+        monkeypatch.setattr("agentworld_gym.cli.rollout.act", act)
+        done = agentworld("rollout", "terminal", "--world", "scripted", "-n", "200", "--width", "4")
+        assert done.exit_code == 130
+        assert "episodes" in done.stdout
+        assert next(actions) < 20
 
 
 class TestTrace:

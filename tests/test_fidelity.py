@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import ctrl_c
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -186,10 +187,11 @@ def test_a_session_under_controls_gets_its_task_back():
     assert (task.id, task.controls, task.control_seed) == (row.task_id, row.controls, 4)
 
 
-def test_ctrl_c_keeps_what_was_measured():
+@pytest.mark.parametrize("interrupt", [ctrl_c.pressed, ctrl_c.lost])
+def test_ctrl_c_keeps_what_was_measured(interrupt: Callable[[], None]):
     def stop(what: str, done: int, total: int) -> None:
         if "own history" in what and done > 10:
-            raise KeyboardInterrupt
+            interrupt()
 
     found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)), on_progress=stop)
     assert interrupted and found.consistency is None

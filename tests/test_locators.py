@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import random
+from collections import deque
+from operator import methodcaller
 
 import gymnasium as gym
 import numpy as np
@@ -271,6 +274,16 @@ def test_a_way_is_told_what_is_not_on_the_screen():
     going = on_screen(careful(), "android", home())
     assert next(going) == '{"action_type": "click", "index": 1}'
     assert going.send(clock(["7:45", "6:30"], {"6:30": False, "7:45": True})) == '{"action_type": "click", "index": 4}'
+
+
+def test_a_way_that_is_dropped_half_gone_loses_no_ctrl_c():
+    dropped = [on_screen((word for word in ("ls", "pwd")), "terminal", "")]
+    assert next(dropped[0]) == "ls"
+    # A signal waits for the next line of Python. Between these two calls there is none but what a finalizer runs.
+    calls = map(methodcaller("__call__"), (_thread.interrupt_main, dropped.clear))
+    with pytest.raises(KeyboardInterrupt):
+        deque(calls, maxlen=0)
+    assert not dropped
 
 
 def test_sight_keeps_the_last_screen_there_was():

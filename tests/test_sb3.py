@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ctrl_c
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -327,15 +328,16 @@ def test_training_gives_a_curve_and_a_model_that_survives_saving(policy, tmp_pat
     env.close()
 
 
-def test_ctrl_c_keeps_the_model_so_far():
+@pytest.mark.parametrize(("press", "steps"), [(ctrl_c.pressed, 64), (ctrl_c.lost, 66)])
+def test_ctrl_c_keeps_the_model_so_far(press: Callable[[], None], steps: int):
     env = make_sb3_env(TERMINAL, num_envs=2, seed=0, world="scripted")
 
     def interrupt(point: Any) -> None:
         if point.steps >= 64:
-            raise KeyboardInterrupt
+            press()
 
-    training = train_ppo(env, 10_000, n_steps=16, batch_size=16, on_progress=interrupt)
-    assert training.interrupted and training.model.num_timesteps == 64
+    training = train_ppo(env, 1000, n_steps=16, batch_size=16, on_progress=interrupt)
+    assert training.interrupted and training.model.num_timesteps == steps
     env.close()
 
 

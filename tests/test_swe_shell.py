@@ -7,9 +7,11 @@ import random
 import shutil
 import subprocess
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import ctrl_c
 import pytest
 
 from agentworld_gym.engines.swe import SweEngine, SweMachine
@@ -157,6 +159,14 @@ def test_what_does_not_end_is_stopped(machine: SweMachine, command: str) -> None
     fields = shell(machine, command)
     assert (fields["Output"], fields["Error"]) == ("begun", "Command timed out after 120000 ms.")
     assert (fields["Exit Code"], fields["Signal"]) == ("(none)", "15")
+
+
+def test_ctrl_c_while_a_shell_is_made_is_not_lost(machine: SweMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The sandbox looks twice at every command of ours, and takes what the second look raises for a no.
+    looks = count()
+    monkeypatch.setattr("inspect.iscoroutinefunction", lambda command: bool(next(looks) == 1 and ctrl_c.pressed()))
+    with pytest.raises(KeyboardInterrupt):
+        shell(machine, "pwd")
 
 
 def test_a_timeout_is_in_milliseconds(machine: SweMachine) -> None:

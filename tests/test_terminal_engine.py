@@ -6,16 +6,17 @@ import os
 import signal
 import threading
 import time
-from itertools import pairwise
+from itertools import count, pairwise
 
+import ctrl_c
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.engines import Engine, Machine
 from agentworld_gym.engines.terminal import EngineError, TerminalMachine
-from agentworld_gym.engines.terminal.interrupts import deferred_interrupt
 from agentworld_gym.errors import SpecError
+from agentworld_gym.interrupts import deferred_interrupt
 
 HOME = "/home/dev"
 FILES = {
@@ -345,6 +346,19 @@ def test_ctrl_c_while_a_command_runs_is_kept_until_it_has_ended() -> None:
         time.sleep(0.01)
         reached.append("the end")
     assert reached == ["the end"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_a_shell_is_made_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = started()
+    twin = machine.fork()
+    # The sandbox looks twice at every command of ours, and takes what the second look raises for a no.
+    looks = count()
+    monkeypatch.setattr("inspect.iscoroutinefunction", lambda command: bool(next(looks) % 2 and ctrl_c.pressed()))
+    with pytest.raises(KeyboardInterrupt):
+        started()
+    with pytest.raises(KeyboardInterrupt):
+        printed(twin, "pwd")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import ctrl_c
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -229,14 +230,15 @@ def test_an_unknown_policy_is_refused_with_what_there_is():
 # Stopping
 
 
-def test_ctrl_c_keeps_the_tasks_that_both_worlds_finished():
+@pytest.mark.parametrize(("interrupt", "finished"), [(ctrl_c.pressed, 2), (ctrl_c.lost, 3)])
+def test_ctrl_c_keeps_the_tasks_that_both_worlds_finished(interrupt: Callable[[], None], finished: int):
     def stop(side: str, done: int) -> None:
-        if side == "dream" and done >= 2:
-            raise KeyboardInterrupt
+        if side == "dream" and done == 2:
+            interrupt()
 
     found = transfer("expert", options("grounded"), SEEDS, wave=1, on_progress=stop)
-    assert found.interrupted and found.tasks == found.agree == 2
-    assert found.grounded.success and found.grounded.success.count == 2
+    assert found.interrupted and found.tasks == found.agree == finished
+    assert found.grounded.success and found.grounded.success.count == finished
 
 
 def test_ctrl_c_in_the_grounded_world_asks_no_dream():

@@ -32,6 +32,7 @@ from agentworld_gym.cli.common import (
     stdout,
 )
 from agentworld_gym.errors import SpecError
+from agentworld_gym.interrupts import remembered_interrupt
 
 if TYPE_CHECKING:
     from agentworld_gym.episode import Episode, EpisodeRunner
@@ -90,10 +91,11 @@ def rollout(
     outcomes: list[Outcome] = []
     stopped = False
     try:
-        with progress(f"{runner.spec.id}, {policy}", episodes) as bar:
+        with progress(f"{runner.spec.id}, {policy}", episodes) as bar, remembered_interrupt() as check:
             for outcome in roll(runner, policy, range(seed, seed + episodes), width):
                 outcomes.append(outcome)
                 bar.advance(bar.task_ids[0])
+                check()
     except KeyboardInterrupt:
         stopped = True
     finally:

@@ -23,6 +23,7 @@ from agentworld_gym.evaluation.playing import WAVE, plain
 from agentworld_gym.evaluation.stepping import Case, Walk, cases_of, teachable, walk
 from agentworld_gym.evaluation.summing import Findings, summed
 from agentworld_gym.evaluation.world_results import DomainFidelity
+from agentworld_gym.interrupts import remembered_interrupt
 from agentworld_gym.matching import Match
 from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.pools import group_of
@@ -87,7 +88,14 @@ def measure(
     interrupted = False
     with closing(judged.runner()) as runner, closing(plain(judged, grounded).runner()) as truth:
         try:
-            _ask(runner, truth, plan, found, on_progress or (lambda what, done, total: None))
+            with remembered_interrupt() as check:
+
+                def say(what: str, done: int, total: int) -> None:
+                    check()
+                    if on_progress:
+                        on_progress(what, done, total)
+
+                _ask(runner, truth, plan, found, say)
         except KeyboardInterrupt:
             interrupted = True
         return summed(runner, found), interrupted

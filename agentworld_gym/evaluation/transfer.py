@@ -23,6 +23,7 @@ from agentworld_gym.evaluation.proportions import paired_gap, proportion
 from agentworld_gym.evaluation.statistics import Share
 from agentworld_gym.evaluation.world_results import Parting, Side, TransferResult, excerpt
 from agentworld_gym.fingerprint import installed
+from agentworld_gym.interrupts import remembered_interrupt
 from agentworld_gym.spec import load_spec
 from agentworld_gym.traces.diff import Turn, compare
 
@@ -82,10 +83,12 @@ def transfer(
             opened.callback(runners[side].close)
         seeds = one_a_task(runners["grounded"].source, seeds)
         try:
-            for side, runner in runners.items():
-                report = None if on_progress is None else (lambda done, side=side: on_progress(side, done))
-                for episode in play(runner, player, seeds, wave=wave, on_progress=report):
-                    played[side][episode.seed] = episode
+            with remembered_interrupt() as check:
+                for side, runner in runners.items():
+                    report = None if on_progress is None else (lambda done, side=side: on_progress(side, done))
+                    for episode in play(runner, player, seeds, wave=wave, on_progress=report):
+                        played[side][episode.seed] = episode
+                        check()
         except KeyboardInterrupt:
             interrupted = True
     both = sorted(played["dream"].keys() & played["grounded"].keys())

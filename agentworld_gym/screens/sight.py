@@ -101,5 +101,4 @@ def on_screen(way: Way, domain: str, observation: str) -> Way:
             planned = way.send(shown)
     except (StopIteration, NotOnScreen):
         return
-    finally:
-        way.close()
+    # No `finally`: it would run as the finalizer of a way that is dropped half gone, and a Ctrl-C in it would be lost.

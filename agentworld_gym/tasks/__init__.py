@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from agentworld_gym.errors import SpecError
+from agentworld_gym.interrupts import deferred_interrupt
 from agentworld_gym.task import Task, split_of
 from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family, SplitRandom
 
@@ -47,7 +48,8 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
     rng = SplitRandom(f"{domain}/{family}/{level}/{seed}")
     rng.split = split_of(seed)
     for _ in range(ATTEMPTS):
-        draft = known[family](rng, level)
+        with deferred_interrupt():  # some families play their expert in an engine
+            draft = known[family](rng, level)
         menu = draft.menu(rng, level)
         if len(menu) >= MENU_MIN:
             break

@@ -12,6 +12,7 @@ from agentworld_gym.engines import Controls, Engine, EngineError, Machine
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
+from agentworld_gym.interrupts import deferred_interrupt
 from agentworld_gym.task import Task
 
 logger = logging.getLogger(__name__)
@@ -64,7 +65,8 @@ class GroundedWorld:
     def _begin(self, task: Task, seed: int) -> GroundedSession | Failure:
         controls = Controls(task.controls, seed if task.control_seed is None else task.control_seed)
         try:
-            machine = self.engine.start(task.state, seed, controls, task.hidden)
+            with deferred_interrupt():
+                machine = self.engine.start(task.state, seed, controls, task.hidden)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         except SpecError as error:
@@ -82,7 +84,7 @@ class GroundedWorld:
             session.observation = action.error
             return Observation(action.error)
         try:
-            with suspended() if session.calm else nullcontext():
+            with deferred_interrupt(), suspended() if session.calm else nullcontext():
                 text = session.machine.act(action.parsed)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentworld_gym.errors import install
+from agentworld_gym.interrupts import remembered_interrupt
 from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv
 
 try:
@@ -60,15 +61,23 @@ class Training:
 
 
 class CurveCallback(BaseCallback):
-    """Adds a point to the curve after every rollout and reports it."""
+    """Adds a point to the curve after every rollout and reports it. `check` is called after every step."""
 
-    def __init__(self, curve: list[Point], on_progress: Callable[[Point], None] | None, window: int = 300) -> None:
+    def __init__(
+        self,
+        curve: list[Point],
+        on_progress: Callable[[Point], None] | None,
+        window: int = 300,
+        check: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__()
-        self.curve, self.on_progress = curve, on_progress
+        self.curve, self.on_progress, self.check = curve, on_progress, check
         self._recent: deque[tuple[float, float, float]] = deque(maxlen=window)
         self._episodes, self._begun = 0, time.monotonic()
 
     def _on_step(self) -> bool:
+        if self.check:
+            self.check()
         for info in self.locals["infos"]:
             if "episode" in info and "failure" not in info and not info.get("backplay"):
                 self._episodes += 1
@@ -116,7 +125,8 @@ def train_ppo(
     training = Training(model)
     begun = time.monotonic()
     try:
-        model.learn(steps, callback=CurveCallback(training.curve, on_progress))
+        with remembered_interrupt() as check:
+            model.learn(steps, callback=CurveCallback(training.curve, on_progress, check=check))
     except KeyboardInterrupt:
         logger.warning("training stopped by hand after %d steps", model.num_timesteps)
         training.interrupted = True

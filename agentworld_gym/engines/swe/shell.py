@@ -19,9 +19,9 @@ from agentworld_gym.engines.swe.tools import ToolError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
-from agentworld_gym.engines.terminal.interrupts import deferred_interrupt
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
 from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, parse
+from agentworld_gym.interrupts import deferred_interrupt
 
 MAX_COMMANDS = 5_000
 MAX_LOOPS = 50_000
@@ -152,18 +152,19 @@ def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tu
 
 def _shell(run: Run, folder: str) -> Bash:
     context, episode = run.context, run.episode
-    bash = Bash(
-        username=context.user,
-        hostname=context.host,
-        cwd=folder,
-        env={**context.environment(), "TERM": "dumb", "PWD": folder},
-        files=disk.texts_of(episode.files),
-        max_commands=MAX_COMMANDS,
-        max_loop_iterations=MAX_LOOPS,
-        timeout_seconds=LAST_RESORT_SECONDS,
-        profile=ExecutionProfile.Interactive,
-        custom_builtins={**builtins(context), **programs(run)},
-    )
+    with deferred_interrupt():
+        bash = Bash(
+            username=context.user,
+            hostname=context.host,
+            cwd=folder,
+            env={**context.environment(), "TERM": "dumb", "PWD": folder},
+            files=disk.texts_of(episode.files),
+            max_commands=MAX_COMMANDS,
+            max_loop_iterations=MAX_LOOPS,
+            timeout_seconds=LAST_RESORT_SECONDS,
+            profile=ExecutionProfile.Interactive,
+            custom_builtins={**builtins(context), **programs(run)},
+        )
     context.files = bash.fs()
     disk.fill(bash, episode)
     return bash

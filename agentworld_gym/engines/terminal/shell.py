@@ -17,12 +17,12 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
-from agentworld_gym.engines.terminal.interrupts import deferred_interrupt
 from agentworld_gym.engines.terminal.keyboard import Entered
 from agentworld_gym.engines.terminal.messages import told
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
 from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
 from agentworld_gym.errors import SpecError
+from agentworld_gym.interrupts import deferred_interrupt
 
 MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 20.0
@@ -64,7 +64,8 @@ class Shell:
             random=Random(f"terminal {seed}"),
             max_commands=max_commands,
         )
-        bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
+        with deferred_interrupt():
+            bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
         shell = cls(context, bash)
         context.files = bash.fs()
         shell._furnish(state)
@@ -104,7 +105,8 @@ class Shell:
             assert self._restore is not None
             snapshot, times = self._restore
             self.context.clock = self.context.clock.restarted()
-            self._bash = Bash.from_snapshot(snapshot, **_settings(self.context))
+            with deferred_interrupt():
+                self._bash = Bash.from_snapshot(snapshot, **_settings(self.context))
             self.context.files = self._bash.fs()
             _set_times(self._bash, times)
         return self._bash
