@@ -104,7 +104,7 @@ class Prompts:
         self._first = self._inline(spec.observation.first, "observation.first")
         self.closing = self._closing()
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
-        if self.refers:
+        if self.refers or (profile, self.form) == ("compact", "change"):
             form_part["references"] = REFERENCES
         self.digest = digest_of({"templates": self._sources, "system": system, "profile": profile, **form_part})
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from agentworld_gym.errors import AnswerError
 
-CHANGE, SAME, FULL = "@@ change", "@@ same", "@@ full"
+CHANGE, SAME, SCREEN, FULL = "@@ change", "@@ same", "@@ screen", "@@ full"
 ARROW = " => "
 
-_MARKER = re.compile(r"\s*@@\s*(change|same|full)\s*(?:@@)?\s*", re.IGNORECASE)
+_MARKER = re.compile(r"\s*@@\s*(change|same|screen|full)\s*(?:@@)?\s*", re.IGNORECASE)
 FENCE = re.compile(r"\s*```\w*\s*")
 _NUMBER = r"[0-9]{1,9}"
 EDIT = re.compile(rf"\s*({_NUMBER}) ?\| ?(.*)")
@@ -18,6 +18,7 @@ PART = re.compile(rf"\s*({_NUMBER}) ?~ ?(.*? =>.*)")
 REMOVE = re.compile(rf"\s*-\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*-?({_NUMBER}))?\s*(?:\|.*)?")
 INSERT = re.compile(rf"\s*\+\s*({_NUMBER}|start) ?\| ?(.*)", re.IGNORECASE)
 MOVE = re.compile(rf"\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*({_NUMBER}))? ?> ?(-?[0-9]{{1,5}}), ?(-?[0-9]{{1,5}})\s*")
+LINES = re.compile(rf"@\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*@?({_NUMBER}))?\s*")
 INDEX = re.compile(rf"\[{_NUMBER}\] ")
 _OPERATIONS = (EDIT, PART, MOVE, REMOVE, INSERT)
 
@@ -72,7 +73,7 @@ def labelled(label: str, line: str) -> str:
 
 
 def kind_of(lines: Sequence[str]) -> tuple[str, int] | None:
-    """`change`, `same` or `full` and where its body starts; nothing for a full state without a marker."""
+    """`change`, `same`, `screen` or `full` and where its body starts; nothing for a full state without a marker."""
     said = [number for number, line in enumerate(lines[:8]) if line.strip()][:2]
     if len(said) == 2 and FENCE.fullmatch(lines[said[0]]):
         del said[0]

@@ -1,8 +1,8 @@
 """The change form at its most predictable, for small models.
 
 The shortest change between two screens may pair lines that have little to do with each other, which a small model
-cannot foresee. Here a screen that changes in a few places is written as `diff` does, and any other one in full, with
-numbers.
+cannot foresee. Here a screen that changes in a few places is written as `diff` does, and any other one in full: with
+references to the one before where the two share much (see `screen`), else with numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+from agentworld_gym.changes import screen
 from agentworld_gym.changes.grammar import (
     CHANGE,
     FULL,
@@ -18,10 +19,12 @@ from agentworld_gym.changes.grammar import (
     MOVE,
     REMOVE,
     SAME,
+    SCREEN,
     kind_of,
     moved,
     numbered,
     origin,
+    split,
 )
 from agentworld_gym.changes.reading import apply
 from agentworld_gym.changes.writing import diff
@@ -34,7 +37,7 @@ FEW = 8
 
 @lru_cache(maxsize=256)
 def plain_diff(before: str, after: str) -> str:
-    r"""The next state as a few operations, or in full with numbers.
+    r"""The next state as a few operations, or in full with references or numbers.
 
     `apply(before, plain_diff(before, after)) == after` for all texts. The last results are kept: a turn is told, put
     into the history and followed by one that asks what it moved.
@@ -45,6 +48,8 @@ def plain_diff(before: str, after: str) -> str:
     3| C
     >>> print(plain_diff(before, before.upper()).replace("\n", "  "))
     0| A LONG HEAD  1| A  2| B  3| C  4| D  5| E  6| F  7| G  8| H  9| I  10| J  11| A LONG FOOT
+    >>> print(plain_diff(before, "\n".join([*"ABCDEFGHI", *before.split("\n")[6:]])).replace("\n", "  "))
+    @@ screen  A  B  C  D  E  F  G  H  I  @6..11
     """
     if before == after:
         return SAME
@@ -52,6 +57,9 @@ def plain_diff(before: str, after: str) -> str:
         short = diff(before, after)
         if short.startswith(CHANGE) and short.count("\n") <= FEW:
             return short
+    (old, indexed), (new, alike) = split(before), split(after)
+    if indexed == alike and (referred := screen.refer(old, new)):
+        return referred
     full = numbered(after)
     if apply(before, full) == after:
         return full
@@ -73,10 +81,14 @@ def _anywhere(line: str) -> str:
 
 
 def renumbers(change: str) -> bool:
-    """Whether lines have other numbers or places after a change, so that who was told the old ones must be told anew.
+    r"""Whether lines have other numbers or places after a change, so that who was told the old ones must be told anew.
 
-    >>> renumbers("@@ change\\n3| C"), renumbers("@@ change\\n-3"), renumbers("0| a\\n1| b")
-    (False, True, False)
+    A screen with references has no numbers of its own.
+
+    >>> renumbers("@@ change\n3| C"), renumbers("@@ change\n-3"), renumbers("@@ screen\n@3-5"), renumbers("0| a\n1| b")
+    (False, True, True, False)
     """
-    lines = change.split("\n")
-    return lines[0] == CHANGE and any(form.fullmatch(line) for line in lines[1:] for form in (INSERT, REMOVE, MOVE))
+    header, *lines = change.split("\n")
+    if header == CHANGE:
+        return any(form.fullmatch(line) for line in lines for form in (INSERT, REMOVE, MOVE))
+    return header == SCREEN

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from agentworld_gym.changes import screen
 from agentworld_gym.changes.grammar import (
     EDIT,
     FENCE,
@@ -52,6 +53,8 @@ def apply(before: str, change: str) -> str:
             raise ChangeError(number, line, f"nothing after {SAME}")
         return before
     old, indexed = split(before)
+    if kind == "screen":
+        return joined(list(screen.resolve(old, _unfenced(given, start), start + 1)), indexed)
     # An index that was left in is dropped, but where the lines themselves hold what looks like one.
     drop = indexed and not any(map(INDEX.match, old))
     if not start and _is_whole(body):

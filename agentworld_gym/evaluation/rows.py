@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import orjson
 
-from agentworld_gym.changes import CHANGE, FULL, SAME, apply
+from agentworld_gym.changes import CHANGE, FULL, SAME, SCREEN, apply
 from agentworld_gym.contracts import Message
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.escaping import unescape
@@ -35,7 +35,7 @@ Turns = Literal["last", "all", "drawn"]
 Key = tuple[str, str, int, int]
 """Domain, id, turn, and line, counted on from file to file: official rows repeat the first three, recordings may."""
 
-_CHANGES = (CHANGE, FULL, SAME)
+_CHANGES = (CHANGE, FULL, SAME, SCREEN)
 _KEYS = frozenset(Row.model_fields)
 
 
