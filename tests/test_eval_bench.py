@@ -190,6 +190,20 @@ def test_a_bundled_model_is_asked_in_the_prompts_it_reads(tmp_path: Path, domain
     assert found.rows.rendered == asked.rendered
 
 
+def test_a_bundled_model_is_asked_greedily_unless_told(tmp_path: Path) -> None:
+    file = recorded(tmp_path / "rows.jsonl", "terminal", profile="compact")
+    command = ["eval", "bench", str(file), "--model", "tiny", "--limit", "1"]
+
+    def sampling(*more: str) -> Any:
+        out = tmp_path / f"run{len(more)}"
+        done = CliRunner().invoke(app, [*command, *more, "--out", str(out)])
+        assert done.exit_code == 0, done.output
+        return json.loads((out / "result.json").read_text())["model"]["sampling"]
+
+    assert sampling()["temperature"] == 0
+    assert sampling("--sampling", "temperature=0.5")["temperature"] == 0.5
+
+
 def test_what_a_bundled_model_cannot_read_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
     command = ["eval", "bench", str(file), "--model", "tiny", "--out", str(tmp_path / "run")]

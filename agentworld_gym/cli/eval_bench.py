@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -81,7 +83,7 @@ def bench(
     from agentworld_gym.evaluation.judging import Judge
     from agentworld_gym.evaluation.report import write_page
     from agentworld_gym.evaluation.rows import BenchRows, files_of
-    from agentworld_gym.worlds.opening import TINY_PROFILE, is_bundled
+    from agentworld_gym.worlds.opening import TINY_PROFILE, TINY_SAMPLING, is_bundled
 
     only = frozenset(domains) if domains else None
     chosen = BenchRows(files_of(rows), turns, only, limit, seed, is_bundled(model))
@@ -92,7 +94,7 @@ def bench(
     prices = {who: _prices(text, who) for who, text in (("model", price), ("judge", judge_price)) if text}
     if judge == "same" and price and not judge_price:
         prices["judge"] = prices["model"]
-    sampled = _sampling(sampling, "--sampling")
+    sampled = _sampling(sampling, "--sampling", TINY_SAMPLING if is_bundled(model) else {})
     check_folder(out, chosen, sampled)
     for name in (RESULT, PAGE):
         writable(out / name, "--out")
@@ -186,13 +188,14 @@ def _overlaps(handle: str) -> bool:
     return handle.startswith(("http://", "https://"))
 
 
-def _sampling(given: list[str] | None, option: str) -> Sampling:
+def _sampling(given: list[str] | None, option: str, preferred: Mapping[str, Any] = MappingProxyType({})) -> Sampling:
+    """The official run's sampling, what the model prefers, and over both what the user asks for."""
     from agentworld_gym.evaluation.judging import BENCH_SAMPLING
     from agentworld_gym.spec import SamplingSpec
     from agentworld_gym.task import validated
 
     fields = {key: value for key, value in BENCH_SAMPLING.as_dict().items() if key in SamplingSpec.model_fields}
-    fields |= dict(pair(text, option) for text in given or ())
+    fields |= {**preferred, **dict(pair(text, option) for text in given or ())}
     return validated(SamplingSpec, fields, f"command line {option}").sampling()
 
 
@@ -252,7 +255,7 @@ def register(group: typer.Typer) -> None:
     """Add the command to `agentworld eval`."""
     group.command(
         epilog=examples(
-            "agentworld eval bench data/test.jsonl --model tiny --turns all --sampling temperature=0 --out runs/bench",
+            "agentworld eval bench data/test.jsonl --model tiny --turns all --out runs/bench",
             "agentworld eval bench AgentWorldBench --model http://localhost:8000/v1 --judge http://localhost:8001/v1 "
             "--price 0.3,1.2 --out runs/official",
         )

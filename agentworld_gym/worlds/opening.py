@@ -28,9 +28,8 @@ KINDS = f"grounded, chromium (Web), tiny, {MODELS}, scripted, recorded:PATH, rec
 
 BUNDLED = Path(__file__).resolve().parent.parent / "models"
 
-TINY_MAX_TOKENS = 2048
-"""The most that the bundled model may write for one observation: a screen of more than a hundred elements."""
-
+TINY_SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
+"""How a bundled model is asked; an observation may be a screen of more than a hundred elements."""
 
 TINY_PROFILE: Profile = "compact"
 """The prompts that a bundled model reads."""
@@ -212,8 +211,7 @@ def _tiny(options: WorldOptions) -> World[Any]:
     if folder is None:
         raise WorldNotConfigured(f"no small world model of {options.spec.env_id} is bundled; pass world={MODELS}")
     generator = options.open_generator(f"transformers:{folder}")
-    sampling: dict[str, Any] = {"temperature": 0.0, "thinking": False, "max_tokens": TINY_MAX_TOKENS}
-    return options.language(generator, TINY_PROFILE, tiny_form(options.spec), **sampling)
+    return options.language(generator, TINY_PROFILE, tiny_form(options.spec), **TINY_SAMPLING)
 
 
 def tiny_form(spec: DomainSpec) -> Form | None:
