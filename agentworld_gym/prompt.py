@@ -6,23 +6,9 @@ a message. Histories are append-only: the user message of a turn stays as it was
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
-
-from jinja2 import (
-    BaseLoader,
-    FileSystemLoader,
-    StrictUndefined,
-    Template,
-    TemplateError,
-    TemplateNotFound,
-    TemplateSyntaxError,
-    meta,
-)
-from jinja2.sandbox import SandboxedEnvironment
 
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.changes import apply, diff, numbered, plain_diff, renumbers
@@ -37,14 +23,12 @@ from agentworld_gym.screens.shorthand import restore, shorten
 from agentworld_gym.screens.sight import current
 from agentworld_gym.spec import DomainSpec, Form, data_folder
 from agentworld_gym.task import Task
-from agentworld_gym.wordings import Reworded
+from agentworld_gym.templates import Templates, render, ticks
 
 Profile = Literal["full", "compact"]
 
 REFERENCES = 1
 """How references are written: counts for the digest of the prompts that have them."""
-
-_TICKS = re.compile("`{3,}")
 
 
 class Prompts:
@@ -84,29 +68,25 @@ class Prompts:
         self._arguments = (spec, folder, profile, system, form, wording)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
-        loader: BaseLoader = FileSystemLoader([path for path in folders if path.is_dir()])
-        if wording:
-            loader = Reworded(loader, folders, spec.prompts, wording)
-        self._environment = _environment(loader)
-        self._folders = folders
-        self._sources: dict[str, str] = {}
+        self._templates = templates = Templates(spec, folders, profile, wording)
         base = spec.prompts if profile == "full" else f"{spec.prompts}/compact"
         self._ready = system
-        self._system = self._load(f"{base}/system.j2") if system is None else None
-        if self.form == "change" and self._system is not None and not self._reads("form"):
+        self._system = templates.load(f"{base}/system.j2") if system is None else None
+        if self.form == "change" and self._system is not None and not templates.reads("form"):
             raise SpecError(f"{base}/system.j2", "observation.form", "change", "a prompt that explains the change form")
-        self._turn = self._load(f"{base}/turn.j2")
-        self._observation = self._load(f"{base}/observation.j2", optional=True)
-        self._judge = self._load(f"{spec.prompts}/judge.j2", optional=True)
+        self._turn = templates.load(f"{base}/turn.j2")
+        self._observation = templates.load(f"{base}/observation.j2", optional=True)
+        self._judge = templates.load(f"{spec.prompts}/judge.j2", optional=True)
         self._controls = {
-            name: self._inline(control.sentence, f"controls.{name}.sentence") for name, control in spec.controls.items()
+            name: templates.inline(control.sentence, f"controls.{name}.sentence")
+            for name, control in spec.controls.items()
         }
-        self._first = self._inline(spec.observation.first, "observation.first")
+        self._first = templates.inline(spec.observation.first, "observation.first")
         self.closing = self._closing()
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
         if self.refers or (profile, self.form) == ("compact", "change"):
             form_part["references"] = REFERENCES
-        self.digest = digest_of({"templates": self._sources, "system": system, "profile": profile, **form_part})
+        self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -120,7 +100,7 @@ class Prompts:
         """The system message of an episode; `controls` (strength by name) are the perturbations in force."""
         if self._system is None:
             return self._ready or ""
-        return self._render(
+        return render(
             self._system,
             task=_data(task),
             spec=self.spec,
@@ -139,9 +119,7 @@ class Prompts:
             if name not in self._controls:
                 known = ", ".join(sorted(self._controls)) or "none in this domain"
                 raise SpecError(self.spec.path, "controls", name, f"one of: {known}")
-        return [
-            self._render(self._controls[name], strength=strength) for name, strength in controls.items() if strength > 0
-        ]
+        return [render(self._controls[name], strength=strength) for name, strength in controls.items() if strength > 0]
 
     def turn(self, task: Task, turn: int, action: Action, state: str | None = None, before: str | None = None) -> str:
         """The user message of a turn, counted from 1, as it stays in the history.
@@ -158,7 +136,7 @@ class Prompts:
         """The assistant message of a turn that is over."""
         if self._observation is None:
             return f"{MARKER}\n{escape(text)}"
-        return self._render(self._observation, observation=escape(text))
+        return render(self._observation, observation=escape(text))
 
     def answer(self, task: Task | None, before: str, observation: str) -> str:
         """What a model should write for an observation, without tags: in the form of these prompts, not escaped.
@@ -199,7 +177,7 @@ class Prompts:
 
     def first_observation(self, task: Task) -> str:
         """What an agent sees before it acts, not escaped."""
-        return self._render(self._first, task=task.model_dump())
+        return render(self._first, task=task.model_dump())
 
     def messages(
         self,
@@ -234,8 +212,8 @@ class Prompts:
             SpecError: the domain has no `judge.j2`.
         """
         if self._judge is None:
-            raise self._missing(f"{self.spec.prompts}/judge.j2")
-        content = self._render(
+            raise self._templates.missing(f"{self.spec.prompts}/judge.j2")
+        content = render(
             self._judge,
             task=_data(task),
             spec=self.spec,
@@ -275,7 +253,7 @@ class Prompts:
             state = None
         elif self.form == "change":
             state = numbered(state)
-        return self._render(
+        return render(
             self._turn,
             turn=turn,
             instruction=escape(instruction) if turn == 1 else None,
@@ -311,88 +289,6 @@ class Prompts:
         if len(found) > 1:
             raise SpecError(name, "closing", sorted(found)[0][-80:], "the same request every turn")
         return found.pop()
-
-    def _load(self, name: str, optional: bool = False) -> Any:
-        """A compiled template; its source and those of all its parts count for the digest."""
-        try:
-            pending = [name]
-            while pending:
-                part = pending.pop()
-                if part in self._sources:
-                    continue
-                source = _source(self._environment, part)
-                self._sources[part] = source
-                for reference in meta.find_referenced_templates(self._environment.parse(source, part)):
-                    if reference is None:
-                        raise SpecError(part, "include", "a computed name", "the name of a template, written out")
-                    pending.append(reference)
-            return self._environment.get_template(name)
-        except TemplateNotFound as error:
-            if optional and error.name == name:
-                return None
-            raise self._missing(str(error.name)) from error
-        except TemplateSyntaxError as error:
-            raise SpecError(error.name or name, f"line {error.lineno}", error.message, "a Jinja template") from error
-
-    def _reads(self, variable: str) -> bool:
-        """Whether any template loaded so far reads a variable."""
-        sources = self._sources.items()
-        parsed = (self._environment.parse(source, name) for name, source in sources)
-        return any(variable in meta.find_undeclared_variables(tree) for tree in parsed)
-
-    def _missing(self, name: str) -> SpecError:
-        where = " or ".join(str(folder) for folder in self._folders)
-        return SpecError(self.spec.path, f"the template {name} ({self.profile} profile)", None, f"that file in {where}")
-
-    def _inline(self, source: str, key: str) -> Template:
-        try:
-            template = self._environment.from_string(source)
-        except TemplateSyntaxError as error:
-            raise SpecError(self.spec.path, key, source, f"a Jinja template ({error.message})") from error
-        template.name = f"{self.spec.path}: {key}"
-        return template
-
-    def _render(self, template: Template, **variables: Any) -> str:
-        try:
-            return template.render(variables)
-        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
-            name = template.name or "a template"
-            raise SpecError(name, "rendering", str(error), "data that the template can show") from error
-
-
-def ticks(text: str) -> str:
-    """A fence that the text cannot close.
-
-    >>> ticks("plain"), ticks("a ```` b")
-    ('```', '`````')
-    """
-    return "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
-
-
-def _environment(loader: BaseLoader) -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(
-        loader=loader,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-        autoescape=False,
-    )
-    # The stock filter writes JSON for HTML, with \u003c for <.
-    environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, indent=indent, ensure_ascii=False)
-    environment.filters["ticks"] = ticks
-    environment.filters["numbered"] = numbered
-    environment.filters["diff"] = diff
-    return environment
-
-
-def _source(environment: SandboxedEnvironment, name: str) -> str:
-    if environment.loader is None:
-        raise TemplateNotFound(name)
-    try:
-        return environment.loader.get_source(environment, name)[0]
-    except UnicodeDecodeError as error:
-        raise SpecError(name, "file", str(error), "a UTF-8 text") from error
 
 
 def _data(task: Task) -> dict[str, Any]:

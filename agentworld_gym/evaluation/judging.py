@@ -20,7 +20,7 @@ from agentworld_gym.escaping import escape
 from agentworld_gym.evaluation.rows import BenchRow
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.parsing import DIMENSIONS, Judgement, parse_judgement
-from agentworld_gym.prompt import ticks
+from agentworld_gym.templates import ticks
 
 TRIES = 3
 BENCH_SAMPLING = Sampling(temperature=0.6, max_tokens=32768)

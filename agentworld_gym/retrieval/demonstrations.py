@@ -17,12 +17,13 @@ from agentworld_gym.contracts import Action, Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.prompt import Prompts, ticks
+from agentworld_gym.prompt import Prompts
 from agentworld_gym.retrieval.index import StepIndex
 from agentworld_gym.retrieval.steps import DISTURBED, RecordedStep, origin_of_row, origin_of_task, steps_of
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.spec import data_folder
 from agentworld_gym.task import Strict, validated
+from agentworld_gym.templates import ticks
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.rows import Row
