@@ -128,7 +128,7 @@ def fidelity(
 def transfer(
     env: EnvironmentName,
     policy: Annotated[
-        str, typer.Option("--policy", help="expert, mixed, random, nothing, or the path of a MaskablePPO (.zip).")
+        str, typer.Option("--policy", help="expert, mixed, menu, nothing, or the path of a MaskablePPO (.zip).")
     ],
     world: WorldOption = "tiny",
     out: OutOption = Path("transfer.json"),

@@ -31,7 +31,7 @@ WAVE = 64
 SLIP = 0.3
 """How often the policy `mixed` errs before a step."""
 
-HANDLES = "expert, mixed, random, nothing, or the path of a MaskablePPO (.zip)"
+HANDLES = "expert, mixed, menu, nothing, or the path of a MaskablePPO (.zip)"
 
 
 class Policy(Protocol):
@@ -247,7 +247,7 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
     ways: dict[str, Callable[[Task, random.Random], Way]] = {
         "expert": lambda task, rng: expert_policy(task),
         "mixed": lambda task, rng: mixed_policy(task, rng, SLIP),
-        "random": menu_policy,
+        "menu": menu_policy,
         "nothing": lambda task, rng: nothing_policy(),
     }
     if handle in ways:
