@@ -36,7 +36,11 @@ def remembered_interrupt() -> Iterator[Callable[[], None]]:
     """Give a function that raises the KeyboardInterrupt of an earlier Ctrl-C again.
 
     It is raised at once, too. But where a finalizer or the callback of a weak reference runs at that moment, Python
-    prints what it raises and goes on; a loop that calls the function ends all the same.
+    prints what it raises and goes on; a loop that calls the function ends all the same, and so does the block at its
+    end.
+
+    Raises:
+        KeyboardInterrupt: the block has ended, and an earlier Ctrl-C was lost.
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
@@ -59,5 +63,6 @@ def remembered_interrupt() -> Iterator[Callable[[], None]]:
     signal.signal(signal.SIGINT, press)
     try:
         yield check
+        check()
     finally:
         signal.signal(signal.SIGINT, handler)

@@ -28,7 +28,8 @@ from agentworld_gym.templates import Templates, render, ticks
 Profile = Literal["full", "compact"]
 
 REFERENCES = 1
-"""How references are written: counts for the digest of the prompts that have them."""
+"""How references are written, to the state and to the screen before: counts for the digest of the prompts whose answers
+may hold some."""
 
 
 class Prompts:
@@ -84,7 +85,7 @@ class Prompts:
         self._first = templates.inline(spec.observation.first, "observation.first")
         self.closing = self._closing()
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
-        if self.refers or (profile, self.form) == ("compact", "change"):
+        if self.refers or self.form == "change":
             form_part["references"] = REFERENCES
         self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
 

@@ -20,8 +20,8 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.parsing import parse_completion
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.spec import load_spec
+from agentworld_gym.prompt import Profile, Prompts
+from agentworld_gym.spec import DOMAINS, Form, load_spec
 from agentworld_gym.task import Task
 from agentworld_gym.worlds import LanguageWorld, RecordingWorld, WorldOptions, open_world, register_world
 from agentworld_gym.worlds.recorded import read_recording
@@ -335,6 +335,28 @@ class TestPrompts:
         again = prompts.messages(task, [(action, shown), (action, "x")], action)
         assert again[:3] == [system, first, answer]
         assert again[3]["content"] + prompts.closing == last["content"]
+
+    @pytest.mark.parametrize("domain", DOMAINS)
+    def test_small_models_have_it_on_screens_alone(self, domain: str) -> None:
+        spec = load_spec(domain)
+        if domain in GUI:
+            prompts = Prompts(spec, profile="compact", form="change")
+            assert prompts.system(spec.handwritten_tasks()[0]).startswith(f"{domain} @@\n")
+            return
+        with pytest.raises(SpecError, match=f"{domain}/compact/system.j2: observation.form: got 'change'"):
+            Prompts(spec, profile="compact", form="change")
+
+    @pytest.mark.parametrize("domain", DOMAINS)
+    @pytest.mark.parametrize("profile", ["full", "compact"])
+    def test_how_references_are_written_counts_for_whoever_reads_some(
+        self, domain: str, profile: Profile, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        forms: list[Form] = ["full", "change"] if domain in GUI else ["full"]
+        digests = [Prompts(load_spec(domain), profile=profile, form=form).digest for form in forms]
+        monkeypatch.setattr("agentworld_gym.prompt.REFERENCES", "other")
+        for form, digest in zip(forms, digests, strict=True):
+            prompts = Prompts(load_spec(domain), profile=profile, form=form)
+            assert (prompts.digest != digest) is (prompts.refers or form == "change")
 
     @pytest.mark.parametrize("domain", GUI)
     def test_a_small_model_reads_a_screen_where_its_numbers_have_moved(self, domain: str) -> None:

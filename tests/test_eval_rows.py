@@ -10,10 +10,13 @@ from bench_runs import CLOSING, official, run, tagged, verdict, written
 
 from agentworld_gym.contracts import ChatRequest
 from agentworld_gym.errors import SpecError
+from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.evaluation.judging import judge_messages
-from agentworld_gym.evaluation.rows import BenchRows, Turns, files_of
+from agentworld_gym.evaluation.rows import BenchRows, Turns, bench_row, files_of
 from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.recorder import Recorder
+from agentworld_gym.recipe.rows import Row
+from agentworld_gym.references import SOURCES
 from agentworld_gym.spec import load_spec
 from agentworld_gym.traces.importers import Importer
 
@@ -122,6 +125,37 @@ def test_what_is_no_row_is_named(tmp_path: Path) -> None:
     file = written(tmp_path / "rows.jsonl", [official("mcp", "a"), broken])
     with pytest.raises(SpecError, match=r"rows.jsonl: line 2: turn_idx: got 3, expected 1"):
         list(BenchRows((file,)))
+
+
+@pytest.mark.parametrize("domain", sorted(SOURCES))
+def test_a_row_whose_answers_refer_to_a_task_that_is_gone_is_refused_before_anything_is_asked(
+    tmp_path: Path, domain: str
+) -> None:
+    recorder = Recorder([load_spec(domain)], CollectConfig(profile="compact", max_turns=6), seed=3)
+    sessions = (row for number in range(9) if (row := recorder.row(number)) is not None)
+    row = next(row for row in sessions if row.response != tuple(map(escape, row.observations)))
+    lost = row.model_copy(update={"task_id": "another"})
+    told = lost.model_copy(update={"response": tuple(map(escape, row.observations))})
+
+    def rows(session: Row, turns: Turns = "all") -> BenchRows:
+        return BenchRows((written(tmp_path / "rows.jsonl", [session.model_dump(mode="json")]),), turns)
+
+    assert rows(row).counts == rows(told).counts == {domain: row.turn_idx}
+    assert [turn.observation(turn.truth) for turn in rows(told)] == list(row.observations)
+    with pytest.raises(SpecError, match=f"row {row.id}: task_id: got 'another', expected a task that can be"):
+        run(rows(lost), tmp_path / "run", lambda _: "never asked")
+    with pytest.raises(SpecError, match=f"row {row.id}: task_id"):
+        bench_row(lost, 1).observation("@anything")
+
+
+def test_turns_before_the_first_reference_need_no_task(tmp_path: Path) -> None:
+    recorder = Recorder([load_spec("swe")], CollectConfig(profile="compact", max_turns=6), seed=3)
+    sessions = [row for number in range(9) if (row := recorder.row(number)) is not None]
+    row = next(row for row in sessions if unescape(row.response[0]) == row.observations[0])
+    early = row.model_copy(update={"task_id": "another"}).at(1)
+    file = written(tmp_path / "rows.jsonl", [early.model_dump(mode="json")])
+    (turn,) = BenchRows((file,))
+    assert BenchRows((file,)).counts == {"swe": 1} and turn.observation(turn.truth) == turn.truth
 
 
 # What is sent

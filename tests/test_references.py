@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Failure, FailureKind, Observation, Sampling
 from agentworld_gym.engines.search.state import StatedPage
-from agentworld_gym.engines.swe.tools import numbered
+from agentworld_gym.engines.swe import SweEngine
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.evaluation.rows import bench_row
@@ -26,6 +26,8 @@ from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.recipe.rows import Row
 from agentworld_gym.recipe.samples import cpt_sample, meant, task_of
 from agentworld_gym.references import SOURCES, Blocks, Hit, Rows, UnknownReference, references_of
+from agentworld_gym.references.grammar import LONGEST
+from agentworld_gym.references.sources import KEPT
 from agentworld_gym.spec import load_spec
 from agentworld_gym.task import Task
 from agentworld_gym.worlds.language import LanguageWorld
@@ -108,6 +110,82 @@ def test_whatever_is_read_is_a_text_or_a_typed_error(text: str) -> None:
             assert isinstance(error, UnknownReference) and str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
+# The bound
+
+
+def test_references_stand_for_so_many_characters_and_no_more() -> None:
+    known = Blocks({"half": ("x" * (LONGEST // 2),), "rest": ("y" * (LONGEST - LONGEST // 2),)})
+    assert len(known.resolve("@half\nand\n@rest")) == LONGEST + len("\nand\n")
+    for text in ("@half\n@half\n@half", "@half\n" * 10**5):
+        with pytest.raises(UnknownReference, match="at most 1_000_000 characters"):
+            known.resolve(text)
+
+
+def doubled(times: int) -> str:
+    """A list in which the fields of an item, repeated by the next one, hold such a list again."""
+    text = "1"
+    for _ in range(times):
+        text = f"[@orders:7{{n={text}}}, @orders:8{{~}}]"
+    return text
+
+
+def test_fields_that_repeat_fields_stop_at_the_bound() -> None:
+    assert SHOP.resolve(doubled(2)) == '[{"n": [{"n": 1}, {"n": 1}]}, {"n": [{"n": 1}, {"n": 1}]}]'
+    for text in (doubled(28), doubled(10).replace("1}", '"' + "x" * 1000 + '"}', 1)):
+        with pytest.raises(UnknownReference, match="at most 1_000_000 characters"):
+            SHOP.resolve(text)
+
+
+@pytest.mark.parametrize("spare", [-1, 0])
+def test_what_is_counted_is_the_text(spare: int) -> None:
+    short = '{"rows": [@orders:7, @orders:8{id,odd=[],"more"={}}, []], "text": "%s"}'
+    full = (
+        '{"rows": [{"id": 7, "item": "lamp é", "total": 38.4, "sent": null}, {"id": 8, "odd": [], "more": {}}, []], '
+        '"text": "%s"}'
+    )
+    text = "x" * (LONGEST - len(full % "") - spare)
+    if spare < 0:
+        with pytest.raises(UnknownReference, match="at most"):
+            SHOP.resolve(short % text)
+    else:
+        assert SHOP.resolve(short % text) == full % text
+
+
+@pytest.mark.parametrize("count", [LONGEST, LONGEST + 1])
+def test_longer_texts_are_written_without_references(count: int) -> None:
+    lines = ("apples", "@", "x" * (count - len("apples\n@\n")))
+    known = Blocks({"long": lines})
+    text = "\n".join(lines)
+    assert known.refer(text) == ("@long" if count == LONGEST else text.replace("@", "\\@"))
+    assert known.resolve(known.refer(text)) == text
+    row = {"id": 7, "text": "x" * (count - len('{"id": 7, "text": ""}'))}
+    assert Rows({"t": [row]}).refer(json.dumps(row)) == ("@t:7" if count == LONGEST else json.dumps(row))
+
+
+def test_a_string_that_never_ends_is_read_once() -> None:
+    text = '["' + '\\"' * 400_000
+    assert SHOP.refer(text) == text
+    assert SHOP.refer(text + "@") == "\\" + text + "@"  # no string, as nothing ends it
+
+
+class Counting(Blocks):
+    """Counts the lines that are compared."""
+
+    compared = 0
+
+    def _length(self, lines: Sequence[str], at: int, end: int, name: str, first: int) -> int:
+        length = super()._length(lines, at, end, name, first)
+        self.compared += length
+        return length
+
+
+def test_a_long_run_is_compared_once() -> None:
+    lines = [f"line {number}" for number in range(4000)]
+    known = Counting({"first": lines, "again": [*lines[:3000], "another end"]})
+    assert known.refer("\n".join(["$ cat first", *lines])) == "$ cat first\n@first"
+    assert known.compared < 3 * len(lines)
+
+
 # Blocks
 
 
@@ -134,10 +212,16 @@ def test_a_block_that_is_not_there_is_an_error(wrong: str) -> None:
         FRUIT.resolve(wrong)
 
 
+def test_lines_from_one_to_another_are_read_with_dots_too() -> None:
+    assert FRUIT.resolve("@fruit:2..4") == FRUIT.resolve("@fruit:2-4") == "pears\nmelons\nfigs"
+
+
 def test_blocks_are_what_the_engines_show() -> None:
     lines = ["import os", "", "x" * 3000, "y = '@'"]
-    files = references_of("swe", {"files": {"/repo/a.py": "\n".join(lines) + "\n"}})
-    assert files and files.resolve("@/repo/a.py") == numbered(lines, 1)
+    state = {"files": {"/repo/a.py": "\n".join(lines) + "\n"}}
+    files = references_of("swe", state)
+    read = {"name": "read_file", "arguments": {"absolute_path": "/repo/a.py"}}
+    assert files and files.resolve("@/repo/a.py") == SweEngine("monty").start(state, 0).act(read)
     assert files.resolve("Output: @=/repo/a.py:2-4") == "Output: " + "\n".join(lines[1:])
     for content in ("# Lake\n\nDeep.\n", "Deep.\n"):
         page = {"url": "https://a.example/x", "title": " A  lake", "content": content}
@@ -262,6 +346,15 @@ def test_a_world_shows_what_its_model_refers_to_and_fails_where_nothing_is_there
     assert world.messages(opened, parser.parse(action, task.tools))[2]["content"] == escape(answer)
     world.correct(opened, "@")
     assert prompts.read(task, "", unescape(opened.history[-1]["content"])) == "@"
+
+
+def test_the_states_last_asked_for_keep_their_references() -> None:
+    first, *others = ({"files": {"/a": "x"}} for _ in range(KEPT + 1))
+    found = references_of("swe", first)
+    assert references_of("swe", first) is found
+    for state in others:
+        references_of("swe", state)
+    assert references_of("swe", first) is not found
 
 
 @pytest.mark.parametrize("domain", sorted(SOURCES))

@@ -17,6 +17,7 @@ from worlds import dream, language_world, make, predicted
 
 import agentworld_gym  # noqa: F401  registers the ids
 from agentworld_gym.actions import ActionParser
+from agentworld_gym.changes import CHANGE, SCREEN, numbered
 from agentworld_gym.cli import app
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import unescape
@@ -29,6 +30,7 @@ from agentworld_gym.retrieval import Demonstrations, StepIndex, origin_of_row, o
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.demonstrations import with_demonstrations
 from agentworld_gym.retrieval.steps import steps_of
+from agentworld_gym.screens.shorthand import shorten
 from agentworld_gym.spec import load_spec
 from agentworld_gym.tasks import generate
 
@@ -241,6 +243,28 @@ def test_the_block_keeps_its_budget_and_escapes_what_was_recorded(tmp_path):
         # The recorded fence cannot close ours.
         assert "````" in block
     assert Demonstrations(found, prompts).text("nothing alike", "", ()) == ""
+
+
+def test_a_step_is_shown_without_the_screen_that_its_answer_would_refer_to(tmp_path):
+    prompts = Prompts(load_spec("web"), profile="compact", form="change")
+    recorder = Recorder([load_spec("web")], CONFIG, seed=3)
+    rows = [row for number in range(6) if (row := recorder.row(number)) is not None]
+    shown = Demonstrations(build_index(rows, tmp_path / "index", split=None), prompts, k=1, max_chars=10**6)
+    forms = set()
+    for action, before, after in (step for row in rows for step in steps_of(row)):
+        answer, (step,) = prompts.answer(None, before, after), shown.index.search("web", action, before, k=1)
+        if (step.before, step.observation) == (before, after):
+            told = numbered(shorten("web", after)) if answer.startswith(SCREEN) else answer
+            assert unescape(shown.text(action, before, ())).endswith(f"~ {action}\n{told}")
+            forms.add(answer.split("\n")[0])
+    assert {SCREEN, CHANGE} <= forms
+
+
+def test_how_steps_are_written_counts_for_the_digest():
+    spec = load_spec("android")
+    forms = [("full", "full"), ("full", "change"), ("compact", "full"), ("compact", "change")]
+    written = [Prompts(spec, profile=profile, form=form) for profile, form in forms]
+    assert len({Demonstrations(index(), prompts).digest for prompts in written}) == len(forms)
 
 
 def test_a_world_is_another_one_with_another_index_or_other_options(tmp_path):

@@ -19,7 +19,7 @@ from agentworld_gym.changes import apply
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import ChatRequest, Failure, Message, Observation, Sampling
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape
+from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.recipe.config import CollectConfig
@@ -32,6 +32,7 @@ from agentworld_gym.recipe.rows import Provenance, Row
 from agentworld_gym.recipe.samples import (
     Sample,
     cpt_sample,
+    meant,
     read_samples,
     remessage,
     task_of,
@@ -39,6 +40,7 @@ from agentworld_gym.recipe.samples import (
     write_samples,
 )
 from agentworld_gym.recipe.weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
+from agentworld_gym.references import SOURCES
 from agentworld_gym.spec import DOMAINS, load_spec
 from agentworld_gym.worlds.language import LanguageWorld
 
@@ -214,6 +216,27 @@ def test_a_task_that_cannot_be_made_again_keeps_its_messages_and_has_no_change_f
 def test_turns_of_a_task_that_cannot_be_made_again_keep_their_messages() -> None:
     row = session(("a", "b"), ("c", "d"))
     assert list(turn_samples(row, Prompts(load_spec("mcp"), profile="compact"))) == list(turn_samples(row))
+
+
+@pytest.mark.parametrize("domain", sorted(SOURCES))
+def test_answers_that_refer_to_a_task_that_is_gone_have_no_meaning(domain: str) -> None:
+    prompts = Prompts(load_spec(domain), profile="compact")
+    row = next(row for row in recorded(domain, "compact") if any("@" in text for text in row.response))
+    assert meant(row, prompts, "", unescape(row.response[-1])) == row.observations[-1]
+    lost = row.model_copy(update={"task_id": "another"})
+    expected = "task_id: got 'another', expected a task that can be generated again"
+    with pytest.raises(SpecError, match=f"row {row.id}: {expected}, for the recorded answers refer to it: '.*@"):
+        meant(lost, prompts, "", "@anything")
+
+
+@pytest.mark.parametrize("domain", sorted(SOURCES))
+def test_without_a_task_answers_that_were_recorded_in_full_stay_readable(domain: str) -> None:
+    prompts = Prompts(load_spec(domain), profile="compact")
+    row = recorded(domain, "compact")[0].model_copy(update={"task_id": "another"})
+    plain = row.model_copy(update={"response": tuple(map(escape, row.observations))})
+    whole = recorded(domain)[0].model_copy(update={"task_id": "another"})
+    for lost in (plain, whole):
+        assert meant(lost, prompts, "", "@anything") == "@anything"
 
 
 def test_sessions_recorded_in_the_form_asked_for_are_taken_as_they_are() -> None:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.changes import CHANGE, SCREEN, ChangeError, apply, numbered, plain_diff, renumbers
+from agentworld_gym.changes.screen import OFTEN
 from agentworld_gym.escaping import unescape
 from agentworld_gym.prompt import Prompts
+from agentworld_gym.references.grammar import LONGEST
 from agentworld_gym.screens.shorthand import shorten
 from agentworld_gym.spec import load_spec
 
@@ -75,6 +77,16 @@ class TestWriting:
         ]
         assert written(before, "\n".join([*fresh, "z", *"abc", "-", *"abc"])) == [*fresh, "@11..14", "-", "@0..2"]
 
+    def test_no_run_begins_with_lines_that_stand_in_too_many_places(self) -> None:
+        fresh, rows = [str(number) for number in range(9)], ["row", "cell", "cell"]
+        for places, told in ((OFTEN, ["@8..10"]), (OFTEN + 1, rows)):
+            before = "\n".join([*HEAD, *FOOT, "list", *rows * places])
+            assert written(before, "\n".join([*HEAD, *fresh, *rows, *FOOT])) == ["@0..3", *fresh, *told, "@4..6"]
+
+    def test_so_a_screen_of_equal_lines_is_written_as_soon_as_any(self) -> None:
+        before, after = "\n".join("x" * 8000), "\n".join([*"123456789", *"x" * 7900])
+        assert plain_diff(before, after) == numbered(after)
+
     def test_the_indices_of_a_phone_are_its_numbers(self) -> None:
         row = "[{0}] text={1}".format
         before = "\n".join(row(number, "abcdefgh"[number]) for number in range(8))
@@ -116,6 +128,42 @@ class TestReading:
         expected = "`@N..M`, lines of the screen before, from 0 to 3"
         assert str(raised.value) == f"the change, line 3: got {reference!r}, expected {expected}"
         assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+
+    def test_an_index_that_was_left_in_is_dropped_as_in_a_change(self) -> None:
+        before = indexed(["A", "B"])
+        assert apply(before, f"{SCREEN}\n@0..1\n[2] C") == indexed(["A", "B", "C"])
+        assert apply(before, "@@ change\n+1| [2] C") == indexed(["A", "B", "C"])
+
+    def test_where_lines_hold_what_looks_like_an_index_it_stays(self) -> None:
+        before = indexed(["[7] A", "B"])
+        assert apply(before, f"{SCREEN}\n@0..1\n[2] C") == indexed(["[7] A", "B", "[2] C"])
+
+    def test_a_screen_whose_own_lines_would_lose_what_looks_like_an_index_has_no_references(self) -> None:
+        before = indexed(list("abcdefghij"))
+        after = indexed([*(f"[{number}] new" for number in range(9)), *"abcdefghij"])
+        assert apply(before, plain_diff(before, after)) == after
+        assert not plain_diff(before, after).startswith(SCREEN)
+
+    def test_references_stand_for_no_more_than_a_million_characters(self) -> None:
+        before = "\n".join(["x" * 99_999] * 2)
+        fits = f"{SCREEN}\n" + "\n".join(["@0..1"] * 5)
+        assert len(apply(before, fits)) == LONGEST - 1
+        assert len(apply(before, f"{fits}\n")) == LONGEST
+        with pytest.raises(ChangeError, match=r"line 7: got '@0', expected a screen of at most 1,000,000 characters"):
+            apply(before, f"{fits}\n@0")
+
+    def test_so_screens_that_refer_to_one_another_do_not_grow_without_end(self) -> None:
+        screen = "\n".join("abcdefghijkl")
+        with pytest.raises(ChangeError, match="1,000,000"):
+            for _ in range(9):
+                lines = screen.count("\n")
+                screen = apply(screen, "\n".join([SCREEN, *[f"@0..{lines}"] * 12]))
+        assert len(screen) <= LONGEST
+
+    def test_a_longer_screen_is_written_without_references(self) -> None:
+        before = "\n".join(f"{number} " + "x" * 90_000 for number in range(12))
+        after = "\n".join([*"123456789", before])
+        assert not plain_diff(before, after).startswith(SCREEN) and apply(before, plain_diff(before, after)) == after
 
 
 odd = [

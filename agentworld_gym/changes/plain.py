@@ -28,6 +28,7 @@ from agentworld_gym.changes.grammar import (
 )
 from agentworld_gym.changes.reading import apply
 from agentworld_gym.changes.writing import diff
+from agentworld_gym.references.grammar import LONGEST
 
 _INDEX = re.compile(r"\A\[[0-9]+\] ")
 
@@ -58,7 +59,8 @@ def plain_diff(before: str, after: str) -> str:
         if short.startswith(CHANGE) and short.count("\n") <= FEW:
             return short
     (old, indexed), (new, alike) = split(before), split(after)
-    if indexed == alike and (referred := screen.refer(old, new)):
+    referred = screen.refer(old, new) if indexed == alike and len(after) <= LONGEST else None
+    if referred and apply(before, referred) == after:
         return referred
     full = numbered(after)
     if apply(before, full) == after:

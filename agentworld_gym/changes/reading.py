@@ -38,7 +38,8 @@ def apply(before: str, change: str) -> str:
     ('a\nb\nc', 'all new')
 
     Raises:
-        ChangeError: a line that is no operation, that names a line which is not there, or that contradicts another.
+        ChangeError: a line that is no operation, that names a line which is not there, or that contradicts another; or
+            references that stand for too much.
     """
     given = change.split("\n")
     found = kind_of(given)
@@ -53,11 +54,11 @@ def apply(before: str, change: str) -> str:
             raise ChangeError(number, line, f"nothing after {SAME}")
         return before
     old, indexed = split(before)
-    if kind == "screen":
-        return joined(list(screen.resolve(old, _unfenced(given, start), start + 1)), indexed)
     # An index that was left in is dropped, but where the lines themselves hold what looks like one.
     drop = indexed and not any(map(INDEX.match, old))
-    if not start and _is_whole(body):
+    if kind == "screen":
+        lines = [_bare(line, drop) for line in screen.resolve(old, _unfenced(given, start), start + 1)]
+    elif not start and _is_whole(body):
         lines = [_content(EDIT, line, drop) for _, line in body]
     else:
         lines = _Plan(old, drop).read(body).carried_out()
@@ -173,6 +174,10 @@ def _is_whole(body: Sequence[tuple[int, str]]) -> bool:
 
 def _content(form: re.Pattern[str], line: str, drop: bool) -> str:
     match = form.fullmatch(line)
-    text = match[2] if match else line
+    return _bare(match[2] if match else line, drop)
+
+
+def _bare(text: str, drop: bool) -> str:
+    """A line without its index in brackets, where that is dropped."""
     head = INDEX.match(text) if drop else None
     return text[head.end() :] if head else text

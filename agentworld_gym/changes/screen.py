@@ -15,10 +15,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from agentworld_gym.changes.grammar import LINES, SCREEN, ChangeError
-from agentworld_gym.references.grammar import ESCAPE, MARK
+from agentworld_gym.references.grammar import ESCAPE, LONGEST, MARK
 
 LEAST = 3
 """Lines of the shortest run that is referred to."""
+
+OFTEN = 64
+"""Places up to which some lines begin a run: each is looked at, and a page seldom repeats itself ten times."""
 
 SHARE = 1 / 3
 """Lines of a screen, at least, that references stand for where they are written."""
@@ -47,35 +50,45 @@ def resolve(old: Sequence[str], body: Iterable[str], place: int) -> Iterator[str
     ['menu', 'search', '@home']
 
     Raises:
-        ChangeError: a line begins like a reference, and names no lines of the old screen.
+        ChangeError: a line begins like a reference, and names no lines of the old screen; or they are too long in all.
     """
+    room = LONGEST + 1  # the first line has no line feed before it
     for number, line in enumerate(body, place):
-        if not line.startswith(MARK):
-            yield line.removeprefix(ESCAPE) if _MARKED.match(line) else line
-            continue
-        found = LINES.fullmatch(line)
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
-        if not first <= last < len(old):
-            raise ChangeError(number, line, f"`@N..M`, lines of the screen before, from 0 to {len(old) - 1}")
-        yield from old[first : last + 1]
+        for meant in _meant(old, number, line):
+            room -= len(meant) + 1
+            if room < 0:
+                raise ChangeError(number, line, f"a screen of at most {LONGEST:,} characters")
+            yield meant
+
+
+def _meant(old: Sequence[str], number: int, line: str) -> Sequence[str]:
+    """The lines that one of a screen stands for, which has that number in the answer."""
+    if not line.startswith(MARK):
+        return [line.removeprefix(ESCAPE) if _MARKED.match(line) else line]
+    found = LINES.fullmatch(line)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
+    if not first <= last < len(old):
+        raise ChangeError(number, line, f"`@N..M`, lines of the screen before, from 0 to {len(old) - 1}")
+    return old[first : last + 1]
 
 
 def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[range | str]:
     """The new lines in their order: runs of old ones, and lines of their own.
 
     From each line on the longest run is taken, as whoever writes line by line can. Where several are as long, it is the
-    next one below the last run taken, or else the topmost.
+    next one below the last run taken, or else the topmost. No run begins with lines that stand in too many places.
     """
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for first in range(len(old) - LEAST + 1):
         places[tuple(old[first : first + LEAST])].append(first)
     at = end = 0
     while at < len(new):
-        found = [_run(old, new, first, at) for first in places.get(tuple(new[at : at + LEAST]), ())]
-        if not found:
+        firsts = places.get(tuple(new[at : at + LEAST]), ())
+        if not firsts or len(firsts) > OFTEN:
             yield new[at]
             at += 1
             continue
+        found = (_run(old, new, first, at) for first in firsts)
         run = min(found, key=lambda run: (-len(run), run.start < end, run.start))
         yield run
         at, end = at + len(run), run.stop

@@ -21,7 +21,7 @@ from agentworld_gym.escaping import unescape
 from agentworld_gym.parsing import MARKER
 from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.rows import ContentSpan, Row, completed, row_of
-from agentworld_gym.recipe.samples import prompts_for, rerendered, task_of
+from agentworld_gym.recipe.samples import prompts_for, rerendered, source_of, task_of
 from agentworld_gym.references import SOURCES, References, references_of
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.shorthand import restore, shorten
@@ -87,6 +87,9 @@ class BenchRow:
 
         What does not fit the screen or the state stays as it was written. Only small models, which have compact
         prompts, refer to anything, and may forget to call a change one.
+
+        Raises:
+            SpecError: as `source_of`.
         """
         try:
             return self._read(answer)
@@ -104,7 +107,7 @@ class BenchRow:
 
     @property
     def _known(self) -> References | None:
-        task = None if self.recorded is None else task_of(self.recorded)
+        task = None if self.recorded is None else source_of(self.recorded)
         return None if task is None else references_of(self.domain, task.state)
 
 
@@ -168,11 +171,13 @@ class BenchRows:
         """How many turns there are in each domain.
 
         Raises:
-            SpecError: there are none.
+            SpecError: there are none, or the answers of one refer to a task that cannot be generated again.
         """
         found: Counter[str] = Counter()
         for _, row, turns in self._picked():
             found[row.domain] += len(turns)
+            if _refers(row):
+                source_of(row.at(turns[-1]))
         if not found:
             there = {row.domain for _, row, _ in replace(self, domains=None)._picked()}
             wanted = f"rows of {', '.join(sorted(self.domains))}" if self.domains else "at least one row"
@@ -243,8 +248,13 @@ def bench_row(row: Row, line: int) -> BenchRow:
         spans=row.spans[-1] if row.spans else (),
         shown=(row.first_observation, *seen[:-1]),
         profile=row.profile,
-        recorded=row if row.profile == "compact" and row.domain in SOURCES else None,
+        recorded=row if _refers(row) else None,
     )
+
+
+def _refers(row: Row) -> bool:
+    """Whether answers to a row may refer to its task's state."""
+    return row.profile == "compact" and row.domain in SOURCES
 
 
 def _known_to_tiny(row: Row) -> Prompts:

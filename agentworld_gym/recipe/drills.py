@@ -19,6 +19,7 @@ from typing import Any
 from agentworld_gym.contracts import Message
 from agentworld_gym.recipe.samples import Sample
 from agentworld_gym.references import Blocks, Rows
+from agentworld_gym.references.numbering import numbered
 
 DOMAIN = "drill"
 QUESTIONS = 8
@@ -187,7 +188,7 @@ def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str,
     """Files with the numbers of their lines, whole or in part, and lines around one that changes."""
     names = [f"/repo/{words.word()}/{name}.py" for name in words.names(rng.randint(2, 4))]
     files = {name: [words.value() for _ in range(rng.randint(5, 24))] for name in names}
-    told = {name: list(_lined(lines)) for name, lines in files.items()}
+    told = {name: list(numbered(lines)) for name, lines in files.items()}
     known = Blocks(told)
     system = "\n".join("\n".join([f"= {name}", *lines]) for name, lines in told.items())
     turns = []
@@ -207,13 +208,9 @@ def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str,
             first = rng.randrange(last)
             last = min(last, first + rng.randint(3, 8))
             arguments |= {"offset": first, "limit": last - first}
-        shown = known.refer("\n".join(list(_lined(lines))[first:last]))
+        shown = known.refer("\n".join(numbered(lines[first:last], first + 1)))
         turns.append((f"> {_json({'name': tool, 'arguments': arguments})}", shown))
     return system, turns
-
-
-def _lined(lines: Sequence[str]) -> Iterator[str]:
-    return (f"{number:6}\t{line}" for number, line in enumerate(lines, 1))
 
 
 def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:

@@ -15,12 +15,13 @@ from pydantic import Field, ValidationInfo, field_validator
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Message
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape
+from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.parsing import OUTPUT_TAG, parse_completion
 from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.pools import group_of
 from agentworld_gym.recipe.rows import Row
 from agentworld_gym.recipe.weights import Weighting, turn_weights
+from agentworld_gym.references import SOURCES
 from agentworld_gym.screens.sight import current
 from agentworld_gym.spec import DOMAINS, Form, load_spec
 from agentworld_gym.task import Strict, Task, validated
@@ -242,13 +243,29 @@ def task_of(row: Row) -> Task | None:
     return task.model_copy(update={"controls": row.controls, "control_seed": row.control_seed})
 
 
+def source_of(row: Row) -> Task | None:
+    """The task whose state the answers of a session may refer to; None where they stand as they are.
+
+    Raises:
+        SpecError: recorded answers do refer to it, and it cannot be generated again.
+    """
+    task = task_of(row)
+    if task is None and row.profile == "compact" and row.domain in SOURCES:
+        for answer, shown in zip(row.response, row.observations, strict=False):
+            if unescape(answer) != shown:
+                expected = f"a task that can be generated again, for the recorded answers refer to it: {answer[:80]!r}"
+                raise SpecError(f"row {row.id}", "task_id", row.task_id, expected)
+    return task
+
+
 def meant(row: Row, prompts: Prompts, before: str, answer: str) -> str:
     """The observation that an answer to a turn of a session means; `before` is what was on the screen.
 
     Raises:
         AnswerError: as `Prompts.read`.
+        SpecError: as `source_of`, where the prompts refer to a task.
     """
-    return prompts.read(task_of(row) if prompts.refers else None, before, answer)
+    return prompts.read(source_of(row) if prompts.refers else None, before, answer)
 
 
 def _weights(row: Row, weighting: Weighting) -> list[float]:

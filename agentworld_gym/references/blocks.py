@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from agentworld_gym.references.grammar import ESCAPE, MARK, UnknownReference
+from agentworld_gym.references.grammar import ESCAPE, LONGEST, MARK, Room, UnknownReference
 
 LEAST = 3
 """Lines of the shortest part of a block that is referred to."""
@@ -30,7 +30,7 @@ _LEAD = "Output: "
 _MARKED = re.compile(rf"((?:{_LEAD}|\[[0-9]+\] )?)(\\*){MARK}")
 _BLOCK = re.compile(rf"((?:{_LEAD})?){MARK}(.+)", re.DOTALL)
 _HIT = re.compile(rf"(\[[0-9]+\] ){MARK}(.+)", re.DOTALL)
-_PART = re.compile(r"(.+):([0-9]{1,9})-([0-9]{1,9})", re.DOTALL)
+_PART = re.compile(r"(.+):([0-9]{1,9})(?:-|\.\.)([0-9]{1,9})", re.DOTALL)
 
 
 class Hit(NamedTuple):
@@ -72,7 +72,12 @@ class Blocks:
                 self._places[tuple(lines[first : first + LEAST])].append((name, first))
 
     def refer(self, text: str) -> str:
-        """The text with references in the place of known blocks, parts of them, and hits."""
+        """The text with references in the place of known blocks, parts of them, and hits.
+
+        A text longer than `LONGEST` has none.
+        """
+        if len(text) > LONGEST:
+            return "\n".join(map(_escaped, text.split("\n")))
         same = self._whole.get(text, ())
         if len(same) == 1 and len(MARK + same[0]) < len(text) and self._stands_for(MARK + same[0], text):
             return MARK + same[0]
@@ -88,19 +93,23 @@ class Blocks:
         return "\n".join([*short, *self._runs(lines, literal, len(lines))])
 
     def resolve(self, text: str) -> str:
-        """The text that one with references stands for.
+        """The text that one with references stands for; `..` is read like `-` between the numbers of lines.
 
         Raises:
-            UnknownReference: a block or an address that is not known, lines that it does not have, or a hit without a
-                snippet.
+            UnknownReference: a block or an address that is not known, lines that it does not have, a hit without a
+                snippet, or references that stand for more than `LONGEST` characters.
         """
         found: list[str] = []
+        room = Room(text)
         lines = iter(text.split("\n"))
         for line in lines:
             if hit := _HIT.fullmatch(line):
-                found += self._told(hit[1], hit[2], next(lines, None))
+                told = self._told(hit[1], hit[2], next(lines, None))
+                room.take(_size(told))
+                found += told
             elif block := _BLOCK.fullmatch(line):
-                first, *rest = self._lines(block[2])
+                first, *rest = part = self._lines(block[2])
+                room.take(_size(part))
                 found += [block[1] + first, *rest]
             else:
                 found.append(_MARKED.sub(_unmarked, line, count=1) if _MARKED.match(line) else line)
@@ -157,12 +166,16 @@ class Blocks:
 
     def _candidates(self, lines: Sequence[str], start: int, end: int) -> Iterator[_Run]:
         """The longest run from each line on that is known from one place alone, where a reference is shorter."""
+        stops: dict[tuple[str, int], int] = {}  # by block and shift: all lines of a run share its end
         for at in range(start, end - LEAST + 1):
             head = lines[at].removeprefix(_LEAD)
             places = self._places.get((head, *lines[at + 1 : at + LEAST]), ())
             if not places or len(places) > OFTEN:
                 continue
-            ends = [(self._length(lines, at, end, name, first), name, first) for name, first in places]
+            for name, first in places:
+                if stops.get((name, first - at), at) <= at:
+                    stops[name, first - at] = at + self._length(lines, at, end, name, first)
+            ends = [(stops[name, first - at] - at, name, first) for name, first in places]
             longest = max(length for length, _, _ in ends)
             _, name, first = next(place for place in ends if place[0] == longest)
             run = _Run(at, at + longest, name, first)
@@ -203,6 +216,11 @@ def _apart(runs: Iterable[_Run]) -> list[_Run]:
             chosen.append(run)
             taken.update(range(run.start, run.end))
     return sorted(chosen, key=lambda run: run.start)
+
+
+def _size(lines: Sequence[str]) -> int:
+    """Characters of lines and of the line feeds between them."""
+    return sum(map(len, lines)) + len(lines) - 1
 
 
 def _is_name(name: str) -> bool:

@@ -12,6 +12,12 @@ MARK = "@"
 ESCAPE = "\\"
 """Stands before what looks like a reference and is none."""
 
+LONGEST = 1_000_000
+"""Characters that the references of one text stand for at most, all together and with the JSON around rows.
+
+References to large blocks, and rows that repeat the fields of others, would stand for any number of them.
+"""
+
 
 class UnknownReference(AnswerError):
     """A reference to something that the state does not hold; names it, and what was expected."""
@@ -25,15 +31,33 @@ class UnknownReference(AnswerError):
         return type(self), (self.reference, self.expected)
 
 
+class Room:
+    """Counts what a text with references stands for while it is resolved."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._left = text, LONGEST
+
+    def take(self, count: int) -> None:
+        """Count characters, before they are put together.
+
+        Raises:
+            UnknownReference: there are too many.
+        """
+        self._left -= count
+        if self._left < 0:
+            raise UnknownReference(self._text, f"references that stand for at most {LONGEST:_} characters")
+
+
 class References(Protocol):
     """What a text may refer to."""
 
     def refer(self, text: str) -> str:
-        """The text with references in the place of what is known."""
+        """The text with references in the place of what is known; without any where it is longer than `LONGEST`."""
 
     def resolve(self, text: str) -> str:
         """The text that one with references stands for; the inverse of `refer`.
 
         Raises:
-            UnknownReference: a reference to nothing that is known, or one that cannot be read.
+            UnknownReference: a reference to nothing that is known, one that cannot be read, or references that stand
+                for more than `LONGEST` characters.
         """

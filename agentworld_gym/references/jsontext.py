@@ -15,7 +15,9 @@ _STRING = r'"(?:[^"\\]|\\.)*"'
 _SCALAR = re.compile(rf"{_STRING}|-?[0-9][0-9.eE+-]*|true|false|null", re.DOTALL)
 _KEY = re.compile(_STRING, re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_STRINGS = re.compile(_STRING, re.DOTALL)
+_UNMARKED = re.compile(rf'(?:[^"{MARK}]+|{_STRING})*', re.DOTALL)
+"""What goes before the first mark outside of strings, or the first quote that nothing closes."""
+
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*:[\w.:/@+-]+")
 """Table and key of a row."""
 
@@ -59,7 +61,10 @@ def is_marked(text: str) -> bool:
     """
     if text.startswith(MARK):
         return True
-    return text[:1] in ("{", "[") and MARK in text and MARK in _STRINGS.sub("", text)
+    if text[:1] not in ("{", "[") or MARK not in text:
+        return False
+    before = _UNMARKED.match(text)
+    return before is not None and MARK in text[before.end() :]
 
 
 def written(node: Node) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.references.grammar import ESCAPE, MARK, UnknownReference
+from agentworld_gym.references.grammar import ESCAPE, MARK, Room, UnknownReference
 from agentworld_gym.references.jsontext import AGAIN, NAME, Array, Node, Object, Reference, is_marked, parsed, written
 
 MOST_COLUMNS = 3
@@ -56,7 +56,10 @@ class Rows:
                 self._showing[pair].append(row)
 
     def refer(self, text: str) -> str:
-        """The text with references in the place of objects that show known rows; as it is where it is no JSON."""
+        """The text with references in the place of objects that show known rows.
+
+        It stays as it is where it is no JSON, or longer than `LONGEST`.
+        """
         if is_marked(text.lstrip(ESCAPE)):
             return ESCAPE + text
         try:
@@ -69,11 +72,12 @@ class Rows:
         """The text that one with references stands for.
 
         Raises:
-            UnknownReference: a row or a key that is not known, or a text that has a reference and is no JSON otherwise.
+            UnknownReference: a row or a key that is not known, a text that has a reference and is no JSON otherwise, or
+                one that stands for more than `LONGEST` characters.
         """
         if text.startswith(ESCAPE) and is_marked(text.lstrip(ESCAPE)):
             return text.removeprefix(ESCAPE)
-        return written(self._resolved(parsed(text))) if is_marked(text) else text
+        return written(self._resolved(parsed(text), Room(text))) if is_marked(text) else text
 
     def _referred(self, node: Node, around: tuple[str, str]) -> Node:
         """A value with references; `around` is the first key and value of the object that it stands in."""
@@ -111,17 +115,22 @@ class Rows:
             return None
         return candidates[ranks.index(best)]
 
-    def _resolved(self, node: Node) -> Node:
+    def _resolved(self, node: Node, room: Room) -> Node:
+        """A value without references, counted before the values in it are, which may repeat others."""
         match node:
             case Array(items):
-                return Array(tuple(map(self._resolved, _lengthened(items))))
+                room.take(2 * len(items) or 2)
+                return Array(tuple(self._resolved(item, room) for item in _lengthened(items)))
             case Object(pairs):
-                return Object(tuple((key, self._resolved(value)) for key, value in pairs))
+                room.take(sum(len(key) + 4 for key, _ in pairs) or 2)
+                return Object(tuple((key, self._resolved(value, room)) for key, value in pairs))
             case Reference():
-                return self._object(node)
+                return self._resolved(self._object(node), room)
+        room.take(len(node))
         return node
 
     def _object(self, reference: Reference) -> Object:
+        """The object that a reference stands for, which may hold further ones."""
         row = self._rows.get(reference.name)
         if row is None:
             raise UnknownReference(
@@ -135,7 +144,7 @@ class Rows:
 
     def _pair(self, row: _Row, key: str, value: Node | None) -> tuple[str, Node]:
         if value is not None:
-            return key, self._resolved(value)
+            return key, value
         if key not in row.values:
             raise UnknownReference(f"{MARK}{row.name}{{{key[1:-1]}}}", f"one of the keys {', '.join(row.values)}")
         return key, row.values[key]

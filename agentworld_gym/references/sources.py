@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
 from agentworld_gym.references.blocks import Blocks, Hit
 from agentworld_gym.references.grammar import References
+from agentworld_gym.references.numbering import numbered
 from agentworld_gym.references.rows import Rows
 
-LONGEST_LINE = 2_000
-"""Characters of a line that `read_file` shows."""
+KEPT = 16
+"""States whose references are kept; those of a state of two million characters take some 60 MB."""
 
 State = Mapping[str, Any]
 
@@ -19,7 +20,8 @@ State = Mapping[str, Any]
 def references_of(domain: str, state: State) -> References | None:
     """What a text of a domain may refer to in a state; None where there is nothing.
 
-    Built once for a state, by its identity: it must not change later.
+    Built once for a state, by its identity: it must not change later. They are kept for the states last asked for,
+    `KEPT` of them, and built anew for others: whoever steps more tasks in turn than that builds them at every step.
 
     >>> print(references_of("swe", {"files": {"/repo/a.py": "import os"}}).resolve("@/repo/a.py"))
          1	import os
@@ -42,7 +44,7 @@ class _Same:
         return isinstance(other, _Same) and other.state is self.state
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=KEPT)
 def _kept(domain: str, same: _Same) -> References | None:
     return SOURCES[domain](same.state)
 
@@ -81,13 +83,9 @@ def _files(state: State) -> References | None:
     for path, text in files.items():
         if isinstance(text, str) and text and str(path).startswith("/"):
             lines = text.removesuffix("\n").split("\n")
-            blocks[str(path)] = list(_numbered(lines))
+            blocks[str(path)] = list(numbered(lines))
             blocks[f"={path}"] = lines
     return Blocks(blocks) if blocks else None
-
-
-def _numbered(lines: list[str]) -> Iterator[str]:
-    return (f"{number:6}\t{line[:LONGEST_LINE]}" for number, line in enumerate(lines, 1))
 
 
 SOURCES: Mapping[str, Callable[[State], References | None]] = {"mcp": _tables, "search": _pages, "swe": _files}

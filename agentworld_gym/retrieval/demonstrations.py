@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 from pydantic import Field
 
-from agentworld_gym.changes import diff
+from agentworld_gym.changes import SCREEN, diff, numbered
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
@@ -21,6 +21,7 @@ from agentworld_gym.prompt import Prompts
 from agentworld_gym.retrieval.index import StepIndex
 from agentworld_gym.retrieval.steps import DISTURBED, RecordedStep, origin_of_row, origin_of_task, steps_of
 from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.shorthand import shorten
 from agentworld_gym.spec import data_folder
 from agentworld_gym.task import Strict, validated
 from agentworld_gym.templates import ticks
@@ -68,7 +69,8 @@ class Demonstrations:
     Args:
         index: of recorded steps.
         prompts: whose profile and form the steps are written in. In the change form a step shows the change that a
-            model would write; elsewhere a graphical domain shows what changed, because a whole screen says little.
+            model would write, or the screen in full where that would refer to the one before, which is not shown;
+            elsewhere a graphical domain shows what changed, because a whole screen says little.
         k: how many steps at most.
         max_chars: how many characters of actions and observations at most, shared by the steps alike; what is longer is
             cut at its end.
@@ -99,11 +101,12 @@ class Demonstrations:
 
     @cached_property
     def digest(self) -> str:
-        """Of all that decides what is shown: the index, the template, and how much."""
+        """Of all that decides what is shown: the index, the template, how steps are written, and how much."""
         environment, name = self._environment, TEMPLATES[self.prompts.profile]
         assert environment.loader is not None
         source = environment.loader.get_source(environment, name)[0]
-        return digest_of({"index": self.index.digest, "template": source, "k": self.k, "max_chars": self.max_chars})
+        shown = {"index": self.index.digest, "template": source, "prompts": self.prompts.digest}
+        return digest_of({**shown, "k": self.k, "max_chars": self.max_chars})
 
     @cached_property
     def _environment(self) -> Environment:
@@ -124,9 +127,7 @@ class Demonstrations:
     def _shown(self, step: RecordedStep) -> dict[str, Any]:
         room = max(1, self.max_chars // self.k)
         changed = step.domain in GRAPHICAL and self.prompts.profile == "full"
-        told = (
-            diff(step.before, step.observation) if changed else self.prompts.answer(None, step.before, step.observation)
-        )
+        told = diff(step.before, step.observation) if changed else self._alone(step)
         target, action = step.target[: room // 4], step.action[: room // 2]
         observation = told[: max(0, room - len(action) - len(target))]
         return {
@@ -137,6 +138,13 @@ class Demonstrations:
             "cut": len(observation) < len(told),
             "ticks": ticks(f"{action}\n{observation}"),
         }
+
+    def _alone(self, step: RecordedStep) -> str:
+        """What a model would answer, without references to a screen that the step does not show."""
+        answer = self.prompts.answer(None, step.before, step.observation)
+        if self.prompts.form == "change" and answer.startswith(SCREEN):
+            return numbered(shorten(step.domain, step.observation))
+        return answer
 
 
 def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = None) -> Demonstrations:

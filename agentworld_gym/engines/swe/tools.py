@@ -12,9 +12,9 @@ from agentworld_gym.engines.swe.episode import Episode, Todo
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
 from agentworld_gym.engines.swe.search import BadPattern, Pattern, glob_matches, ignored
 from agentworld_gym.engines.swe.state import SYSTEM
+from agentworld_gym.references.numbering import LONGEST_LINE, numbered
 
 MAX_LINES = 2_000
-MAX_LINE = 2_000
 MAX_MATCHES = 200
 AROUND = 4
 
@@ -54,15 +54,6 @@ def _path(episode: Episode, arguments: Arguments, key: str, default: str | None 
     return absolute(value)
 
 
-def numbered(rows: list[str], first: int) -> str:
-    """Lines with their numbers, as `cat -n` prints them.
-
-    >>> numbered(["a", "b"], 9)
-    '     9\\ta\\n    10\\tb'
-    """
-    return "\n".join(f"{number:6}\t{row[:MAX_LINE]}" for number, row in enumerate(rows, first))
-
-
 def _rows(text: str) -> list[str]:
     return [line.removesuffix("\n") for line in lines(text)]
 
@@ -84,7 +75,7 @@ def read_file(episode: Episode, arguments: Arguments) -> str:
         return f"[no lines: {path} has {len(rows)} lines]"
     part = rows[start : start + min(limit or MAX_LINES, MAX_LINES)]
     head = f"[lines {start + 1}-{start + len(part)} of {len(rows)}]\n" if len(part) < len(rows) else ""
-    return head + numbered(part, start + 1)
+    return head + "\n".join(numbered(part, start + 1))
 
 
 def _missing(episode: Episode, path: str) -> str:
@@ -144,7 +135,8 @@ def edit(episode: Episode, arguments: Arguments) -> str:
     _write(episode, path, text)
     rows = _rows(text)
     start, end = max(first - AROUND, 0), min(first + new.count("\n") + 1 + AROUND, len(rows))
-    return f"The file {path} has been edited.\n{numbered(rows[start:end], start + 1)}".rstrip("\n")
+    shown = "\n".join(numbered(rows[start:end], start + 1))
+    return f"The file {path} has been edited.\n{shown}".rstrip("\n")
 
 
 def list_directory(episode: Episode, arguments: Arguments) -> str:
@@ -227,7 +219,7 @@ def grep_search(episode: Episode, arguments: Arguments) -> str:
         if name != last:
             out.extend((["---"] if last else []) + [f"File: {name}"])
             last = name
-        out.append(f"L{number}: {row[:MAX_LINE].strip()}")
+        out.append(f"L{number}: {row[:LONGEST_LINE].strip()}")
     return "\n".join([*out, "---", *_left_out(len(found) - len(rows), "matches")])
 
 
