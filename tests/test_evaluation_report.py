@@ -188,6 +188,12 @@ def test_a_world_that_cannot_be_taught_keeps_the_colour_of_its_own_history():
     assert set(re.findall(r'class="fill" style="[^"]*background:(var[^"]*)"', html)) == {own, *COLOURS[2:]}
 
 
+def test_kinds_of_content_have_no_heading_where_none_were_seen():
+    (domain,) = (one for one in FIDELITY.domains if one.domain == "terminal")
+    bare = FIDELITY.model_copy(update={"domains": (domain.model_copy(update={"taught": run(0.9, kinds={})}),)})
+    assert "By kind of content" in page([FIDELITY]) and "By kind of content" not in page([bare])
+
+
 def test_partings_that_are_not_all_listed_are_counted():
     assert "the first 1 of 10" in page([TRANSFER])
     assert "differs." in page([TRANSFER.model_copy(update={"only_dream": 1})])
