@@ -87,7 +87,7 @@ def renumbers(change: str) -> bool:
 
     A screen with references has no numbers of its own.
 
-    >>> renumbers("@@ change\n3| C"), renumbers("@@ change\n-3"), renumbers("@@ screen\n@3-5"), renumbers("0| a\n1| b")
+    >>> renumbers("@@ change\n3| C"), renumbers("@@ change\n-3"), renumbers("@@ screen\n@3..5"), renumbers("0| a\n1| b")
     (False, True, True, False)
     """
     header, *lines = change.split("\n")
