@@ -171,6 +171,30 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
         ModelConfig(path="x", layers_of="y")
 
 
+def test_a_deeper_model_begins_by_answering_as_the_one_that_its_layers_are_of(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from agentworld_gym.recipe.model import make_model, make_tokenizer, write_model
+
+    def of_depth(depth: int, origin: Path | None) -> Any:
+        shape = ModelShape(hidden_size=32, intermediate_size=64, num_hidden_layers=depth, vocab_size=400)
+        return make_model(ModelConfig(shape=shape, layers_of=origin and str(origin)), tokenizer, 0)
+
+    tokenizer = make_tokenizer(ModelConfig(shape=ModelShape(vocab_size=400)), ["alpha beta\ncat notes.txt"] * 3)
+    source = write_model(of_depth(3, None), tokenizer, tmp_path / "model")
+    ids = torch.arange(6, 200)[None]
+    with torch.no_grad():
+        expected = of_depth(3, source)(ids).logits
+        for depth in (4, 5, 6):
+            deeper = of_depth(depth, source)
+            assert torch.allclose(deeper(ids).logits, expected, atol=1e-4)
+            for layer in deeper.model.layers:
+                layer.self_attn.o_proj.weight.add_(0.1)
+            assert not torch.allclose(deeper(ids).logits, expected, atol=1e-2)
+    for depth in (2, 7):
+        with pytest.raises(SpecError, match=r"layers\..*the shape of the model to train"):
+            of_depth(depth, source)
+
+
 def test_activations_may_be_computed_twice_also_from_scratch() -> None:
     pytest.importorskip("torch")
     from agentworld_gym.recipe.model import make_model, make_tokenizer

@@ -101,9 +101,9 @@ class ModelConfig(Strict):
     A path is a folder that transformers can read, such as the `model` of an earlier run (that is how SFT goes on from
     CPT, and RL from SFT), or a name on the Hugging Face hub, which is fetched only with `download`. A model from
     scratch gets a tokenizer of its own, made from the first `tokenizer_samples` samples; with `layers_of` it begins
-    with the layers of another model of its shape, whose vocabulary may differ. `dtype` is that of the weights while
-    they are trained; FSDP in mixed precision raises it to float32. `gradient_checkpointing` computes activations twice
-    and keeps few of them.
+    with the layers of another model of its shape, whose vocabulary may differ and which may have fewer of them. `dtype`
+    is that of the weights while they are trained; FSDP in mixed precision raises it to float32.
+    `gradient_checkpointing` computes activations twice and keeps few of them.
 
     >>> ModelConfig(path="runs/cpt/model").shape is None, ModelConfig().shape == ModelShape()
     (True, True)

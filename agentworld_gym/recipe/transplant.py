@@ -1,12 +1,14 @@
-"""The layers of a trained model under another vocabulary.
+"""The layers of a trained model under another vocabulary, and in a deeper model.
 
 What the layers of a small model learn first and longest, to look things up in the prompt and to copy them, has little
 to do with which tokens there are. A model that begins with such layers copies with a vocabulary of its own after some
-hundred steps instead of some thousand.
+hundred steps instead of some thousand. Layers that are added begin as copies that write nothing, so that the deeper
+model answers as the other did (growth in depth, as in LLaMA Pro: C. Wu et al., 2024).
 """
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 NOISE = 0.5
 """Spread of what is added to a row that is made of others, in spreads of all rows, so that equal rows part."""
 
+_LAYER = re.compile(r"(.*\blayers\.)([0-9]+)(\..*)")
+_WRITES = ("self_attn.o_proj.weight", "mlp.down_proj.weight")
+
 
 def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, source: str) -> None:
     """Give a model the layers of another one, and rows for its tokens.
@@ -28,7 +33,7 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
     the other vocabulary, and some noise, which follows torch's random numbers.
 
     Args:
-        model: of the same shape as the other, but for the vocabulary.
+        model: of the same shape as the other, but for the vocabulary, and up to twice as deep (see `origins`).
         tokenizer: of the model.
         source: the folder of the other model, with its tokenizer, or the name of one that comes with the package.
 
@@ -50,12 +55,15 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
     rows: torch.Tensor = other.get_input_embeddings().weight.detach()
     spread = NOISE * float(rows.std())
     given, wanted = _layers(other), _layers(model)
+    silent = _deepen(given, other.config.num_hidden_layers, model.config.num_hidden_layers)
     for name in sorted(given.keys() | wanted.keys()):
         shape, expected = (list(layers[name].shape) if name in layers else None for layers in (given, wanted))
         if shape != expected:
             raise SpecError(source, name, shape, f"{expected}, the shape of the model to train")
     for name, parameter in wanted.items():
         parameter.data.copy_(given[name].data)
+        if name in silent:
+            parameter.data.zero_()
     known = pieces.get_vocab()
     table: Any = model.get_input_embeddings()
     with torch.no_grad():
@@ -66,6 +74,35 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
             parts = pieces(tokenizer.decode([number]), add_special_tokens=False)["input_ids"]
             mean = rows[parts].mean(0) if parts else rows.mean(0)
             table.weight[number] = mean + spread * torch.randn(len(mean))
+
+
+def origins(depth: int, wanted: int) -> list[int]:
+    """Which layer of a model each one of a deeper model begins as: those in the middle come twice.
+
+    >>> origins(4, 6), origins(3, 3)
+    ([0, 1, 1, 2, 2, 3], [0, 1, 2])
+    """
+    first = (2 * depth - wanted) // 2
+    return sorted([*range(depth), *range(first, first + wanted - depth)])
+
+
+def _deepen(layers: dict[str, torch.Tensor], depth: int, wanted: int) -> set[str]:
+    """Number layers as the deeper model does, in place; returns the names of what writes nothing at first."""
+    if not depth < wanted <= 2 * depth:
+        return set()
+    order = origins(depth, wanted)
+    old = {name: layers.pop(name) for name in list(layers) if _LAYER.fullmatch(name)}
+    silent: set[str] = set()
+    for number, origin in enumerate(order):
+        for name, parameter in old.items():
+            parts = _LAYER.fullmatch(name)
+            if parts is None or int(parts[2]) != origin:
+                continue
+            called = f"{parts[1]}{number}{parts[3]}"
+            layers[called] = parameter
+            if number and order[number - 1] == origin and called.endswith(_WRITES):
+                silent.add(called)
+    return silent
 
 
 def _layers(model: PreTrainedModel) -> dict[str, torch.Tensor]:
