@@ -146,7 +146,7 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
     from agentworld_gym.recipe.model import make_model, make_tokenizer
 
     source = resources.files("agentworld_gym") / "models" / "tiny-terminal"
-    shape = ModelShape(vocab_size=400)
+    shape = ModelShape(vocab_size=400, num_hidden_layers=6)
     config = ModelConfig(shape=shape, layers_of="tiny-terminal")
     tokenizer = make_tokenizer(config, ["alpha beta\ncat notes.txt"] * 3)
     model, again = make_model(config, tokenizer, 0), make_model(config, tokenizer, 0)
@@ -162,9 +162,6 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
     assert torch.equal(model.get_input_embeddings().weight[end], other.get_input_embeddings().weight[1])
     with pytest.raises(SpecError, match="the shape of the model to train"):
         make_model(ModelConfig(shape=ModelShape(hidden_size=64), layers_of=str(source)), tokenizer, 0)
-    for layers in (1, 9):
-        with pytest.raises(SpecError, match=r"layers\..*the shape of the model to train"):
-            make_model(ModelConfig(shape=ModelShape(num_hidden_layers=layers), layers_of=str(source)), tokenizer, 0)
     with pytest.raises(GeneratorError, match="layers_of"):
         make_model(ModelConfig(shape=shape, layers_of="nowhere"), tokenizer, 0)
     with pytest.raises(ValueError, match="layers_of: for a model from scratch"):
