@@ -42,7 +42,7 @@ console = Console()
 def train(seed: int, arguments: argparse.Namespace, encoder: TextEncoder, label: str) -> Training:
     """One training run with a progress bar."""
     steps, options = arguments.steps, world_options(arguments)
-    options["world"] = arguments.train_world or options["world"]
+    options = {**options, **dream_options(arguments)}
     env = make_sb3_env(
         env_id(arguments), num_envs=32, seed=1000 * seed, encoder=encoder, backplay=arguments.backplay, **options
     )
@@ -79,6 +79,14 @@ def world_options(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def dream_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What differs in the world of `--train-world`, if there is one."""
+    if not arguments.train_world:
+        return {}
+    cut = {"sampling": {"max_tokens": arguments.max_tokens}} if arguments.max_tokens else {}
+    return {"world": arguments.train_world, **cut}
+
+
 def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, Any]:
     """Train one agent and play the test seeds."""
     encoder = TextEncoder(blind=blind)
@@ -101,9 +109,9 @@ def measure(seed: int, arguments: argparse.Namespace, blind: bool) -> dict[str, 
             training.model,
             env_id(arguments),
             range(arguments.dreams),
-            world=arguments.train_world,
             levels=options["levels"],
             families=options["families"],
+            **dream_options(arguments),
             encoder=encoder,
             deterministic=not blind,
         )
@@ -149,6 +157,7 @@ def main() -> None:
     parser.add_argument("--domain", default="terminal")
     parser.add_argument("--train-world", help="where to train, such as `tiny`; the test is in the grounded world")
     parser.add_argument("--dreams", type=int, default=100, help="unseen test seeds in the world of --train-world")
+    parser.add_argument("--max-tokens", type=int, help="cut answers of --train-world off there")
     parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--families", nargs="+", help="of tasks; default: all of the domain")
     parser.add_argument("--max-steps", type=int, default=12, help="step limit in training")
