@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("--domain", default="terminal")
     parser.add_argument("--train-world", help="where to train, such as `tiny`; the test is in the grounded world")
     parser.add_argument("--dreams", type=int, default=100, help="unseen test seeds in the world of --train-world")
-    parser.add_argument("--max-tokens", type=int, help="cut answers of --train-world off there")
+    parser.add_argument("--max-tokens", type=int, help="cut answers of --train-world off there, in its test too")
     parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--families", nargs="+", help="of tasks; default: all of the domain")
     parser.add_argument("--max-steps", type=int, default=12, help="step limit in training")
@@ -171,6 +171,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write everything measured to this JSON file")
     parser.add_argument("--save", type=Path, help="keep the agents in this folder")
     arguments = parser.parse_args()
+    if arguments.max_tokens and not arguments.train_world:
+        parser.error("--max-tokens: only with --train-world")
     torch.set_num_threads(1)
     report: dict[str, list[dict[str, Any]]] = {"PPO": []}
     if not arguments.no_twin:

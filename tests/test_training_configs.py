@@ -161,7 +161,8 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
     end = tokenizer.eos_token_id
     assert torch.equal(model.get_input_embeddings().weight[end], other.get_input_embeddings().weight[1])
     with pytest.raises(SpecError, match="the shape of the model to train"):
-        make_model(ModelConfig(shape=ModelShape(hidden_size=64), layers_of=str(source)), tokenizer, 0)
+        narrow = ModelShape(hidden_size=64, num_hidden_layers=6)
+        make_model(ModelConfig(shape=narrow, layers_of=str(source)), tokenizer, 0)
     with pytest.raises(GeneratorError, match="layers_of"):
         make_model(ModelConfig(shape=shape, layers_of="nowhere"), tokenizer, 0)
     with pytest.raises(ValueError, match="layers_of: for a model from scratch"):
@@ -171,6 +172,7 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
 def test_a_deeper_model_begins_by_answering_as_the_one_that_its_layers_are_of(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from agentworld_gym.recipe.model import make_model, make_tokenizer, write_model
+    from agentworld_gym.recipe.transplant import origins
 
     def of_depth(depth: int, origin: Path | None) -> Any:
         shape = ModelShape(hidden_size=32, intermediate_size=64, num_hidden_layers=depth, vocab_size=400)
@@ -184,11 +186,15 @@ def test_a_deeper_model_begins_by_answering_as_the_one_that_its_layers_are_of(tm
         for depth in (4, 5, 6):
             deeper = of_depth(depth, source)
             assert torch.allclose(deeper(ids).logits, expected, atol=1e-4)
-            for layer in deeper.model.layers:
-                layer.self_attn.o_proj.weight.add_(0.1)
-            assert not torch.allclose(deeper(ids).logits, expected, atol=1e-2)
+            copies = [place for place, origin in enumerate(origins(3, depth)) if origin in origins(3, depth)[:place]]
+            assert len(copies) == depth - 3
+            for place in copies:
+                layer, twin = deeper.model.layers[place], deeper.model.layers[place - 1]
+                assert torch.equal(layer.mlp.up_proj.weight, twin.mlp.up_proj.weight)
+                layer.mlp.down_proj.weight.add_(twin.mlp.down_proj.weight)
+            assert not torch.allclose(deeper(ids).logits, expected, atol=1e-3)
     for depth in (2, 7):
-        with pytest.raises(SpecError, match=r"layers\..*the shape of the model to train"):
+        with pytest.raises(SpecError, match=rf"num_hidden_layers: got {depth}, expected 3 to 6"):
             of_depth(depth, source)
 
 

@@ -39,7 +39,7 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
 
     Raises:
         GeneratorError: there is no model in that folder.
-        SpecError: the layers are of another shape.
+        SpecError: the layers are of another shape, too many or too few.
     """
     import torch
     import transformers
@@ -55,7 +55,11 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
     rows: torch.Tensor = other.get_input_embeddings().weight.detach()
     spread = NOISE * float(rows.std())
     given, wanted = _layers(other), _layers(model)
-    silent = _deepen(given, other.config.num_hidden_layers, model.config.num_hidden_layers)
+    depth, deeper = other.config.num_hidden_layers, model.config.num_hidden_layers
+    if not depth <= deeper <= 2 * depth:
+        expected = f"{depth} to {2 * depth}, since {source} has {depth} layers"
+        raise SpecError("model", "shape.num_hidden_layers", deeper, expected)
+    silent = _deepen(given, depth, deeper)
     for name in sorted(given.keys() | wanted.keys()):
         shape, expected = (list(layers[name].shape) if name in layers else None for layers in (given, wanted))
         if shape != expected:
@@ -88,8 +92,6 @@ def origins(depth: int, wanted: int) -> list[int]:
 
 def _deepen(layers: dict[str, torch.Tensor], depth: int, wanted: int) -> set[str]:
     """Number layers as the deeper model does, in place; returns the names of what writes nothing at first."""
-    if not depth < wanted <= 2 * depth:
-        return set()
     order = origins(depth, wanted)
     old = {name: layers.pop(name) for name in list(layers) if _LAYER.fullmatch(name)}
     silent: set[str] = set()
