@@ -57,8 +57,8 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
     given, wanted = _layers(other), _layers(model)
     depth, deeper = other.config.num_hidden_layers, model.config.num_hidden_layers
     if not depth <= deeper <= 2 * depth:
-        expected = f"{depth} to {2 * depth}, since {source} has {depth} layers"
-        raise SpecError("model", "shape.num_hidden_layers", deeper, expected)
+        fitting = f"{depth} to {2 * depth}, since {source} has {depth} layers"
+        raise SpecError("model", "shape.num_hidden_layers", deeper, fitting)
     silent = _deepen(given, depth, deeper)
     for name in sorted(given.keys() | wanted.keys()):
         shape, expected = (list(layers[name].shape) if name in layers else None for layers in (given, wanted))
