@@ -163,6 +163,9 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
     with pytest.raises(SpecError, match="the shape of the model to train"):
         narrow = ModelShape(hidden_size=64, num_hidden_layers=6)
         make_model(ModelConfig(shape=narrow, layers_of=str(source)), tokenizer, 0)
+    for layers in (1, 13):
+        with pytest.raises(SpecError, match=rf"num_hidden_layers: got {layers}, expected 6 to 12"):
+            make_model(ModelConfig(shape=ModelShape(num_hidden_layers=layers), layers_of=str(source)), tokenizer, 0)
     with pytest.raises(GeneratorError, match="layers_of"):
         make_model(ModelConfig(shape=shape, layers_of="nowhere"), tokenizer, 0)
     with pytest.raises(ValueError, match="layers_of: for a model from scratch"):
