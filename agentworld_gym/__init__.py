@@ -27,6 +27,7 @@ from agentworld_gym.errors import (
     RecordingError,
     SpecError,
     TraceError,
+    UnknownOption,
     WorldNotConfigured,
 )
 from agentworld_gym.fingerprint import Fingerprint, Part
@@ -62,6 +63,7 @@ __all__ = [
     "SpecError",
     "Task",
     "TraceError",
+    "UnknownOption",
     "Usage",
     "World",
     "WorldNotConfigured",

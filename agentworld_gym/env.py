@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import World
 from agentworld_gym.episode import Episode, EpisodeRunner
-from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.errors import ClosedError, SpecError, UnknownOption
 from agentworld_gym.spaces import UnicodeText
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
@@ -207,16 +207,17 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
             self.runner.close()
 
 
-def env_options(options: dict[str, Any]) -> EnvOptions:
-    """Typed options.
+def env_options(options: dict[str, Any], owner: str = "AgentWorldEnv") -> EnvOptions:
+    """Typed options of an environment of the class `owner`.
 
     Raises:
-        SpecError: an option that does not exist, or a custom environment without a spec.
+        UnknownOption: an option that does not exist.
+        SpecError: a custom environment without a spec.
     """
     known = set(EnvOptions.__dataclass_fields__)
     for name, value in options.items():
         if name not in known:
-            raise SpecError("options", name, value, f"one of {', '.join(sorted(known))}")
+            raise UnknownOption(owner, name, value, known)
     if "spec" not in options:
         raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
     return EnvOptions(**options)

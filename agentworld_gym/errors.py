@@ -2,7 +2,8 @@
 
     AgentWorldError
     ├── SpecError              a spec, task, prompt or configuration is wrong (names file, key, value, expected)
-    │   └── MissingFile        a file or folder that was named is not there
+    │   ├── MissingFile        a file or folder that was named is not there
+    │   └── UnknownOption      an environment has no such option; also a TypeError, as of any keyword argument
     ├── WorldNotConfigured     the domain has no such world; says what to pass
     ├── FingerprintMismatch    another world than the one that was expected
     ├── RecordingError         a recording has no such transition, or cannot be read
@@ -17,6 +18,7 @@ A failure of the world during an episode is not an exception: see `agentworld_gy
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,33 @@ class MissingFile(SpecError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.file, self.expected, self.kind, self.key)
+
+
+class UnknownOption(SpecError, TypeError):
+    """An environment was given an option that it does not have.
+
+    It is a `TypeError` in Python's wording as well, because libraries that pass options of their own look for that.
+    `gym.make` raises it again with its text alone: `key` and `value` are then empty.
+
+    Args:
+        owner: the class that was given the option, or a whole message.
+        name: the option.
+        value: what it was given.
+        known: the options that there are.
+
+    >>> print(UnknownOption("Env", "wrld", "tiny", ["world", "spec"]))
+    Env.__init__() got an unexpected keyword argument 'wrld' (options: wrld: got 'tiny', expected one of spec, world)
+    """
+
+    def __init__(self, owner: str, name: str = "", value: Any = None, known: Iterable[str] = ()) -> None:
+        self._made = (owner, name, value, tuple(known)) if name else (owner,)
+        super().__init__("options", name, value, f"one of {', '.join(sorted(known))}")
+        if name:
+            owner = f"{owner}.__init__() got an unexpected keyword argument {name!r} ({self.args[0]})"
+        self.args = (owner,)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made
 
 
 class WorldNotConfigured(AgentWorldError):

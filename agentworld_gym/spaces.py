@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
+from numpy.typing import NDArray
 
 
 class UnicodeText(gym.Space[str]):
@@ -68,3 +71,56 @@ class UnicodeText(gym.Space[str]):
 
     def __repr__(self) -> str:
         return f"UnicodeText({self.max_chars})"
+
+
+class SharedTexts(Sequence[str]):
+    """The texts that several processes write to one shared memory, as they stand there when they are read.
+
+    A row of the memory holds the length of its text and then one number a character. A deep copy is a tuple.
+    """
+
+    def __init__(self, rows: NDArray[np.int32]) -> None:
+        self._rows = rows
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        row = self._rows[index]
+        code: bytes = row[1 : 1 + row[0]].tobytes()
+        return code.decode("utf-32-le", "surrogatepass")
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> tuple[str, ...]:
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+@create_shared_memory.register(UnicodeText)
+def _create(space: UnicodeText, n: int = 1, ctx: Any = multiprocessing) -> Any:
+    return ctx.Array("i", n * (1 + space.max_chars))
+
+
+@read_from_shared_memory.register(UnicodeText)
+def _read(space: UnicodeText, shared_memory: Any, n: int = 1) -> SharedTexts:
+    return SharedTexts(_rows(space, shared_memory))
+
+
+@write_to_shared_memory.register(UnicodeText)
+def _write(space: UnicodeText, index: int, value: str, shared_memory: Any) -> None:
+    if len(value) > space.max_chars:
+        raise ValueError(f"a text of {len(value)} characters does not fit {space}")
+    row = _rows(space, shared_memory)[index]
+    row[1 : 1 + len(value)] = np.frombuffer(value.encode("utf-32-le", "surrogatepass"), "<i4")
+    row[0] = len(value)
+
+
+def _rows(space: UnicodeText, shared_memory: Any) -> NDArray[np.int32]:
+    return np.frombuffer(shared_memory.get_obj(), "<i4").reshape(-1, 1 + space.max_chars)

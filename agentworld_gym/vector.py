@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from numbers import Integral
 from typing import Any
 
@@ -24,6 +25,9 @@ Flags = NDArray[np.bool_]
 
 class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], Any]):
     """`num_envs` episodes in one world; every step asks the world once, for all of them together.
+
+    Every member has a stream of random numbers of its own, so that its episodes depend on its seed alone and are those
+    of a single environment with that seed.
 
     `tasks` and `menus` are what `AgentWorldEnv.task` and `.menu` are, for every member: `menus[i]` has the actions of
     member i's menu for its screen, with None for an entry whose element is not there.
@@ -70,13 +74,25 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.metadata = {"autoreset_mode": mode, "render_modes": ["ansi", "rgb_array"], "render_fps": 4}
-        self._mode = mode
-        self.runner = env_options(options).runner()
+        self.autoreset_mode = mode
+        self.options = env_options(options, type(self).__name__)
+        self.runner = self.options.runner()
         self.single_action_space, self.single_observation_space = text_spaces(self.runner.spec)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.episodes: list[Episode] = []
         self._over: Flags = np.zeros(num_envs, dtype=bool)
+        self._streams = [seeding.np_random() for _ in range(num_envs)]
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[misc, override]
+        """The random numbers of every member."""
+        return tuple(stream for stream, _ in self._streams)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The seed of every member's random numbers."""
+        return tuple(seed for _, seed in self._streams)
 
     @property
     def world(self) -> World[Any]:
@@ -98,16 +114,14 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Begin an episode in every member, or in those of `options["reset_mask"]`.
 
-        An integer seed gives member i the seed `seed + i`; a member's later episodes draw from the environment's own
-        random numbers.
+        An integer seed gives member i the seed `seed + i`; a list gives each member its own, and None leaves a member's
+        random numbers as they are. Later episodes of a member draw from its random numbers.
+
+        Raises:
+            SpecError: a seed, an option or a mask does not fit.
         """
         if self.closed:
             raise ClosedError("this environment is closed; make another one")
-        seed = int(seed) if isinstance(seed, Integral) else seed
-        if isinstance(seed, Sequence) and None not in seed:
-            entropy = [int(s) for s in seed if s is not None]
-            self._np_random, _ = seeding.np_random(int(np.random.SeedSequence(entropy).generate_state(1)[0]))
-        super().reset(seed=seed if isinstance(seed, int) else None)
         chosen = dict(options or {})
         mask = chosen.pop("reset_mask", None)
         members = list(range(self.num_envs)) if mask is None else self._masked(mask)
@@ -125,24 +139,22 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
             raise ClosedError("this environment is closed; make another one")
         if not self.episodes:
             raise gym.error.ResetNeeded("call reset() before step()")
-        if len(actions) != self.num_envs:
-            raise SpecError("step", "actions", len(actions), f"{self.num_envs} strings")
-        for member, action in enumerate(actions):
-            if not isinstance(action, str):
-                raise SpecError("step", f"actions.{member}", action, "a string")
+        self._check(actions)
         rewards = np.zeros(self.num_envs, dtype=np.float64)
         terminated, truncated = np.zeros(self.num_envs, dtype=bool), np.zeros(self.num_envs, dtype=bool)
         infos: dict[str, Any] = {}
-        resetting = self._over if self._mode is AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, dtype=bool)
+        resetting = (
+            self._over if self.autoreset_mode is AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, dtype=bool)
+        )
         playing = np.flatnonzero(~resetting).tolist()
-        if self._mode is AutoresetMode.DISABLED and self._over.any():
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
             raise gym.error.ResetNeeded("members have ended; reset them with options={'reset_mask': …}")
         results = self.runner.advance([self.episodes[i] for i in playing], [actions[i] for i in playing])
         for member, result in zip(playing, results, strict=True):
             rewards[member] = result.reward
             terminated[member], truncated[member] = result.terminated, result.truncated
         over: Flags = terminated | truncated
-        begun = np.flatnonzero(over if self._mode is AutoresetMode.SAME_STEP else resetting).tolist()
+        begun = np.flatnonzero(over if self.autoreset_mode is AutoresetMode.SAME_STEP else resetting).tolist()
         started = self._begin(begun, self._seeds(None, begun), {}) if begun else {}
         for member, result in zip(playing, results, strict=True):
             info = dict(result.info)
@@ -178,12 +190,28 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         return found
 
     def _seeds(self, seed: int | Sequence[int | None] | None, members: Sequence[int]) -> list[int]:
-        if isinstance(seed, int):
-            return [seed + member for member in members]
-        if seed is not None and len(seed) != self.num_envs:
-            raise SpecError("reset", "seed", len(seed), f"an integer or {self.num_envs} integers")
-        given = [None] * len(members) if seed is None else [seed[member] for member in members]
-        return [int(self.np_random.integers(MAX_SEED)) if s is None else int(s) for s in given]
+        """The seed of each member's next episode; what is given begins a stream, else the member's stream tells."""
+        if seed is None:
+            given: Sequence[int | None] = [None] * self.num_envs
+        elif isinstance(seed, Integral):
+            given = [int(seed) + member for member in range(self.num_envs)]
+        elif isinstance(seed, Sequence | np.ndarray) and len(seed) == self.num_envs:
+            given = [None if one is None else int(one) for one in seed]
+        else:
+            raise SpecError("reset", "seed", seed, f"an integer or {self.num_envs} integers")
+        for member in members:
+            if (one := given[member]) is not None:
+                self._streams[member] = seeding.np_random(one)
+        chosen = [(given[member], self._streams[member][0]) for member in members]
+        return [int(stream.integers(MAX_SEED)) if one is None else one for one, stream in chosen]
+
+    def _check(self, actions: Sequence[str]) -> None:
+        listed = isinstance(actions, Sequence | np.ndarray) and not isinstance(actions, str | bytes)
+        if not listed or len(actions) != self.num_envs:
+            raise SpecError("step", "actions", actions, f"{self.num_envs} strings")
+        for member, action in enumerate(actions):
+            if not isinstance(action, str):
+                raise SpecError("step", f"actions.{member}", action, "a string")
 
     def _observations(self) -> tuple[str, ...]:
         return tuple([episode.observation for episode in self.episodes])
@@ -198,8 +226,17 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
             return tuple(transcript(episode) for episode in self.episodes)
         return tuple(picture_of(episode) for episode in self.episodes) if self.render_mode == "rgb_array" else None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process makes it again from its options; episodes under way do not travel."""
+        given = {"autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode, **asdict(self.options)}
+        return _remade, (type(self), self.num_envs, given), {"_spec": self.spec}
+
     def close_extras(self, **kwargs: Any) -> None:
         """Free all episodes and the world."""
         for episode in self.episodes:
             episode.session.close()
         self.runner.close()
+
+
+def _remade(kind: type[AgentWorldVectorEnv], num_envs: int, given: dict[str, Any]) -> AgentWorldVectorEnv:
+    return kind(num_envs, **given)

@@ -8,7 +8,7 @@ import pickle
 
 import gymnasium as gym
 import pytest
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector.utils import batch_space, create_shared_memory, read_from_shared_memory, write_to_shared_memory
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,3 +83,23 @@ def test_samples_of_every_domain_can_be_parsed(domain: str) -> None:
     for _ in range(50):
         action = parser.parse(space.sample())
         assert action.error is None, action
+
+
+@given(st.lists(st.text(st.characters(codec=None), max_size=10), min_size=3, max_size=3))
+def test_texts_travel_through_shared_memory(texts: list[str]) -> None:
+    space = UnicodeText(10)
+    memory = create_shared_memory(space, n=3)
+    shown = read_from_shared_memory(space, memory, n=3)
+    assert tuple(shown) == ("", "", "")
+    for index, text in enumerate(texts):
+        write_to_shared_memory(space, index, text, memory)
+    assert list(shown) == texts and len(shown) == 3 and shown[-1] == texts[-1]
+    kept = copy.deepcopy(shown)
+    write_to_shared_memory(space, 0, "later", memory)
+    assert kept == tuple(texts) and shown[0] == "later"
+
+
+def test_a_text_that_does_not_fit_the_shared_memory_is_refused() -> None:
+    space = UnicodeText(3)
+    with pytest.raises(ValueError, match="4 characters"):
+        write_to_shared_memory(space, 0, "long", create_shared_memory(space))

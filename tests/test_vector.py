@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from worlds import dream, make, predicted
 
 from agentworld_gym import Failure, FailureKind, SpecError, register_world
@@ -156,3 +159,79 @@ def test_wrong_use_names_itself():
         vector(autoreset_mode="Never")
     envs.close()
     envs.close()
+
+
+@pytest.mark.parametrize("actions", ["ls", b"ls", {"a": 1, "b": 2}, 3, None])
+def test_what_is_no_sequence_of_actions_is_refused(actions):
+    envs = vector(2)
+    envs.reset(seed=1)
+    with pytest.raises(SpecError, match=r"actions: got .*, expected 2 strings"):
+        envs.step(actions)
+    assert envs.step(np.array(["pwd", "ls"]))[4]["steps"].tolist() == [1, 1]
+    envs.close()
+
+
+def test_another_process_makes_it_again_from_its_options():
+    envs = vector(2, autoreset_mode="SameStep", levels=[2], max_episode_steps=5)
+    envs.reset(seed=1)
+    again = pickle.loads(pickle.dumps(envs))
+    assert again.reset(seed=4)[0] == envs.reset(seed=4)[0]
+    assert again.autoreset_mode is AutoresetMode.SAME_STEP
+    assert again.runner.limit(again.tasks[0]) == 5
+    assert again.spec == envs.spec
+
+
+def test_the_autoreset_mode_is_an_attribute():
+    assert vector().autoreset_mode is AutoresetMode.NEXT_STEP
+    assert vector(autoreset_mode="Disabled").autoreset_mode is AutoresetMode.DISABLED
+
+
+@pytest.mark.parametrize("seed", [5, [5, 6]])
+def test_a_members_episodes_depend_on_its_own_seed_alone(seed):
+    """Member 1 meets the tasks of a single environment with its seed, whatever member 0 does."""
+    single = make(world="grounded")
+    wanted = [single.reset(seed=6)[1]["task_id"], *(single.reset()[1]["task_id"] for _ in range(2))]
+    for other in ("finish", "ls"):
+        envs = vector(2, autoreset_mode="SameStep")
+        envs.reset(seed=seed)
+        met = []
+        for _ in range(3):
+            met.append(envs.tasks[1].id)
+            envs.step([other, "finish"])
+        assert met == wanted
+
+
+def test_seeding_one_member_leaves_the_streams_of_the_others_alone():
+    def third_task(seeds):
+        envs = vector(2, autoreset_mode="Disabled")
+        envs.reset(seed=1)
+        for seed in seeds:
+            envs.reset(seed=[seed, None], options={"reset_mask": np.array([True, False])})
+        envs.reset(options={"reset_mask": np.array([False, True])})
+        return envs.tasks[1].id
+
+    assert third_task([]) == third_task([7, None])
+
+
+@pytest.mark.parametrize("kind", [AsyncVectorEnv, SyncVectorEnv])
+@pytest.mark.parametrize("copy", [True, False])
+def test_gymnasiums_own_vector_environments_show_the_same_texts(kind, copy):
+    options = {"shared_memory": True} if kind is AsyncVectorEnv else {}
+    ours = vector(2)
+    theirs = kind([lambda: gym.make(ENV_ID, world="grounded")] * 2, copy=copy, **options)
+    try:
+        assert tuple(theirs.reset(seed=3)[0]) == ours.reset(seed=3)[0]
+        actions = ("printf 'a \\u2603 \\n\\n b'", "true")
+        assert tuple(theirs.step(actions)[0]) == ours.step(actions)[0]
+        assert tuple(theirs.step(("finish", "pwd"))[0]) == ours.step(("finish", "pwd"))[0]
+    finally:
+        theirs.close()
+
+
+@pytest.mark.parametrize("face", [make, vector, lambda **options: gym.make(ENV_ID, **options)])
+def test_an_unknown_option_is_a_type_error_in_pythons_wording(face):
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'frameskip'") as caught:
+        face(frameskip=1)
+    assert isinstance(caught.value, SpecError)
+    assert all(word in str(caught.value) for word in ("frameskip: got 1", "one of", "max_steps"))
+    assert "frameskip" in str(pickle.loads(pickle.dumps(caught.value)))
