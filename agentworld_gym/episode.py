@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Observation, Session, Usage, World
 from agentworld_gym.errors import AgentWorldError, RecordingError
-from agentworld_gym.rewards.checks import due, passed, score
+from agentworld_gym.rewards.checks import carried_out, due, passed, score
 from agentworld_gym.rewards.probes import Probe, run_probes
 from agentworld_gym.rewards.rubric import Case, RubricJudge
 from agentworld_gym.screens.sight import Sight
@@ -217,6 +217,10 @@ class EpisodeRunner:
             return replace(action, kind=ActionKind.FINISH)
         return action
 
+    def _parsed(self, episode: Episode) -> list[Action]:
+        """All actions of an episode, as they are read."""
+        return [self.parser.parse(text, episode.task.tools) for text in episode.actions]
+
     def _apply(self, episode: Episode, action: Action, answer: Observation | None) -> str:
         """Enter the step into the episode; the moment whose checks are due."""
         episode.steps += 1
@@ -250,8 +254,8 @@ class EpisodeRunner:
                 elif check.rubric is not None:
                     cases.append((index, number))
                 else:
-                    answer = actions[index].answer
-                    ending.passed[number] = passed(check, episode.actions, episode.observations, answer)
+                    deeds = [] if check.action is None else carried_out(self._parsed(episode))
+                    ending.passed[number] = passed(check, deeds, episode.observations, actions[index].answer)
             if over and self.spec.reward.rubric:
                 cases.append((index, None))
         if probes:
@@ -288,8 +292,7 @@ class EpisodeRunner:
         for index, number in cases:
             episode = episodes[index]
             question = None if number is None else episode.task.success[number].rubric
-            acted = [self.parser.parse(text, episode.task.tools) for text in episode.actions]
-            turns = list(zip(acted, episode.observations[1:], strict=True))
+            turns = list(zip(self._parsed(episode), episode.observations[1:], strict=True))
             criteria = self.spec.rubric if question is None else [question]
             asked.append(Case(episode.task, criteria, turns, actions[index].answer))
         for (index, number), verdict in zip(cases, self.judge.judge(asked), strict=True):

@@ -31,12 +31,13 @@ class Strict(BaseModel):
 class Expect(Strict):
     """A test of one text; every condition given must hold.
 
-    `equals` ignores white space at both ends. `matches` is a regular expression that is searched for, line by line: `^`
-    and `$` match at every line. `number` wants one number, within the absolute `tolerance`. `items` and `rows` want a
-    list and a table in any order, and give part of the score for a part of them (F1).
+    `equals` ignores white space at both ends. `matches` is a regular expression that is searched for: `^` and `$` are
+    the ends of the whole text, and those of a line only under `(?m)`. `number` wants one number, within the absolute
+    `tolerance`. `items` and `rows` want a list and a table in any order, and give part of the score for a part of them
+    (F1); a list of one item is all or nothing.
 
-    >>> Expect(equals="3").holds(" 3\\n"), Expect(matches=r"^\\d+$").holds("x1")
-    (True, False)
+    >>> Expect(matches="^1$").holds("x\\n1"), Expect(matches="(?m)^1$").holds("x\\n1"), Expect(equals="3").holds("3 ")
+    (False, True, True)
     >>> Expect(number=42, tolerance=0.5).holds("about 42.3 km"), Expect(items=("a", "b")).score("b")
     (True, 0.6666666666666666)
     """
@@ -78,22 +79,47 @@ class Expect(Strict):
             return 0.0
         if self.excludes is not None and self.excludes in text:
             return 0.0
-        if self.matches is not None and re.search(self.matches, text, re.MULTILINE) is None:
+        if self.matches is not None and not self._matched(self.matches, text):
             return 0.0
         if self.number is not None and not close(text, self.number, self.tolerance):
             return 0.0
         parts = [item_f1(text, self.items)] if self.items else []
         parts += [row_f1(text, self.rows)] if self.rows else []
-        return min(parts, default=1.0)
+        reached = min(parts, default=1.0)
+        return 0.0 if len(self.items) == 1 and reached < 1.0 else reached
+
+    def _matched(self, pattern: str, text: str) -> bool:
+        return re.search(pattern, text) is not None
+
+
+class Answer(Expect):
+    """A test of an answer, which is one answer: who names everything that could be right has not answered.
+
+    `matches` has to describe all of the text but the white space at its ends, and `contains` is refused.
+
+    >>> Answer(matches="(?i)ada").holds("Ada\\n"), Answer(matches="(?i)ada").holds("Ada\\nBo")
+    (True, False)
+    """
+
+    @field_validator("contains")
+    @classmethod
+    def _whole(cls, text: str | None) -> str | None:
+        if text is not None:
+            raise ValueError("equals, matches, number, items or rows: whoever names everything contains the answer")
+        return text
+
+    def _matched(self, pattern: str, text: str) -> bool:
+        return re.fullmatch(pattern, text.strip()) is not None
 
 
 class Check(Strict):
     """One success test, worth `weight` of the score.
 
     Exactly one of: `probe` (an action run on a fork, or several one after the other; the output of the last must pass
-    `expect`), `answer` (what follows `finish:`), `action` (some action of the episode), `observation` (some observation
-    of the episode), `rubric` (a question a judge answers). `when` says at which moment it is tested: on `finish`, at
-    any `end` of the episode (the step limit too), or after every `step`.
+    `expect`), `answer` (what follows `finish:`), `action` (some action of the episode that was carried out; a JSON
+    object stands on one line, with a space after each comma and colon), `observation` (some observation of the
+    episode), `rubric` (a question a judge answers). `when` says at which moment it is tested: on `finish`, at any `end`
+    of the episode (the step limit too), or after every `step`.
 
     >>> Check(probe="cat a", expect={"equals": "1"}).probes, Check(probe=["cd b", "ls"], expect={"equals": ""}).probes
     (('cat a',), ('cd b', 'ls'))
@@ -107,6 +133,11 @@ class Check(Strict):
     rubric: str | None = None
     weight: float = Field(default=1.0, gt=0)
     when: When = "finish"
+
+    @field_validator("answer")
+    @classmethod
+    def _as_answer(cls, expect: Expect | None) -> Expect | None:
+        return None if expect is None else Answer.model_validate(expect.model_dump(exclude_unset=True))
 
     @model_validator(mode="after")
     def _one_kind(self) -> Check:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.task import Check, Task, total_weight
 
 DUE = {"step": {"step"}, "end": {"step", "end"}, "finish": {"step", "end", "finish"}}
@@ -20,7 +22,14 @@ def due(task: Task, moment: str) -> list[int]:
 
 
 def passed(check: Check, actions: Sequence[str], observations: Sequence[str], answer: str | None) -> float:
-    """How much of a pattern check over the answer, the actions or the observations of an episode passes, 0 to 1."""
+    """How much of a pattern check over the answer, the actions or the observations of an episode passes, 0 to 1.
+
+    Args:
+        check: the check.
+        actions: the actions that were carried out, as `carried_out` gives them.
+        observations: all that was shown.
+        answer: what followed `finish:`; None where nothing did.
+    """
     if check.answer is not None:
         return 0.0 if answer is None else check.answer.score(answer)
     if check.action is not None:
@@ -28,6 +37,22 @@ def passed(check: Check, actions: Sequence[str], observations: Sequence[str], an
     if check.observation is not None:
         return max((check.observation.score(text) for text in observations), default=0.0)
     raise ValueError("probes and rubrics are not pattern checks")
+
+
+def carried_out(actions: Iterable[Action]) -> list[str]:
+    """The actions of an episode that a world acted on, as texts to test; a JSON object is written in one form.
+
+    What ends an episode and what could not be read is no deed, whatever it names.
+
+    >>> read = Action('{"name":"pay"}', parsed={"name": "pay"})
+    >>> carried_out([read, Action("ls"), Action("finish: pay", kind=ActionKind.FINISH, answer="pay")])
+    ['{"name": "pay"}', 'ls']
+    """
+    return [
+        json.dumps(action.parsed, ensure_ascii=False) if isinstance(action.parsed, dict) else action.raw
+        for action in actions
+        if action.kind is ActionKind.ACT and action.error is None
+    ]
 
 
 def score(task: Task, reached: Mapping[int, float]) -> float:

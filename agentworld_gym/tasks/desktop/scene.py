@@ -300,7 +300,7 @@ def says(role: str, name: str, text: str) -> str:
 
 def _in_window(title: str, rows: Iterable[str]) -> str:
     """A pattern of rows, in any order, of the window of a title."""
-    return rf"^frame\t{title}\t" + "".join(rf"(?=(?:.*\n(?!frame\t))*?.*\n{row})" for row in rows)
+    return rf"(?m)^frame\t{title}\t" + "".join(rf"(?=(?:.*\n(?!frame\t))*?.*\n{row})" for row in rows)
 
 
 def _literal(text: str) -> str:

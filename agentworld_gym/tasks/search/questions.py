@@ -327,7 +327,7 @@ def exactly(name: str) -> Expect:
     (True, False)
     """
     bare = re.sub(r"^(?:the|a|an) ", "", name, flags=re.IGNORECASE)
-    return Expect(matches=rf"(?i)^[\s\"'*]*(?:(?:the|a|an)\s+)?[\"'*]*{re.escape(bare)}[\s\"'*.]*$")
+    return Expect(matches=rf"(?i)\A[\s\"'*]*(?:(?:the|a|an)\s+)?[\"'*]*{re.escape(bare)}[\s\"'*.]*\Z")
 
 
 def _alike(rows: Sequence[Row], pool: Sequence[Row], rng: random.Random) -> list[list[Row]]:

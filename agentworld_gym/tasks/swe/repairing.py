@@ -90,7 +90,7 @@ def _two_bugs(rng: random.Random, repository: Repository, bugs: Sequence[Mutatio
     lines = note.strip().replace(".", r"[.]")
     checks = [
         suite_passes(repository, 0.7),
-        Check(probe=shell(noted), expect=Expect(matches=f"^Output: {lines}$"), weight=0.3),
+        Check(probe=shell(noted), expect=Expect(matches=f"(?m)^Output: {lines}$"), weight=0.3),
     ]
     return _draft(repository, [first, second], instruction, expert, distractors, checks, MENU[3])
 
@@ -133,7 +133,7 @@ def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
     tests = sorted(path for path in repository.files if path.startswith("tests/"))
     given = [f"diff - {path} <<'END'\n{repository.files[path]}END\n" for path in ("pyproject.toml", *tests)]
     command = f"{''.join(given)}ls {UNWANTED} 2>/dev/null; {SUITE} {' '.join(tests)}"
-    expect = Expect(matches=r"^Output: \.+ +\[100%\]\n\d+ passed in ", contains="Exit Code: 0")
+    expect = Expect(matches=r"(?m)^Output: \.+ +\[100%\]\n\d+ passed in ", contains="Exit Code: 0")
     return Check(probe=shell(command), expect=expect, weight=weight)
 
 
