@@ -63,8 +63,8 @@ def read_answer(data: bytes) -> Completion | Failure:
     """
     try:
         answer = _loads(data)
-    except ValueError as error:
-        return _malformed(f"not JSON ({error})", data)
+    except (ValueError, RecursionError) as error:
+        return malformed(f"not JSON ({error})", data)
     try:
         choice = answer["choices"][0]
         message = choice["message"]
@@ -72,12 +72,12 @@ def read_answer(data: bytes) -> Completion | Failure:
         reasoning = message.get("reasoning") or message.get("reasoning_content") or ""
         finish = choice.get("finish_reason")
         usage = _usage(answer.get("usage") or {})
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-        return _malformed(f"no chat completion ({type(error).__name__}: {error})", data)
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        return malformed(f"no chat completion ({type(error).__name__}: {error})", data)
     if text is None and (reasoning or finish == "length"):
         text = ""
     if not isinstance(text, str) or not isinstance(reasoning, str):
-        return _malformed("the message has no text", data)
+        return malformed("the message has no text", data)
     if finish in ("error", "abort"):
         return Failure(FailureKind.SERVER, f"the server gave up on this request (finish_reason {finish})", True)
     if finish == "content_filter":
@@ -116,9 +116,14 @@ def _mean_logprob(given: Any) -> float | None:
     return round(mean, 6) if math.isfinite(mean) else None
 
 
-def _malformed(why: str, data: bytes) -> Failure:
-    shown = data[:200].decode("utf-8", "replace")
-    return Failure(FailureKind.MALFORMED, f"the server's answer is {why}: {shown!r}", retryable=True)
+def malformed(why: str, data: bytes = b"") -> Failure:
+    """The failure of an answer that is something else than it should be, with how it begins.
+
+    >>> malformed("cut off").message
+    "the server's answer is cut off"
+    """
+    shown = f": {data[:200].decode('utf-8', 'replace')!r}" if data else ""
+    return Failure(FailureKind.MALFORMED, f"the server's answer is {why}{shown}", retryable=True)
 
 
 def read_error(status: int, data: bytes, key_name: str) -> Failure:

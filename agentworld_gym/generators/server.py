@@ -7,12 +7,13 @@ import json
 import logging
 import os
 import random
+import traceback
 import weakref
 from asyncio import Task
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -21,7 +22,9 @@ import orjson
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.generators.background import Deliver, Wave, background_loop
-from agentworld_gym.generators.protocol import read_answer, read_error, request_body, retry_after
+from agentworld_gym.generators.bodies import ACCEPTED, ERROR_BYTES, LOOKUP_BYTES, BodyError, answer_bytes, read_body
+from agentworld_gym.generators.masking import masked, masked_bytes
+from agentworld_gym.generators.protocol import malformed, read_answer, read_error, request_body, retry_after
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +32,14 @@ _KEEPALIVE_S = 60.0
 _OTHER_FILES = 128
 _LONGEST_PAUSE_S = 30.0
 _LOOKUP_S = 10.0
+
+
+class _Reply(NamedTuple):
+    """What came back: a body without the key, and the header Retry-After."""
+
+    status: int
+    data: bytes
+    wait: str | None
 
 
 class ServerGenerator:
@@ -88,7 +99,7 @@ class ServerGenerator:
         self._closed = False
 
     def __repr__(self) -> str:
-        return f"ServerGenerator({self.base_url!r}, {self._model!r})"
+        return self._without_key(f"ServerGenerator({self.base_url!r}, {self._model!r})")
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Send all requests now; answers are yielded as they come."""
@@ -111,7 +122,7 @@ class ServerGenerator:
         parts = {"generator": (f"server {self._version}".strip(), False), "model": (str(self._model), False)}
         if self._fields:
             parts["extra_body"] = (json.dumps(self._fields, sort_keys=True), True)
-        return parts
+        return {name: (self._without_key(value), verified) for name, (value, verified) in parts.items()}
 
     def close(self) -> None:
         """Cancel what is open and close the connections. Safe to repeat."""
@@ -142,7 +153,7 @@ class ServerGenerator:
                 enable_cleanup_closed=False,
             )
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout_s)
-            self._session = aiohttp.ClientSession(connector=connector, timeout=timeout)
+            self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=False)
             background_loop().close_at_exit(self)
         return self._session
 
@@ -151,7 +162,8 @@ class ServerGenerator:
 
     def _headers(self) -> dict[str, str]:
         key = self._key()
-        return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        headers = {"Content-Type": "application/json", "Accept-Encoding": ACCEPTED}
+        return headers | ({"Authorization": f"Bearer {key}"} if key else {})
 
     async def _wave(self, requests: list[ChatRequest], deliver: Deliver) -> None:
         if not requests:
@@ -182,17 +194,18 @@ class ServerGenerator:
             failure = None if ready is None else await asyncio.shield(ready)
             answer = failure or await self._ask(request, index, last)
         except Exception as error:
-            log.exception("an unexpected error in a request")
-            answer = Failure(FailureKind.SERVER, f"{type(error).__name__}: {error}")
+            log.error("an unexpected error in a request: %s", self._without_key(traceback.format_exc()))
+            answer = Failure(FailureKind.SERVER, self._without_key(f"{type(error).__name__}: {error}"))
         deliver(index, answer)
 
     async def _ask(self, request: ChatRequest, index: int, last: dict[int, Failure]) -> Completion | Failure:
         body = request_body(request, str(self._model), self._extra)
+        limit = answer_bytes(request.sampling.max_tokens, bool(self._extra.get("logprobs")))
         pause = 0.0
         for attempt in range(self._retries + 1):
             if attempt:
                 await asyncio.sleep(pause)
-            answer, wanted = await self._attempt(body)
+            answer, wanted = await self._attempt(body, limit)
             if isinstance(answer, Completion) or not answer.retryable or answer.kind is FailureKind.MALFORMED:
                 return answer
             log.debug("attempt %d failed: %s", attempt + 1, answer.message)
@@ -204,25 +217,37 @@ class ServerGenerator:
         longest: float = min(self._backoff_s * 2.0**attempt, _LONGEST_PAUSE_S)
         return longest * random.uniform(0.5, 1.0)
 
-    async def _attempt(self, body: bytes) -> tuple[Completion | Failure, float | None]:
+    async def _attempt(self, body: bytes, limit: int) -> tuple[Completion | Failure, float | None]:
         """One request: the answer, and how long the server wants us to wait before another."""
-        url = f"{self.base_url}/chat/completions"
-        try:
-            async with self._connected().post(
-                url, data=body, headers=self._headers(), allow_redirects=False
-            ) as response:
-                data = await response.read()
-                status, wait = response.status, response.headers.get("Retry-After")
-        except (TimeoutError, aiohttp.ClientError, OSError) as error:
-            return self._unreachable(error), None
-        if status == 200:
-            return read_answer(data), None
-        failure = read_error(status, self._without_key(data), self._key_env)
-        return failure, retry_after(wait)
+        reply = await self._exchange("POST", f"{self.base_url}/chat/completions", limit, data=body)
+        if isinstance(reply, Failure):
+            return reply, None
+        if reply.status == 200:
+            return read_answer(reply.data), None
+        return read_error(reply.status, reply.data, self._key_env), retry_after(reply.wait)
 
-    def _without_key(self, data: bytes) -> bytes:
-        key = self._key().encode()
-        return data.replace(key, b"***") if key else data
+    async def _exchange(self, method: str, url: str, limit: int, **options: Any) -> _Reply | Failure:
+        """Ask once, and read up to `limit` bytes. Redirects are not followed, and the key is masked in what is read."""
+        if not all(" " <= character <= "~" for character in self._key()):
+            said = f"the key in the environment variable {self._key_env} holds characters that no header can hold"
+            return Failure(FailureKind.REJECTED, said)
+        try:
+            async with self._connected().request(
+                method, url, headers=self._headers(), allow_redirects=False, **options
+            ) as response:
+                status, wait = response.status, response.headers.get("Retry-After")
+                try:
+                    data = await read_body(response, limit if status == 200 else ERROR_BYTES)
+                except BodyError as error:
+                    if status == 200:
+                        return malformed(self._without_key(str(error)))
+                    data = f"(its body is {error})".encode()
+        except (TimeoutError, aiohttp.ClientError, OSError) as error:
+            return self._unreachable(error)
+        return _Reply(status, masked_bytes(data, self._key()), wait)
+
+    def _without_key(self, text: str) -> str:
+        return masked(text, self._key())
 
     def _unreachable(self, error: Exception) -> Failure:
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
@@ -231,43 +256,42 @@ class ServerGenerator:
         else:
             message = f"the connection to {self.base_url} was lost"
         reason = str(error) or type(error).__name__
-        return Failure(FailureKind.CONNECTION, f"{message} ({reason})", retryable=True)
+        return Failure(FailureKind.CONNECTION, self._without_key(f"{message} ({reason})"), retryable=True)
 
     async def _look_up(self, retries: int) -> Failure | None:
         """Find out the model and the server's version; a failure where that is not possible."""
-        status, data = await self._get(f"{self.base_url}/models", retries)
-        if isinstance(data, Failure):
-            return data
+        listed = await self._get(f"{self.base_url}/models", retries)
+        if isinstance(listed, Failure):
+            return listed
         if self._model is None:
             try:
-                names = [str(entry["id"]) for entry in orjson.loads(data)["data"]]
+                names = [str(entry["id"]) for entry in orjson.loads(listed.data)["data"]]
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 names = []
-            if status != 200 or not names:
-                refused = read_error(status, self._without_key(data), self._key_env).message if status != 200 else ""
+            if listed.status != 200 or not names:
+                refused = "" if listed.status == 200 else read_error(listed.status, listed.data, self._key_env).message
                 where = f"{self.base_url}/models lists no model: pass one, or check that the address ends in /v1"
-                return Failure(FailureKind.REJECTED, f"{where} {refused}".strip())
+                return Failure(FailureKind.REJECTED, self._without_key(f"{where} {refused}".strip()))
             if len(names) > 1:
                 log.warning("%s serves %d models; taking %s", self.base_url, len(names), names[0])
             self._model = names[0]
-        status, data = await self._get(f"{self.base_url.removesuffix('/v1')}/version", retries)
+        told = await self._get(f"{self.base_url.removesuffix('/v1')}/version", retries)
         try:
-            self._version = f"vllm {orjson.loads(data)['version']}" if status == 200 else ""  # type: ignore[arg-type]
+            known = isinstance(told, _Reply) and told.status == 200
+            self._version = f"vllm {orjson.loads(told.data)['version']}" if known else ""  # type: ignore[union-attr]
         except (orjson.JSONDecodeError, KeyError, TypeError):
             self._version = ""
         return None
 
-    async def _get(self, url: str, retries: int) -> tuple[int, bytes | Failure]:
+    async def _get(self, url: str, retries: int) -> _Reply | Failure:
         timeout = aiohttp.ClientTimeout(total=_LOOKUP_S, sock_connect=self._connect_timeout_s)
         for attempt in range(retries + 1):
             if attempt:
                 await asyncio.sleep(self._pause(attempt - 1))
-            try:
-                async with self._connected().get(url, headers=self._headers(), timeout=timeout) as response:
-                    return response.status, await response.read()
-            except (TimeoutError, aiohttp.ClientError, OSError) as error:
-                failure = self._unreachable(error)
-        return 0, failure
+            reply = await self._exchange("GET", url, LOOKUP_BYTES, timeout=timeout)
+            if isinstance(reply, _Reply) or reply.kind is not FailureKind.CONNECTION:
+                break
+        return reply
 
 
 async def _cancel(tasks: Any) -> None:

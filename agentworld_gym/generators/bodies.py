@@ -1,0 +1,84 @@
+"""Reads what a server sends as the body of an answer, up to a bound, packed and unpacked."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import aiohttp
+
+ACCEPTED = "gzip, deflate"
+"""The encodings that are unpacked, as the header Accept-Encoding names them."""
+
+ERROR_BYTES = 2**16
+"""How long the page of an error may be."""
+
+LOOKUP_BYTES = 2**20
+"""How long the list of models and the version may be."""
+
+_ANSWER_BYTES = 2**18
+_TOKEN_BYTES = 2**8
+_SCORED_TOKEN_BYTES = 2**11
+_GZIP = 31
+
+
+class BodyError(Exception):
+    """A body is too long, or cannot be unpacked; says why."""
+
+
+def answer_bytes(max_tokens: int, scored: bool) -> int:
+    """How long an answer of so many tokens may be on the wire, with log-probabilities (`scored`) or without.
+
+    >>> answer_bytes(4096, scored=False)
+    1310720
+    """
+    return _ANSWER_BYTES + max_tokens * (_SCORED_TOKEN_BYTES if scored else _TOKEN_BYTES)
+
+
+async def read_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
+    """The unpacked body of a response, whose session must not unpack by itself.
+
+    Memory for what is past the limit is never taken: a response that goes on is closed, and unpacking stops.
+
+    Raises:
+        BodyError: the body is longer than `limit`, packed or unpacked, or cannot be unpacked.
+    """
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    unpacker = None if encoding in ("", "identity") else _Unpacker(encoding)
+    taken, length, received = [], 0, 0
+    async for chunk in response.content.iter_any():
+        received += len(chunk)
+        part = chunk if unpacker is None else unpacker.feed(chunk, limit - length + 1)
+        length += len(part)
+        if max(length, received) > limit:
+            response.close()
+            raise BodyError(f"longer than {limit} bytes")
+        taken.append(part)
+    if unpacker is not None:
+        unpacker.end()
+    return b"".join(taken)
+
+
+class _Unpacker:
+    def __init__(self, encoding: str) -> None:
+        if encoding not in ("gzip", "x-gzip", "deflate"):
+            raise BodyError(f"packed as {encoding[:40]!r}, which was not asked for")
+        self._encoding = encoding
+        self._engine: Any = None
+
+    def feed(self, chunk: bytes, most: int) -> bytes:
+        """What the chunk unpacks to, of which no more than `most` bytes are made."""
+        if self._engine is None:
+            # Some servers send deflate without the header of zlib, which says 8 in four bits.
+            bare = -zlib.MAX_WBITS if chunk[0] & 15 != 8 else zlib.MAX_WBITS
+            self._engine = zlib.decompressobj(bare if self._encoding == "deflate" else _GZIP)
+        try:
+            unpacked: bytes = b"" if self._engine.eof else self._engine.decompress(chunk, most)
+        except zlib.error as error:
+            raise BodyError(f"no {self._encoding} ({error})") from error
+        return unpacked
+
+    def end(self) -> None:
+        """The body is over."""
+        if self._engine is None or not self._engine.eof:
+            raise BodyError(f"cut off ({self._encoding})")
