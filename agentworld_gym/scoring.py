@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import date
 from typing import Any, TypeVar
+
+from agentworld_gym.plainjson import read_unique
 
 _SPACE = re.compile(r"\s+")
 _EDGES = " \t\r\n\"'`*_.,;:!?"
@@ -267,7 +268,7 @@ def _json_list(text: str) -> list[Any] | None:
     if not stripped.startswith("[") or len(stripped) > _LONGEST_JSON:
         return None
     try:
-        value = json.loads(stripped)
+        value = read_unique(stripped)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, list) else None

@@ -124,6 +124,7 @@ def test_a_result_names_all_that_made_it(tmp_path: Path) -> None:
         ("**Environment Observation:**\nok", "ok"),
         ("<think>never ends", "No output"),
         ("<predicted_observation>\n</predicted_observation>", "No output"),
+        (" \n", "No output"),
     ],
 )
 def test_completions_are_read_leniently(tmp_path: Path, completion: str, text: str) -> None:
@@ -137,7 +138,7 @@ def test_completions_are_read_leniently(tmp_path: Path, completion: str, text: s
 def test_thinking_without_an_answer_is_a_failure_that_costs(tmp_path: Path) -> None:
     file = written(tmp_path / "rows.jsonl", [official("mcp", "a")])
     rows, folder = BenchRows((file,)), tmp_path / "run"
-    result = run(rows, folder, lambda _: Completion("\n", "length", Usage(100, 10, 60), "hm, the file is"))
+    result = run(rows, folder, lambda _: Completion("", "length", Usage(100, 10, 60), "hm, the file is"))
     assert (result.rows.failures, result.rows.empty, result.rows.cut) == ({"empty": 1}, 0, 0)
     assert result.tokens["model"] == Tokens(prompt=100, completion=10, cached=60)
     again = run(rows, folder, lambda _: Completion(tagged("ok"), usage=Usage(100, 5)), retry_failed=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -51,10 +52,26 @@ def reward(text, completion=None, score=5, **options):
 
 
 def test_a_rubric_gives_five_times_its_mean():
-    found, _ = judge('<final_evaluation>{"scores": {"format": 5, "factuality": 2, "realism": 4, "quality": 0}}')
+    scores = {"format": 5, "factuality": 2, "consistency": 3, "realism": 4, "quality": 1}
+    found, _ = judge(f"<final_evaluation>{json.dumps({'scores': scores})}")
     (given,) = HybridReward(RewardConfig(verifier=0), found)([candidate(WRONG)])
-    assert given.value == given.rubric == pytest.approx(5 * 11 / 3)
-    assert given.dimensions == {"format": 5, "factuality": 2, "realism": 4}
+    assert given.value == given.rubric == pytest.approx(5 * 15 / 5)
+    assert given.dimensions == scores
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '<final_evaluation>{"scores": {"format": 5}}</final_evaluation>',
+        f"{verdict(1)}</final_evaluation> {verdict(5)}",
+        verdict(40),
+        verdict("Infinity"),
+    ],
+)
+def test_a_rubric_takes_one_whole_verdict_and_asks_again_for_any_other(answer):
+    found, asked = judge(answer, verdict(2))
+    (given,) = HybridReward(RewardConfig(verifier=0), found)([candidate(WRONG)])
+    assert given.value == 10.0 and len(asked) == 2
 
 
 def test_rules_give_all_or_nothing_or_a_share():

@@ -49,7 +49,7 @@ def test_a_text_matches_itself(domain: str, truth: tuple[str, list[Span]]) -> No
 def test_any_two_texts_can_be_compared(domain: str, predicted: str, truth: tuple[str, list[Span]], before: str) -> None:
     text, spans = truth
     found = match(domain, predicted, text, spans, before)
-    assert found.exact == (predicted == text)
+    assert found.exact == (predicted.strip() == text.strip())
     assert 0 <= found.similarity <= 1 and (found.similarity < 1 or found.exact)
     assert found.deterministic or not found.exact
     assert found.tree is None or 0 <= found.tree <= 1
@@ -102,6 +102,17 @@ def test_long_texts_are_compared_too() -> None:
 def test_a_model_that_never_stops_is_compared_in_a_moment(piece: str) -> None:
     """Looking for a prompt at every place of a long line would take hours here."""
     assert not match("terminal", piece * (1_000_000 // len(piece)), RUN, before=RUN).valid
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("before", ["", "\n", "  \n "])
+@pytest.mark.parametrize("after", ["", " ", "\n\n"])
+def test_white_space_around_an_observation_decides_nothing(domain: str, before: str, after: str) -> None:
+    truth = RUN
+    for predicted, due in ((f"{before}{truth}{after}", truth), (truth.strip(), f"{before}{truth.strip()}{after}")):
+        found = match(domain, predicted, due)
+        assert found.exact and found.valid and found.similarity == 1.0
+    assert match(domain, before + after, after + before).exact
 
 
 # By kind of content
@@ -260,7 +271,7 @@ def test_an_observation_has_the_form_that_is_due(domain: str, predicted: str, tr
 
 def test_only_what_means_nothing_is_normalised() -> None:
     assert match("terminal", "a  b \r\n$", "a b\n$").normalised
-    assert not match("terminal", "  a", "a").normalised
+    assert not match("terminal", "a\n  b", "a\nb").normalised
     assert not match("terminal", "A", "a").normalised
     assert match("search", "Title: A", "title: a").normalised
     assert match("mcp", '{"b":1, "a": 2}', '{"a": 2, "b": 1}').normalised

@@ -154,6 +154,13 @@ def test_json_is_compared_by_value():
     assert not verify(row, "id 4, total 1.0").checks["json"]
 
 
+def test_a_key_that_stands_twice_is_no_json():
+    """A reader that takes the last of two values would pass a prediction that also names the wrong card."""
+    row = turn('{"card_id": 55, "limits": {"day": 1}}', task="mcp")
+    assert not verify(row, '{"card_id": "WRONG", "card_id": 55, "limits": {"day": 1}}').checks["json"]
+    assert not verify(row, '{"card_id": 55, "limits": {"day": 2, "day": 1}}').passed
+
+
 def test_without_plain_observations_there_is_nothing_to_verify():
     row = Row(
         task="os", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1, total_turns=1

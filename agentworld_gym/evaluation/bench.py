@@ -179,7 +179,7 @@ class Bench:
     def _predicted(self, asked: Asked, answer: Answer, progress: Progress) -> None:
         row = asked.row
         tokens = answer.usage.as_dict() if isinstance(answer, Completion) else {}
-        if isinstance(answer, Completion) and not answer.text.strip():
+        if isinstance(answer, Completion) and not answer.text:
             answer = NOTHING
         if isinstance(answer, Failure):
             self._records.add(Record(key=row.key, stage="prediction", failure=answer.as_dict(), tokens=tokens))

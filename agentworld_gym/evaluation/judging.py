@@ -19,7 +19,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.evaluation.rows import BenchRow
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.parsing import DIMENSIONS, Judgement, parse_judgement
+from agentworld_gym.parsing import DIMENSIONS, Judgement, parse_judgement, parse_verdict
 from agentworld_gym.templates import ticks
 
 TRIES = 3
@@ -60,10 +60,16 @@ class Judge:
         return ChatRequest(judge_messages(row, prediction), self.sampling.seeded(seed))
 
     def read(self, answer: Completion | Failure) -> Judgement | Failure:
-        """The verdict in an answer; thinking in it is passed over."""
+        """The verdict in an answer, as leniently as the benchmark reads it; thinking in it is passed over."""
         if isinstance(answer, Failure):
             return answer
         return parse_judgement(answer.text, DIMENSIONS) or UNREADABLE
+
+    def read_whole(self, answer: Completion | Failure) -> Judgement | Failure:
+        """The verdict in an answer that a reward, or a choice of training data, is made of: whole, or unreadable."""
+        if isinstance(answer, Failure):
+            return answer
+        return parse_verdict(answer.text, DIMENSIONS) or UNREADABLE
 
 
 def judge_messages(row: BenchRow, prediction: str) -> list[Message]:

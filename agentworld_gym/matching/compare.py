@@ -45,6 +45,8 @@ class Match:
 def match(domain: str, predicted: str, truth: str, spans: Sequence[SpanLike] = (), before: str = "") -> Match:
     """Compare a predicted observation with the true one; never fails, whatever the texts.
 
+    White space around an observation decides nothing, as in the benchmark: the prediction is given that of the truth.
+
     Args:
         domain: its id in this package.
         predicted: what a world model says.
@@ -57,6 +59,7 @@ def match(domain: str, predicted: str, truth: str, spans: Sequence[SpanLike] = (
     >>> found.exact, found.deterministic, dict(found.kinds)
     (False, True, {'deterministic': True, 'metadata': True})
     """
+    predicted = _framed(predicted, truth)
     gaps = gaps_of(truth, spans)
     fixed = not gaps or any(piece.strip() for piece in fixed_pieces(truth, gaps))
     if predicted == truth:
@@ -70,11 +73,20 @@ def match(domain: str, predicted: str, truth: str, spans: Sequence[SpanLike] = (
         exact=False,
         normalised=normalised(domain, predicted) == normalised(domain, truth),
         deterministic=right,
-        similarity=similarity(predicted, truth),
+        similarity=similarity(predicted.strip(), truth.strip()),
         tree=None if elements is None else f1(_elements(domain, predicted) or [], elements),
         valid=is_valid(domain, predicted, truth, before),
         kinds=kinds | others,
     )
+
+
+def _framed(predicted: str, truth: str) -> str:
+    """The prediction between the white space that stands around the truth; one that says nothing stays as it is."""
+    said, core = predicted.strip(), truth.strip()
+    if not said or not core:
+        return truth if not said and not core else predicted
+    start = truth.index(core)
+    return truth[:start] + said + truth[start + len(core) :]
 
 
 def _elements(domain: str, observation: str) -> list[Hashable] | None:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from agentworld_gym.plainjson import read_unique
 from agentworld_gym.screens import GRAPHICAL, read_screen
 from agentworld_gym.screens.sight import shows
 
@@ -122,11 +123,11 @@ def _hits(text: str) -> list[int]:
 
 
 def _json(text: str) -> tuple[Any] | None:
-    """A JSON value, as the one item of a tuple; None where the text is none."""
+    """A JSON value, as the one item of a tuple; None where the text is none, or an object in it holds a key twice."""
     stripped = text.strip()
     if not stripped or stripped[0] not in "[{":
         return None
     try:
-        return (json.loads(stripped),)
+        return (read_unique(stripped),)
     except (ValueError, RecursionError):
         return None

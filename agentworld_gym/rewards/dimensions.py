@@ -19,15 +19,17 @@ class DimensionJudge:
     """Asks for a verdict on each prediction, all in one wave; what cannot be read is asked for again, and so is a
     failure that may pass.
 
-    A verdict that stays unreadable is None: it was given, and the paper counts it as 0. No answer at all is a failure.
+    A verdict is readable where it has all five dimensions, in one block and on the scale. One that stays unreadable is
+    None: it was given, and the paper counts it as 0. No answer at all is a failure.
 
     >>> from agentworld_gym.generators import ScriptedGenerator
     >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["a"], current_prompt="ls",
     ...           turn_idx=1, total_turns=1, actions=["ls"], observations=["a"], spans=[[]])
-    >>> verdict = '<final_evaluation>{"scores": {"format": 5, "quality": 3}}</final_evaluation>'
+    >>> scores = '{"format": 5, "factuality": 3, "consistency": 4, "realism": 4, "quality": 3}'
+    >>> verdict = '<final_evaluation>{"scores": ' + scores + '}</final_evaluation>'
     >>> judge = DimensionJudge(Judge(ScriptedGenerator(lambda request: verdict)))
-    >>> [found.scores for found in judge.judge([(row, "b")])]
-    [{'format': 5, 'quality': 3}]
+    >>> [found.score for found in judge.judge([(row, "b")])]
+    [0.7]
     """
 
     judge_of_one: Judge
@@ -43,7 +45,7 @@ class DimensionJudge:
                 break
             requests = [judge.request(*rows[place], attempt) for place in waiting]
             for position, answer in judge.generator.submit(requests):
-                verdict = judge.read(answer)
+                verdict = judge.read_whole(answer)
                 unreadable = isinstance(verdict, Failure) and not isinstance(answer, Failure)
                 found[waiting[position]] = None if unreadable else verdict
             waiting = [place for place in waiting if _again(found[place])]

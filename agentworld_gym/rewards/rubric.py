@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Generator, Sampling, Usage
-from agentworld_gym.parsing import parse_judgement
+from agentworld_gym.parsing import parse_verdict
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.task import Task
 
@@ -58,6 +58,8 @@ class Verdict:
 class RubricJudge:
     """Asks a generator for a verdict on each case; one wave for all. An unreadable verdict is asked for again.
 
+    A verdict is readable where it is whole: see `agentworld_gym.parsing.parse_verdict`.
+
     Args:
         prompts: renders the domain's judge template.
         generator: who judges.
@@ -101,7 +103,7 @@ class RubricJudge:
         return ChatRequest(messages, replace(self.sampling, seed=seed), schema)
 
     def _read(self, answer: Completion, case: Case) -> float | None:
-        judgement = parse_judgement(answer.text, score_names(case.criteria))
+        judgement = parse_verdict(answer.text, score_names(case.criteria))
         return None if judgement is None else judgement.score
 
 

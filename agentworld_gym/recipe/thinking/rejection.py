@@ -213,7 +213,7 @@ class Rejection:
             for (case, text), answer in zip(waiting, answers, strict=True):
                 if isinstance(answer, Completion):
                     case.judged += answer.usage
-                verdict = self.judge.read(answer)
+                verdict = self.judge.read_whole(answer)
                 if not isinstance(verdict, Failure):
                     case.scores[text] = 1 + 4 * verdict.score
                 elif verdict == UNREADABLE and attempt + 1 < self.judge.tries:

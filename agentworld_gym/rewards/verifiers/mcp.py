@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-import orjson
-
 from agentworld_gym.matching.forms import normalised
+from agentworld_gym.plainjson import read_unique
 from agentworld_gym.rewards.verifiers.common import Truth
 
 ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
@@ -24,9 +23,9 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
 
 
 def _keys(text: str) -> list[str] | None:
-    """The keys at the top of a JSON object, none of another value, None for what is no JSON."""
+    """The keys at the top of a JSON object, none of another value, None for what is no JSON or holds a key twice."""
     try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
+        value = read_unique(text)
+    except (ValueError, RecursionError):
         return None
     return sorted(value) if isinstance(value, dict) else []
