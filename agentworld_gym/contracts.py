@@ -240,7 +240,10 @@ class Session(Protocol):
         ...
 
     def probe(self) -> Session:
-        """A copy to test success on: as `fork`, but where the world acts controls out, none of them strikes."""
+        """A copy to test success on: as `fork`, but where the world acts controls out, none of them strikes.
+
+        A grounded world also takes back what an agent did to the meaning of later actions, such as a shell's functions.
+        """
         ...
 
     def close(self) -> None:

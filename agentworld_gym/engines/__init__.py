@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from agentworld_gym.engines.controls import Controls
 from agentworld_gym.errors import AgentWorldError
 
-__all__ = ["Controls", "Engine", "EngineError", "Kind", "Machine", "Scalar", "Span"]
+__all__ = ["Controls", "Engine", "EngineError", "Kind", "Machine", "Probed", "Scalar", "Span"]
 
 Kind = Literal["deterministic", "pre-existing", "metadata"]
 """What decides a piece of text: the rules and what was shown before; things that were there and never shown; the moment
@@ -62,6 +62,18 @@ class Machine(Protocol):
 
     def close(self) -> None:
         """Free it; twice is fine."""
+        ...
+
+
+@runtime_checkable
+class Probed(Protocol):
+    """A machine in which an agent can change what later actions mean, as the functions of a shell do.
+
+    Success is tested on its `probe()`, which shares the state with it and none of that.
+    """
+
+    def probe(self) -> Machine:
+        """A copy to look at the state with: the state is as it is, the means to look are those of the start."""
         ...
 
 

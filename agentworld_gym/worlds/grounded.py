@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
-from agentworld_gym.engines import Controls, Engine, EngineError, Machine
+from agentworld_gym.engines import Controls, Engine, EngineError, Machine, Probed
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
@@ -32,8 +32,9 @@ class GroundedSession:
         return GroundedSession(self.machine.fork(), self.observation, calm=self.calm)
 
     def probe(self) -> GroundedSession:
-        """A copy on which no control strikes."""
-        return GroundedSession(self.machine.fork(), self.observation, calm=True)
+        """A copy on which no control strikes, and in which an action means what it means at the start."""
+        machine = self.machine.probe() if isinstance(self.machine, Probed) else self.machine.fork()
+        return GroundedSession(machine, self.observation, calm=True)
 
     def close(self) -> None:
         """Free the machine."""

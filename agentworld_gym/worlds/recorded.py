@@ -34,28 +34,23 @@ def next_key(key: str, action: Action) -> str:
 
 @dataclass
 class RecordedSession:
-    """Where in the recording an episode stands; `inner` is the session behind it while recording.
-
-    `disturbed` says that controls are in force.
-    """
+    """Where in the recording an episode stands; `inner` is the session behind it while recording."""
 
     key: str
     observation: str
     system: str = ""
     inner: Session | None = None
     turn: int = 0
-    disturbed: bool = False
 
     def fork(self) -> RecordedSession:
         """An exact copy."""
         inner = None if self.inner is None else self.inner.fork()
-        return RecordedSession(self.key, self.observation, self.system, inner, self.turn, self.disturbed)
+        return RecordedSession(self.key, self.observation, self.system, inner, self.turn)
 
     def probe(self) -> RecordedSession:
-        """A copy to test success on; where controls are in force its transitions have keys of their own."""
+        """A copy to test success on; its transitions have keys of their own, for it may answer in another way."""
         inner = None if self.inner is None else self.inner.probe()
-        key = digest_of([self.key, "probe"]) if self.disturbed else self.key
-        return RecordedSession(key, self.observation, self.system, inner, self.turn, self.disturbed)
+        return RecordedSession(digest_of([self.key, "probe"]), self.observation, self.system, inner, self.turn)
 
     def close(self) -> None:
         """Free the session behind it."""
@@ -99,7 +94,7 @@ class RecordingWorld:
                 sessions.append(inner)
                 continue
             key = start_key(self.fingerprint.digest, task, seed)
-            session = RecordedSession(key, inner.observation, inner.system, inner, disturbed=bool(task.controls))
+            session = RecordedSession(key, inner.observation, inner.system, inner)
             sessions.append(session)
             row = {"key": key, "task": task.id, "seed": seed, "text": escape(inner.observation), "system": inner.system}
             rows += self._keep(row)
@@ -198,8 +193,7 @@ class RecordedWorld:
         key = start_key(self.fingerprint.digest, task, seed)
         row = self._rows.get(key)
         if row is not None:
-            text, system = unescape(row["text"]), row.get("system", "")
-            return RecordedSession(key, text, system, disturbed=bool(task.controls))
+            return RecordedSession(key, unescape(row["text"]), row.get("system", ""))
         return Failure(FailureKind.RECORDING, f"{self.path}: {self._what_differs(task, seed)}")
 
     def _what_differs(self, task: Task, seed: int) -> str:

@@ -89,6 +89,10 @@ class DisturbedTerminal:
         twin._older = self._older.fork() if self._older is not None else None
         return twin
 
+    def probe(self) -> TerminalMachine:
+        """A terminal without faults to look at the files with, whose shell is that of the start."""
+        return self._machine.probe()
+
     def close(self) -> None:
         """Let everything go. May be called twice."""
         self._machine.close()

@@ -96,6 +96,14 @@ class TerminalMachine:
         twin._observation = self._observation
         return twin
 
+    def probe(self) -> TerminalMachine:
+        """A terminal to look at the files with: they are as they are, its shell is that of the start.
+
+        What is typed and not entered, and a program that holds the screen, are not there.
+        """
+        shell = self._open().afresh()
+        return type(self)(shell)
+
     def files(self) -> dict[str, str]:
         """Every text file outside the system folders, by path."""
         shell = self._open()

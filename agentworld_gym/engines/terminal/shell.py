@@ -40,14 +40,24 @@ class Outcome:
     stuck: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What a shell is before anything was typed: its folder, and all of its state but the files, as a snapshot."""
+
+    cwd: str
+    snapshot: bytes
+
+
 class Shell:
     """A bash that runs one complete script at a time and can be copied."""
 
-    def __init__(self, context: Context, bash: Bash) -> None:
+    def __init__(self, context: Context, bash: Bash, cwd: str) -> None:
         self.context = context
         self._bash: Bash | None = bash
         self._restore: tuple[bytes, dict[str, float]] | None = None
-        self.cwd = bash.shell_state().cwd
+        self._afresh = False
+        self._start = _Start(cwd, bash.snapshot(exclude_filesystem=True))
+        self.cwd = cwd
 
     @classmethod
     def start(cls, state: TerminalState, seed: int, max_commands: int = MAX_COMMANDS) -> Shell:
@@ -66,37 +76,13 @@ class Shell:
         )
         with deferred_interrupt():
             bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
-        shell = cls(context, bash)
         context.files = bash.fs()
-        shell._furnish(state)
+        _furnish(context, state)
         _set_times(bash, {p: moment(f.mtime).timestamp() for p, f in state.files.items() if f.mtime})
         bash.execute_sync(
             f"cd {shlex.quote(state.cwd)}; unset OLDPWD EPOCHSECONDS EPOCHREALTIME; shopt -s expand_aliases"
         )
-        shell.cwd = state.cwd
-        return shell
-
-    def _furnish(self, state: TerminalState) -> None:
-        files, modes = self.context.files, self.context.modes
-        assert files is not None
-        place = ""
-        try:
-            for place in (state.home, state.cwd, "/tmp", *state.dirs):
-                files.mkdir(place, recursive=True)
-            for place, text in system_files(state).items():
-                with suppress(RuntimeError):  # some of them belong to the sandbox, which makes them up itself
-                    files.write_file(place, text.encode())
-            for place, file in state.files.items():
-                files.mkdir(place.rpartition("/")[0] or "/", recursive=True)
-                files.write_file(place, file.content.encode("utf-8", "replace"))
-                if int(file.mode, 8) != 0o644:
-                    modes[place] = int(file.mode, 8)
-                    files.chmod(place, modes[place])
-            for place, target in state.links.items():
-                files.mkdir(place.rpartition("/")[0] or "/", recursive=True)
-                files.symlink(target, place)
-        except (RuntimeError, OSError, ValueError) as error:
-            raise SpecError("task state", place, str(error), "a path that can be made beside the others") from error
+        return cls(context, bash, state.cwd)
 
     @property
     def bash(self) -> Bash:
@@ -107,6 +93,8 @@ class Shell:
             self.context.clock = self.context.clock.restarted()
             with deferred_interrupt():
                 self._bash = Bash.from_snapshot(snapshot, **_settings(self.context))
+                if self._afresh:
+                    self._bash.restore_snapshot(self._start.snapshot)
             self.context.files = self._bash.fs()
             _set_times(self._bash, times)
         return self._bash
@@ -119,7 +107,7 @@ class Shell:
         """
         bash, context = self.bash, self.context
         clock = context.clock
-        self._restore = None
+        self._restore, self._afresh = None, False
         typed = entered.script
         shift = time() - clock.now if _AGES.search(typed) else 0.0
         if _NATIVE_TIMES.search(typed):
@@ -158,10 +146,21 @@ class Shell:
         if self._restore is None:
             start = float(int(self.context.clock.start))
             times = {path: time for path, time in self._times() if time != start}
-            self._restore = self.bash.snapshot(), times
+            self._restore, self._afresh = (self.bash.snapshot(), times), False
         twin = object.__new__(Shell)
-        twin._bash, twin._restore, twin.cwd = None, self._restore, self.cwd
+        twin._bash, twin._restore, twin._afresh = None, self._restore, self._afresh
+        twin._start, twin.cwd = self._start, self.cwd
         twin.context = self.context.copy()
+        return twin
+
+    def afresh(self) -> Shell:
+        """A shell as it was at the start, over a copy of the files as they are.
+
+        Functions, aliases, options, variables, traps and the history are gone, whatever was typed to keep them.
+        """
+        twin = self.copy()
+        twin._afresh, twin.cwd = True, self._start.cwd
+        twin.context.history.clear()
         return twin
 
     def close(self) -> None:
@@ -209,6 +208,29 @@ class Shell:
             else:
                 if now != mode:
                     files.chmod(path, mode)
+
+
+def _furnish(context: Context, state: TerminalState) -> None:
+    files, modes = context.files, context.modes
+    assert files is not None
+    place = ""
+    try:
+        for place in (state.home, state.cwd, "/tmp", *state.dirs):
+            files.mkdir(place, recursive=True)
+        for place, text in system_files(state).items():
+            with suppress(RuntimeError):  # some of them belong to the sandbox, which makes them up itself
+                files.write_file(place, text.encode())
+        for place, file in state.files.items():
+            files.mkdir(place.rpartition("/")[0] or "/", recursive=True)
+            files.write_file(place, file.content.encode("utf-8", "replace"))
+            if int(file.mode, 8) != 0o644:
+                modes[place] = int(file.mode, 8)
+                files.chmod(place, modes[place])
+        for place, target in state.links.items():
+            files.mkdir(place.rpartition("/")[0] or "/", recursive=True)
+            files.symlink(target, place)
+    except (RuntimeError, OSError, ValueError) as error:
+        raise SpecError("task state", place, str(error), "a path that can be made beside the others") from error
 
 
 def _settings(context: Context) -> dict[str, Any]:
