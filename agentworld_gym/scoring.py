@@ -19,6 +19,8 @@ _SAME = str.maketrans("−‐‑–—‘’‚“”„", "-----'''\"\"\"")
 _DIGITS = r"(?<![\w.])[-+]?(?:\d{1,3}(?:[ ,_']\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+\b)?|(?<![\w.])[-+]?\.\d+"
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
 _NUMBER = re.compile(rf"(?P<digits>{_DIGITS})(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?", re.IGNORECASE)
+# Digits that are neither a number nor part of a name, as the second of 3..5.
+_LEFT_OVER = re.compile(r"(?<![\w.-])[.-]+\d")
 _WORD = re.compile(r"\w+")
 _SMALL = _WORD.findall(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -99,6 +101,8 @@ def number_in(text: str) -> float | None:
     (1234.5, None, None, 12.0)
     """
     plain = _plain(text)
+    if _LEFT_OVER.search(_NUMBER.sub(" ", plain)):
+        return None
     found = {_value(match) for match in _NUMBER.finditer(plain)}
     found = found or {_spelled(match) for match in _IN_WORDS.finditer(plain)}
     return found.pop() if len(found) == 1 else None

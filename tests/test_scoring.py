@@ -71,6 +71,16 @@ def test_texts_without_one_number(text: str) -> None:
     assert not close(text, 3)
 
 
+@pytest.mark.parametrize("text", ["41..42", "41...42", "41.50..42.50", "1.2.3", "41.-42", "it is 41, .. 42 .43.44"])
+def test_a_number_behind_another_ones_point_is_a_second_number(text: str) -> None:
+    assert number_in(text) is None
+
+
+@pytest.mark.parametrize("text", ["41 m2 of P2.5", "in v1.2.3 it was 41", "41.", "41..."])
+def test_digits_within_a_name_are_no_number(text: str) -> None:
+    assert number_in(text) == 41
+
+
 def test_words_count_only_where_there_are_no_digits() -> None:
     assert number_in("one of the 12 ships") == 12
     assert numbers_in("one of the 12 ships") == [12.0, 1.0]
