@@ -514,6 +514,66 @@ def test_a_server_is_sent_what_the_official_run_sends_and_a_seed(
     assert set(judged) == sent - {"seed"} | {"chat_template_kwargs"}
 
 
+def test_a_result_states_only_what_was_sent(tmp_path: Path, serve: Callable[..., FaultServer]) -> None:
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return answer(verdict(format=3) if is_judge(body) else tagged("ok"))
+
+    server = serve(chat)
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
+    command = ["eval", "bench", str(file), "--model", server.url, "--judge", "same"]
+
+    def stated(name: str, *more: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        out = tmp_path / name
+        assert CliRunner().invoke(app, [*command, "--out", str(out), *more]).exit_code == 0
+        found = BenchResult.read(out / RESULT)
+        assert found.judge is not None and json.loads((out / "run.json").read_text())["model"] == json.loads(
+            found.model.model_dump_json()
+        )
+        return found.model.sampling, found.judge.sampling
+
+    official_run = {"temperature": 0.6, "max_tokens": 32768}
+    assert stated("official") == (official_run, official_run)
+    asked = ["--sampling", "top_p=0.9", "--judge-sampling", "thinking=false", "--sampling", "top_k=5"]
+    assert stated("asked", *asked) == (
+        official_run | {"top_p": 0.9, "top_k": 5},
+        official_run | {"thinking": False},
+    )
+    wired = ["--generator", 'extra_body={"temperature":0.1,"max_tokens":null}', "--judge-sampling", "max_tokens=9"]
+    assert stated("wired", *wired)[0] == {"temperature": 0.1}
+    assert stated("official") == (official_run, official_run)  # the folder of before is gone on with
+    refused = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "official"), "--sampling", "top_k=5"])
+    assert refused.exit_code == 2
+
+
+@pytest.mark.parametrize(("failing", "code"), [(0, 0), (1, 0), (2, 1), (20, 1)])
+def test_more_than_one_failed_row_in_twenty_ends_the_command_as_failed(
+    tmp_path: Path, serve: Callable[..., FaultServer], failing: int, code: int
+) -> None:
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        number = int(body["messages"][-1]["content"].rpartition("act row")[2].split()[0])
+        if is_judge(body):
+            return answer("no verdict" if number == failing - 1 else verdict(format=3))
+        return answer("" if number < failing - 1 else tagged("ok"))
+
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", f"row{n}") for n in range(20)])
+    command = [
+        "eval",
+        "bench",
+        str(file),
+        "--model",
+        serve(chat).url,
+        "--judge",
+        "same",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == code, done.output
+    assert (tmp_path / "run" / RESULT).is_file() and (tmp_path / "run" / "result.html").is_file()
+    said = " ".join(done.output.split())
+    assert (f"{failing} of 20 rows failed" in said and "--retry-failed" in said) is (code == 1)
+
+
 def test_a_judge_that_is_not_there_is_named_by_its_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agentworld_gym.worlds.opening.tiny_model", lambda: None)
     file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])

@@ -29,12 +29,37 @@ def test_rows_are_lines_whatever_separators_they_hold(tmp_path: Path) -> None:
     assert [row.truth for row in BenchRows((file,))] == [truth, truth]
 
 
-def test_the_last_row_may_lack_a_line_feed_and_a_torn_one_is_left_out(tmp_path: Path) -> None:
+def test_the_last_row_may_lack_a_line_feed_and_a_truncated_one_is_named(tmp_path: Path) -> None:
     file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a"), official("mcp", "b")])
     file.write_bytes(file.read_bytes().removesuffix(b"\n"))
     assert BenchRows((file,)).counts == {"mcp": 2}
     file.write_bytes(file.read_bytes()[:-9])
-    assert BenchRows((file,)).counts == {"mcp": 1}
+    with pytest.raises(
+        SpecError, match=r"mcp_test.jsonl: line 2: got .*, expected JSON \(the file ends within the line"
+    ):
+        _ = BenchRows((file,)).counts
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (b'"total_turns": NaN', "NaN and Infinity are no JSON values"),
+        (b'"total_turns": -Infinity', "NaN and Infinity are no JSON values"),
+        (b'"note": "\\ud83d"', "a lone surrogate is no text"),
+        (b'"note": "\xed\xa0\xbd"', "the line is no UTF-8"),
+        (b'"note": so', "unexpected character"),
+    ],
+)
+def test_a_row_that_is_no_json_is_named_with_its_file_line_and_reason(
+    tmp_path: Path, broken: bytes, reason: str
+) -> None:
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a"), official("mcp", "b")])
+    first, second = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(first + second.replace(b'"id":"b"', b'"id":"b",' + broken))
+    with pytest.raises(SpecError) as refused:
+        _ = BenchRows((file,)).counts
+    assert (Path(refused.value.file), refused.value.key) == (file, "line 2")
+    assert reason in refused.value.expected and broken[-4:].decode("utf-8", "replace") in str(refused.value.value)
 
 
 def test_a_folder_gives_the_official_files_alone(tmp_path: Path) -> None:

@@ -12,8 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import SamplingOption, SeedOption, examples, pair, progress, stderr, stdout, writable
-from agentworld_gym.errors import SpecError
+from agentworld_gym.cli.common import (
+    FAILED,
+    SamplingOption,
+    SeedOption,
+    complain,
+    examples,
+    pair,
+    progress,
+    stderr,
+    stdout,
+    writable,
+)
+from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.contracts import Sampling
@@ -24,6 +35,9 @@ if TYPE_CHECKING:
 
 PAGE = "result.html"
 MEASURES = ("valid", "exact", "deterministic", "similarity", "tree")
+FAILED_ROWS = 0.05
+"""A run of which a greater share of the rows failed ends as a failed one."""
+
 UNASKED = {"top_p": "top_p", "thinking": "chat_template_kwargs"}
 """Fields of a request that the official run does not send, by what would ask for them in `--sampling`."""
 
@@ -127,6 +141,18 @@ def bench(
     found, page = out / RESULT, out / PAGE
     write_page(page, [result])
     stdout().print(f"{found}, {page}", markup=False, highlight=False, soft_wrap=True)
+    failed, count = sum(_failures(result).values()), result.rows.count
+    if failed > FAILED_ROWS * count:
+        again = "the means say little; --retry-failed asks again for those that did"
+        complain(AgentWorldError(f"{failed} of {count} rows failed, more than {FAILED_ROWS:.0%}: {again}"))
+        raise typer.Exit(FAILED)
+
+
+def _failures(result: BenchResult) -> dict[str, int]:
+    """How many rows failed, by stage and kind."""
+    if result.judged is not None:
+        return result.judged.failures
+    return {f"prediction/{kind}": number for kind, number in result.rows.failures.items()}
 
 
 def _run(run: Bench, total: int, prices: dict[str, Prices]) -> BenchResult:
@@ -236,8 +262,7 @@ def _tables(result: BenchResult) -> None:
     if lost := [domain for domain, one in scores.items() if one.excluded is None]:
         said = f"{len(scores) - len(lost)} of {len(scores)} domains; every row of {', '.join(lost)} failed"
         stdout().print(f"macro is the mean of {said}.", markup=False)
-    failures = judged.failures if judged else {f"prediction/{kind}": n for kind, n in result.rows.failures.items()}
-    if failures:
+    if failures := _failures(result):
         said = ", ".join(f"{count} {kind}" for kind, count in failures.items())
         stdout().print(f"Failed: {said}. In brackets: with these as zero. --retry-failed asks again.", markup=False)
 

@@ -269,7 +269,8 @@ def check_folder(folder: Path, rows: BenchRows, sampling: Sampling, model: Party
         return
     theirs = Run.read(path)
     mine: dict[str, Any] = _prefixed("sampling", sampling.seeded(None).as_dict())
-    kept: dict[str, Any] = _prefixed("sampling", theirs.model.sampling)
+    # What was not sent stands there as the default.
+    kept: dict[str, Any] = _prefixed("sampling", Sampling().as_dict() | theirs.model.sampling)
     if theirs.turns not in (None, rows.turns) or theirs.seed not in (None, _drawn_by(rows)):
         mine |= {"turns": rows.turns, "seed": _drawn_by(rows)}
         kept |= {"turns": theirs.turns, "seed": theirs.seed}
@@ -299,15 +300,17 @@ def _drawn_by(rows: BenchRows) -> int | None:
 
 
 def party(handle: str, generator: Generator, sampling: Sampling, digest: str = "") -> Party:
-    """Who took part, with its fingerprint.
+    """Who took part, with its fingerprint and what its requests said of their sampling, but for the seed of each row.
+
+    A generator that does not send all of its sampling has a method `sent(sampling)`, which says what it does send.
 
     Raises:
         GeneratorError: a server cannot be reached.
     """
     found = Fingerprint({name: Part(value, verified) for name, (value, verified) in generator.describe().items()})
-    return Party(
-        handle=handle, digest=digest or found.digest, parts=found.as_dict(), sampling=sampling.seeded(None).as_dict()
-    )
+    tell = getattr(generator, "sent", None)
+    sent = sampling.seeded(None).as_dict() if tell is None else tell(sampling.seeded(None))
+    return Party(handle=handle, digest=digest or found.digest, parts=found.as_dict(), sampling=sent)
 
 
 def _over(progress: Progress, failed: bool = False) -> None:

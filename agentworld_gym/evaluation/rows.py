@@ -27,6 +27,7 @@ from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.shorthand import restore, shorten
 from agentworld_gym.screens.sight import shows
 from agentworld_gym.spec import DOMAINS, load_spec
+from agentworld_gym.traces.jsonl import problem_of
 from agentworld_gym.worlds.opening import TINY_PROFILE, tiny_form
 
 Turns = Literal["last", "all", "drawn"]
@@ -286,9 +287,9 @@ def _rows(files: Sequence[Path]) -> Iterator[tuple[int, Row]]:
                 try:
                     data = orjson.loads(text)
                 except orjson.JSONDecodeError as error:
-                    if not text.endswith(b"\n"):  # torn by a kill; a whole row without a line feed counts
-                        break
-                    raise SpecError(file, f"line {number}", text[:80].decode("utf-8", "replace"), "JSON") from error
+                    found, reason = problem_of(text, error)
+                    cut = "" if text.endswith(b"\n") else "the file ends within the line: "
+                    raise SpecError(file, f"line {number}", found, f"JSON ({cut}{reason})") from error
                 yield line, row_of(_known(data) if isinstance(data, dict) else data, file, f"line {number}")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator, Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 
 HANDLES: Mapping[str, str] = {
@@ -124,6 +124,11 @@ class Lease:
     def describe(self) -> dict[str, tuple[str, bool]]:
         """Forward to the generator."""
         return self.generator.describe()
+
+    def sent(self, sampling: Sampling) -> dict[str, Any]:
+        """What the generator says of a request's sampling; all of it where it does not tell."""
+        tell = getattr(self.generator, "sent", None)
+        return sampling.as_dict() if tell is None else dict(tell(sampling))
 
     def close(self) -> None:
         """Give the share back."""

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import orjson
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.generators.background import Deliver, Wave, background_loop
 from agentworld_gym.generators.bodies import ACCEPTED, ERROR_BYTES, LOOKUP_BYTES, BodyError, answer_bytes, read_body
@@ -123,6 +123,20 @@ class ServerGenerator:
         if self._fields:
             parts["extra_body"] = (json.dumps(self._fields, sort_keys=True), True)
         return {name: (self._without_key(value), verified) for name, (value, verified) in parts.items()}
+
+    def sent(self, sampling: Sampling) -> dict[str, Any]:
+        """What a request says of its sampling: the fields that it holds, with the values that stand there.
+
+        >>> generator = ServerGenerator("http://localhost:8000/v1", "m", extra_body={"top_p": None, "temperature": 1})
+        >>> generator.sent(Sampling(max_tokens=8))
+        {'temperature': 1, 'max_tokens': 8, 'thinking': True}
+        >>> generator.close()
+        """
+        body = orjson.loads(request_body(ChatRequest([], sampling), "", self._extra))
+        template = body.pop("chat_template_kwargs", None)
+        if isinstance(template, dict) and "enable_thinking" in template:
+            body["thinking"] = template["enable_thinking"]
+        return {name: body[name] for name in sampling.as_dict() if name in body}
 
     def close(self) -> None:
         """Cancel what is open and close the connections. Safe to repeat."""

@@ -88,6 +88,30 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
         raise _trace_error(path, error) from error
 
 
+def problem_of(line: bytes, error: orjson.JSONDecodeError) -> tuple[str, str]:
+    """Where a line stops being JSON, as the text around that place, and why.
+
+    >>> line = b'{"reward": NaN}'
+    >>> try:
+    ...     orjson.loads(line)
+    ... except orjson.JSONDecodeError as error:
+    ...     problem_of(line, error)
+    ('{"reward": NaN}', 'NaN and Infinity are no JSON values, column 12')
+    """
+    text = line.decode("utf-8", "replace")
+    place = min(error.pos, len(text))
+    if text.startswith(("NaN", "Infinity", "-Infinity"), place):
+        reason = "NaN and Infinity are no JSON values"
+    elif "UTF-8" in error.msg:
+        reason = "the line is no UTF-8"
+        place = next((at for at, letter in enumerate(text) if letter == "\ufffd"), place)
+    elif "surrogate" in error.msg:
+        reason = "a lone surrogate is no text"
+    else:
+        reason = error.msg
+    return text[max(0, place - 40) : place + 60].strip(), f"{reason}, column {place + 1}"
+
+
 def _lock(fd: int, path: Path) -> None:
     """One writer a file: two would cut each other's rows."""
     try:
