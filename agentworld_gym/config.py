@@ -26,7 +26,7 @@ from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 _KINDS: Mapping[str, tuple[Any, str]] = {
-    "spec": (str | os.PathLike, "a domain's name or the path of a spec"),
+    "spec": (str | os.PathLike, "a domain's name, the id of its environment, or the path of a spec"),
     "world": (str, "a world, as in world='grounded'"),
     "prompts": (str | os.PathLike | None, "a folder of prompt templates"),
     "system_prompt": (str | None, "a text"),
@@ -49,7 +49,7 @@ class EnvOptions:
     """Everything `gym.make` takes; all of it is JSON.
 
     Args:
-        spec: a domain's name, or the path of a YAML spec.
+        spec: a domain's name, the id of its environment, or the path of a YAML spec.
         world: who answers; see `agentworld_gym.worlds.open_world`.
         profile: `full` or `compact` prompts; None takes what the world prefers.
         form: how a language world writes the next state, `full` or as the `change` against the current one; None takes

@@ -49,18 +49,26 @@ class Info(TypedDict, total=False):
 
 @dataclass
 class Episode:
-    """One episode: its task, its world's session, and what happened so far."""
+    """One episode: its task, its world's session, and what happened so far.
+
+    Where several `agents` share it, each acts once in a round, and a round is a step.
+    """
 
     id: str
     task: Task
     seed: int
     session: Session
-    steps: int = 0
+    agents: int = 1
     actions: list[str] = field(default_factory=list)
     observations: list[str] = field(default_factory=list)
     confirming: bool = False
     paid: float = 0.0
     over: bool = False
+
+    @property
+    def steps(self) -> int:
+        """How many steps have begun: as many as there were actions, or rounds of them."""
+        return -(-len(self.actions) // self.agents)
 
     @property
     def observation(self) -> str:
@@ -80,13 +88,14 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """What one step gave."""
+    """What one step gave; `answered` says whether the observation is the world's answer to this very action."""
 
     observation: str
     reward: float
     terminated: bool
     truncated: bool
     info: Info
+    answered: bool
 
 
 @dataclass(slots=True)
@@ -134,8 +143,12 @@ class EpisodeRunner:
         """The step limit of a task's episodes."""
         return self.max_steps or task.max_steps or self.spec.limits.max_steps
 
-    def start(self, seeds: Sequence[int], options: Mapping[str, Any]) -> list[tuple[Episode, str, Info]]:
+    def start(
+        self, seeds: Sequence[int], options: Mapping[str, Any], agents: int = 1
+    ) -> list[tuple[Episode, str, Info]]:
         """Begin one episode a seed; the first observation is the instruction, a blank line, and what the world shows.
+
+        Each episode is shared by so many `agents`.
 
         Raises:
             SpecError: a task or an option that does not fit.
@@ -152,7 +165,7 @@ class EpisodeRunner:
                     begun.session.close()
                 kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
                 raise kind(f"the world cannot begin task {task.id}: {session.message}")
-            episode = Episode(self._name(), task, seed, session)
+            episode = Episode(self._name(), task, seed, session, agents)
             shown = session.observation
             text = f"{task.instruction}\n\n{shown}" if shown else task.instruction
             episode.observations.append(text)
@@ -223,13 +236,12 @@ class EpisodeRunner:
 
     def _apply(self, episode: Episode, action: Action, answer: Observation | None) -> str:
         """Enter the step into the episode; the moment whose checks are due."""
-        episode.steps += 1
         episode.actions.append(action.raw)
         episode.confirming = action.kind is ActionKind.CONFIRM
         episode.observations.append(episode.session.observation if answer is None else answer.text)
         if action.kind is ActionKind.FINISH:
             return "finish"
-        return "end" if episode.steps >= self.limit(episode.task) else "step"
+        return "end" if len(episode.actions) >= self.limit(episode.task) * episode.agents else "step"
 
     def _test(
         self, episodes: Sequence[Episode], actions: Sequence[Action], moments: Sequence[str | None]
@@ -315,6 +327,7 @@ class EpisodeRunner:
         ending: _Ending | None,
     ) -> Transition:
         info = Info(task_id=episode.task.id, fingerprint=self.fingerprint, steps=episode.steps, tokens=no_tokens())
+        answered = isinstance(answer, Observation)
         failure = answer if isinstance(answer, Failure) else ending.failure if ending else None
         if isinstance(answer, Observation):
             info["tokens"] = answer.usage.as_dict()
@@ -327,9 +340,9 @@ class EpisodeRunner:
         episode.over = moment in ("finish", "end")
         if failure is not None:
             info["failure"] = failure.as_dict()
-            return Transition(episode.observation, 0.0, False, True, info)
+            return Transition(episode.observation, 0.0, False, True, info, answered)
         weights = self.spec.reward
-        parts = {"step_cost": -weights.step_cost}
+        parts = {"step_cost": -weights.step_cost / episode.agents}
         solved = False
         if ending is not None:
             reached = score(episode.task, ending.passed)
@@ -345,7 +358,7 @@ class EpisodeRunner:
         terminated = moment == "finish" or (solved and moment == "step")
         truncated = moment == "end" and not terminated
         episode.over = terminated or truncated
-        return Transition(episode.observation, sum(parts.values()), terminated, truncated, info)
+        return Transition(episode.observation, sum(parts.values()), terminated, truncated, info, answered)
 
 
 def no_tokens() -> dict[str, int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.env import MAX_SEED, env_options, text_spaces, transcript
-from agentworld_gym.episode import Episode
+from agentworld_gym.episode import Episode, Transition
 from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, install
 from agentworld_gym.spaces import UnicodeText
 from agentworld_gym.tasksource import RESET_OPTIONS
@@ -21,12 +22,18 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
     """Agents that share one session, one task and one reward.
 
     In every round each agent acts once, in the order of `possible_agents`, and sees what its own action showed; what
-    the others did is visible in the state they share. The first `finish` ends the episode for all. A failure of the
-    world truncates it for all.
+    the others did is visible only in the state they share. An agent whose action the world did not answer (a `finish`,
+    a failure, or a round that was over before its turn) sees again what it saw last. A round is one step: step limits
+    count rounds, and a whole round costs what a step of a single agent costs. The first `finish` ends the episode for
+    all. A failure of the world truncates it for all.
 
     Args:
         num_agents: how many.
-        options: as for `gym.make`, with `spec` (a domain's name or a path).
+        options: as for `gym.make`, with `spec` (a domain's name, the id of its environment, or a path).
+
+    Raises:
+        SpecError: a spec or an option is wrong.
+        WorldNotConfigured: the domain has no such world.
 
     >>> env = AgentWorldParallelEnv(2, spec="terminal", world="scripted")
     >>> observations, infos = env.reset(seed=7)
@@ -39,7 +46,7 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
     metadata = {"name": "agentworld_v0", "render_modes": ["ansi"], "is_parallelizable": True}  # noqa: RUF012
 
     def __init__(self, num_agents: int = 2, render_mode: str | None = None, **options: Any) -> None:
-        if num_agents < 1:
+        if type(num_agents) is not int or num_agents < 1:
             raise SpecError("options", "num_agents", num_agents, "an integer of at least 1")
         self.render_mode = render_mode
         self.runner = env_options(options).runner()
@@ -50,6 +57,8 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
         self.observation_spaces = {agent: pair[1] for agent, pair in spaces.items()}
         self._random, _ = seeding.np_random()
         self._episode: Episode | None = None
+        self._seen: dict[str, str] = {}
+        self._confirming: set[str] = set()
         self._closed = False
 
     def observation_space(self, agent: str) -> UnicodeText:
@@ -66,6 +75,10 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
         """Begin an episode; every agent sees the same first observation.
 
         Of `options` those of `AgentWorldEnv.reset` count; PettingZoo's tests pass others, which are left out.
+
+        Raises:
+            ClosedError: after `close()`.
+            SpecError: an option that does not fit.
         """
         if self._closed:
             raise ClosedError("this environment is closed; make another one")
@@ -73,39 +86,73 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
             self._random, _ = seeding.np_random(seed)
         chosen = int(self._random.integers(MAX_SEED)) if seed is None else seed
         known = {key: value for key, value in (options or {}).items() if key in RESET_OPTIONS}
-        [(episode, observation, info)] = self.runner.start([chosen], known)
+        [(episode, observation, info)] = self.runner.start([chosen], known, len(self.possible_agents))
         if self._episode is not None:
             self._episode.session.close()
         self._episode = episode
         self.agents = list(self.possible_agents)
-        return {agent: observation for agent in self.agents}, {agent: {**info} for agent in self.agents}
+        self._seen = {agent: observation for agent in self.agents}
+        self._confirming = set()
+        return {**self._seen}, {agent: {**info} for agent in self.agents}
 
     def step(
         self, actions: dict[str, str]
     ) -> tuple[dict[str, str], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """One round: the actions are applied in the order of the agents; all share the sum of the rewards."""
+        """One round: the actions are applied in the order of the agents; all share the sum of the rewards.
+
+        Args:
+            actions: a string for each agent.
+
+        Raises:
+            ClosedError: there is no episode.
+            SpecError: an agent has no action or one that is no string, or there is no such agent; nothing has been
+                done then.
+        """
         if self._episode is None or not self.agents:
             raise ClosedError("there is no episode; call reset()")
-        observations: dict[str, str] = {}
+        self._must_be_actions(actions)
         infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         reward, terminated, truncated = 0.0, False, False
         for agent in self.agents:
-            if not (terminated or truncated):
-                [result] = self.runner.advance([self._episode], [actions[agent]])
-                reward += result.reward
-                terminated, truncated = result.terminated, result.truncated
-                infos[agent] = {**result.info}
-            observations[agent] = self._episode.observation
+            result = self._act(self._episode, agent, actions[agent])
+            reward += result.reward
+            terminated, truncated = result.terminated, result.truncated
+            infos[agent] = {**result.info}
+            if terminated or truncated:
+                break
         acted = list(self.agents)
         if terminated or truncated:
             self.agents = []
         return (
-            observations,
+            {**self._seen},
             {agent: reward for agent in acted},
             {agent: terminated for agent in acted},
             {agent: truncated for agent in acted},
             infos,
         )
+
+    def _act(self, episode: Episode, agent: str, action: str) -> Transition:
+        """One agent's turn; what it was shown and whether it was asked to confirm is its own."""
+        episode.confirming = agent in self._confirming
+        [result] = self.runner.advance([episode], [action])
+        if result.answered:
+            self._seen[agent] = result.observation
+        if episode.confirming:
+            self._confirming.add(agent)
+        else:
+            self._confirming.discard(agent)
+        return result
+
+    def _must_be_actions(self, actions: Any) -> None:
+        names = ", ".join(self.agents)
+        if not isinstance(actions, Mapping):
+            raise SpecError("step", "actions", actions, f"a string for each of {names}")
+        for agent, action in actions.items():
+            if agent not in self.agents:
+                raise SpecError("step", f"actions.{agent}", action, f"one of {names}")
+        for agent in self.agents:
+            if not isinstance(actions.get(agent), str):
+                raise SpecError("step", f"actions.{agent}", actions.get(agent), "a string")
 
     def render(self) -> str | None:
         """The episode so far, as text."""

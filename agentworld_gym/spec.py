@@ -22,6 +22,7 @@ from agentworld_gym.contracts import Sampling
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.keys import nearest
+from agentworld_gym.registration import ENV_IDS
 from agentworld_gym.task import Strict, Task, load_task, read_yaml, validated
 
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
@@ -223,13 +224,17 @@ def data_folder(name: str) -> Path:
 
 
 def load_spec(source: str) -> DomainSpec:
-    """The spec of a domain by its name (read once), or of a YAML file by its path (read each time).
+    """A spec: a domain's by its name or the id of its environment (read once), or a YAML file's by its path.
+
+    >>> load_spec("terminal") is load_spec("AgentWorld/Terminal-v0")
+    True
 
     Raises:
         SpecError: names the file, the key, its value and what was expected.
     """
-    if source in DOMAINS:
-        return _shipped(source)
+    domain = ENV_IDS.get(str(source).removeprefix("agentworld_gym:"), source)
+    if domain in DOMAINS:
+        return _shipped(domain)
     if not Path(source).exists():
         raise MissingFile(source, f"one of {', '.join(nearest(source, DOMAINS))}, or the path of a YAML spec")
     return _read(Path(source))

@@ -33,7 +33,7 @@ def log_fork(logs: TraceLogs, twin: Episode, parent: Episode) -> None:
     Raises:
         TraceError: a log cannot be written.
     """
-    row = {**_start(twin), "parent": parent.id, "parent_turn": parent.steps}
+    row = {**_start(twin), "parent": parent.id, "parent_turn": len(parent.actions)}
     agent = {**row, "observation": twin.observation, **_named(twin.task)}
     logs.write([{**row, "system": twin.session.system}], [agent])
 
@@ -56,7 +56,7 @@ def log_steps(
     """
     world, agent = [], []
     for episode, action, answer, result in steps:
-        row = {"episode": episode.id, "turn": episode.steps + isinstance(answer, Failure), "action": action.raw}
+        row = {"episode": episode.id, "turn": len(episode.actions) + isinstance(answer, Failure), "action": action.raw}
         if answer is not None:
             world.append({**row, "wave_s": latency, **_answered(answer)})
         agent.append(
@@ -73,7 +73,8 @@ def log_steps(
 
 
 def _start(episode: Episode) -> dict[str, Any]:
-    return {"episode": episode.id, "turn": 0, "task_id": episode.task.id, "seed": episode.seed}
+    row = {"episode": episode.id, "turn": 0, "task_id": episode.task.id, "seed": episode.seed}
+    return row if episode.agents == 1 else {**row, "agents": episode.agents}
 
 
 def _answered(answer: Observation | Failure) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner
     start = episode.start
     options = {"task": start.get("task") or start["task_id"]}
     options |= {name: start[name] for name in ("controls", "control_seed") if start.get(name) is not None}
-    ((copy, shown, _),) = runner.start([start["seed"]], options)
+    ((copy, shown, _),) = runner.start([start["seed"]], options, start.get("agents", 1))
     played = [Turn(0, "", shown)]
     try:
         for turn in recorded[1:]:
