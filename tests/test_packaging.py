@@ -159,7 +159,8 @@ def test_constraints_lie_within_the_supported_ranges() -> None:
     pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
     tested = {canonicalize_name(name): version for name, version in pinned.items()}
     texts = [config["options"]["install_requires"], *config["options.extras_require"].values()]
-    ranges = [Requirement(line) for text in texts for line in text.split("\n") if line and not line.startswith("agentworld-gym[")]
+    lines = [line for text in texts for line in text.split("\n") if line and not line.startswith("agentworld-gym[")]
+    ranges = [Requirement(line) for line in lines]
     names = {canonicalize_name(requirement.name) for requirement in ranges}
     assert names - set(tested) == {"vllm", "ray", "dm-tree", "lz4", "scipy", "setuptools"}
     pairs = [(requirement, tested.get(canonicalize_name(requirement.name))) for requirement in ranges]
