@@ -15,6 +15,7 @@ from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import World
 from agentworld_gym.episode import Episode, EpisodeRunner
 from agentworld_gym.errors import ClosedError, SpecError, UnknownOption
+from agentworld_gym.registration import MENU_IDS
 from agentworld_gym.spaces import UnicodeText
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
@@ -225,10 +226,10 @@ def env_options(options: dict[str, Any], owner: str = "AgentWorldEnv") -> EnvOpt
 
 def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:
     """The action and the observation space of a domain."""
-    actions = UnicodeText(spec.limits.max_action_chars, (*spec.action.examples, "finish"))
-    observations = UnicodeText(
-        spec.limits.max_observation_chars + MAX_INSTRUCTION_CHARS, spec.observation.examples or ("",)
-    )
+    menu_id = next((env_id for env_id, domain in MENU_IDS.items() if domain == spec.id), None)
+    limits, examples = spec.limits, spec.observation.examples or ("",)
+    actions = UnicodeText(limits.max_action_chars, (*spec.action.examples, "finish"), menu_id=menu_id)
+    observations = UnicodeText(limits.max_observation_chars + MAX_INSTRUCTION_CHARS, examples, menu_id=menu_id)
     return actions, observations
 
 

@@ -13,20 +13,26 @@ ENV_IDS = {
     "AgentWorld/Desktop-v0": "desktop",
     "AgentWorld/Android-v0": "android",
 }
+MENU_IDS = {env_id.replace("-v0", "Menu-v0"): domain for env_id, domain in ENV_IDS.items()}
+"""The same domains for agents that choose from a menu and see vectors."""
 CUSTOM_ID = "AgentWorld/Custom-v0"
 
 
 def register_envs() -> None:
-    """Register the seven domains and the custom one; again is harmless.
+    """Register the seven domains, the same with menus, and the custom one; again is harmless.
 
     The checker of Gymnasium is off: it calls `reset` without a seed and so costs a session of a world model.
     """
-    for env_id, domain in [*ENV_IDS.items(), (CUSTOM_ID, None)]:
+    texts = ("agentworld_gym.env:AgentWorldEnv", "agentworld_gym.vector:AgentWorldVectorEnv")
+    menus = ("agentworld_gym.wrappers.menu_env:menu_env", "agentworld_gym.wrappers.menu_env:menu_vector_env")
+    domains = [*((env_id, domain, texts) for env_id, domain in ENV_IDS.items()), (CUSTOM_ID, None, texts)]
+    domains += [(env_id, domain, menus) for env_id, domain in MENU_IDS.items()]
+    for env_id, domain, (single, many) in domains:
         if env_id not in gym.registry:
             gym.register(
                 id=env_id,
-                entry_point="agentworld_gym.env:AgentWorldEnv",
-                vector_entry_point="agentworld_gym.vector:AgentWorldVectorEnv",
+                entry_point=single,
+                vector_entry_point=many,
                 kwargs={} if domain is None else {"spec": domain},
                 disable_env_checker=True,
             )

@@ -17,6 +17,12 @@ class UnicodeText(gym.Space[str]):
 
     Membership costs the same for every text. `sample` draws from the menu on offer, else from the examples.
 
+    Args:
+        max_chars: how long a text may be.
+        examples: texts to draw from.
+        seed: of the draws.
+        menu_id: the id of the environment that has numbers instead of these texts, for those who need numbers.
+
     >>> space = UnicodeText(100, ("ls", "finish"), seed=1)
     >>> "any text, ☃" in space, "x" * 101 in space, space.sample() in ("ls", "finish")
     (True, False, True)
@@ -27,11 +33,13 @@ class UnicodeText(gym.Space[str]):
         max_chars: int,
         examples: Sequence[str] = ("",),
         seed: int | np.random.Generator | None = None,
+        menu_id: str | None = None,
     ) -> None:
         if max_chars < 0:
             raise ValueError(f"max_chars: got {max_chars}, expected a number of at least 0")
         self.max_chars = max_chars
         self.examples = tuple(text for text in examples if len(text) <= max_chars) or ("",)
+        self.menu_id = menu_id
         self._menu: tuple[str, ...] = ()
         super().__init__(dtype=str, seed=seed)
 
@@ -39,6 +47,21 @@ class UnicodeText(gym.Space[str]):
     def is_np_flattenable(self) -> bool:
         """False: a text has no fixed size."""
         return False
+
+    @property
+    def spaces(self) -> None:
+        """There are none. Stable-Baselines3 asks for them before it fails on a text, so it is told what to take.
+
+        Raises:
+            TypeError: where the domain has an environment of numbers; the message names its id.
+            AttributeError: elsewhere, as of any attribute that is not there.
+        """
+        if self.menu_id is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'spaces'")
+        raise TypeError(
+            f"Stable-Baselines3 needs numbers and this environment has texts: take {self.menu_id!r}, as in "
+            f"PPO('MlpPolicy', {self.menu_id!r}), or many at once with agentworld_gym.wrappers.make_sb3_env"
+        )
 
     def offer(self, menu: Sequence[str]) -> None:
         """Sample from these texts from here on; from the examples again if there are none."""
@@ -70,7 +93,8 @@ class UnicodeText(gym.Space[str]):
         return hash((UnicodeText, self.max_chars))
 
     def __repr__(self) -> str:
-        return f"UnicodeText({self.max_chars})"
+        menu = "" if self.menu_id is None else f", menu_id={self.menu_id!r}"
+        return f"UnicodeText({self.max_chars}{menu})"
 
 
 class SharedTexts(Sequence[str]):

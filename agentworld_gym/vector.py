@@ -84,8 +84,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         self._over: Flags = np.zeros(num_envs, dtype=bool)
         self._streams = [seeding.np_random() for _ in range(num_envs)]
 
-    @property
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[misc, override]
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The random numbers of every member."""
         return tuple(stream for stream, _ in self._streams)
 

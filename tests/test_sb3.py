@@ -427,3 +427,47 @@ def test_backplay_begins_some_episodes_on_the_experts_way(domain):
 def test_backplay_is_a_share():
     with pytest.raises(SpecError, match="backplay"):
         make_sb3_env("AgentWorld/Terminal-v0", world="grounded", backplay=2)
+
+
+@pytest.mark.parametrize("name", ["PPO", "A2C", "DQN", "QRDQN", "TRPO", "MaskablePPO", "RecurrentPPO"])
+def test_every_algorithm_can_be_evaluated(name):
+    import sb3_contrib
+    import stable_baselines3
+
+    kind = getattr(stable_baselines3, name, None) or getattr(sb3_contrib, name)
+    policy = "MlpLstmPolicy" if name == "RecurrentPPO" else "MlpPolicy"
+    small = {"buffer_size": 10} if name.endswith("DQN") else {}
+    model = kind(policy, gym.make("AgentWorld/TerminalMenu-v0", world="scripted"), seed=0, **small)
+    for deterministic in (True, False):
+        result = evaluate_policy(
+            model, TERMINAL, range(5), world="scripted", max_steps=4, wave=3, deterministic=deterministic
+        )
+        assert [episode.seed for episode in result.episodes] == list(range(5))
+
+
+def test_a_model_of_the_dict_form_can_be_evaluated():
+    from stable_baselines3 import DQN
+
+    env = gym.make("AgentWorld/TerminalMenu-v0", world="scripted", dict_keys=["obs", "mask"])
+    model = DQN("MultiInputPolicy", env, seed=0, buffer_size=10)
+    result = evaluate_policy(model, TERMINAL, range(2), world="scripted", max_steps=2)
+    assert len(result.episodes) == 2
+
+
+class Counting:
+    """A recurrent agent whose state is the number of steps that it has acted in an episode."""
+
+    def predict(self, observation, state=None, episode_start=None, deterministic=False):
+        count = np.zeros((1, len(observation), 1)) if state is None else state[0]
+        count = np.where(np.asarray(episode_start)[None, :, None], 0, count)
+        return count[0, :, 0].astype(int), (count + 1,)
+
+
+def test_a_recurrent_agent_keeps_the_state_of_each_episode_whatever_the_wave():
+    def actions(wave):
+        played = evaluate_policy(Counting(), TERMINAL, range(7), world="scripted", max_steps=5, wave=wave).episodes
+        for episode in played:
+            assert list(episode.actions) == [episode.task.menu[turn] for turn in range(len(episode.actions))]
+        return [episode.actions for episode in played]
+
+    assert actions(2) == actions(7)

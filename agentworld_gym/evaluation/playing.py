@@ -6,6 +6,7 @@ give equal draws in every world: only what a world shows makes a policy act othe
 
 from __future__ import annotations
 
+import inspect
 import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -87,12 +88,18 @@ class FunctionPolicy:
 class MenuAgent:
     """An agent of Stable-Baselines3 that chooses from the menu, such as a `MaskablePPO`.
 
+    An algorithm that takes no masks may choose what is not on offer: it gets the next entry that is. A recurrent one
+    keeps a state of its own for each episode.
+
     Args:
         name: what results call it.
-        model: has `predict(vectors, deterministic=…, action_masks=…)`.
+        model: has `predict(vectors, deterministic=…)`, with or without `action_masks`, `state` and `episode_start`.
         spec: the domain.
         encoder: the one it was trained with; None takes the default with the model's number of choices.
         deterministic: take the best choice instead of drawing one.
+
+    Raises:
+        SpecError: the model was trained on other observations than those of the encoder.
     """
 
     def __init__(
@@ -103,27 +110,55 @@ class MenuAgent:
         self.name, self._model, self._spec, self._deterministic = name, model, spec, deterministic
         space = getattr(model, "action_space", None)
         self._encoder = encoder or (TextEncoder() if space is None else TextEncoder(max_menu=int(space.n)))
+        self._takes = set(inspect.signature(model.predict).parameters)
         seen = getattr(model, "observation_space", None)
-        if seen is not None and seen.shape != (self._encoder.size,):
-            raise SpecError(name, "observation_space", seen.shape, f"the {self._encoder.size} numbers of a TextEncoder")
+        shapes = {key: part.shape for key, part in getattr(seen, "spaces", {None: seen}).items() if part is not None}
+        wanted = {(self._encoder.size,): "vector", (self._encoder.max_menu,): "mask"}
+        self._parts = {key: wanted.get(shape) for key, shape in shapes.items()} or {None: "vector"}
+        if None in self._parts.values() or "vector" not in self._parts.values() or self._parts.get(None) == "mask":
+            shape = shapes.get(None, shapes)
+            raise SpecError(name, "observation_space", shape, f"the {self._encoder.size} numbers of a TextEncoder")
 
     def begin(self, episode: Episode) -> list[Any]:
-        """The episode seen through its menu, and the choice whose outcome it has not yet seen."""
-        from agentworld_gym.wrappers.sb3 import Menu
+        """The episode seen through its menu, the choice whose outcome it has not yet seen, and the model's state."""
+        from agentworld_gym.wrappers.menu import Menu
 
-        return [Menu(self._encoder, self._spec, episode.task, episode.observation), None]
+        return [Menu(self._encoder, self._spec, episode.task, episode.observation), None, None]
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[list[Any]]) -> list[str]:
         """One prediction for all episodes."""
-        for episode, state in zip(episodes, kept, strict=True):
-            if state[1] is not None:
-                state[0].observe(state[1], episode.observation)
-        menus = [state[0] for state in kept]
-        vectors, masks = np.stack([menu.vector() for menu in menus]), np.stack([menu.masks() for menu in menus])
-        choices, _ = self._model.predict(vectors, deterministic=self._deterministic, action_masks=masks)
-        for state, choice in zip(kept, choices, strict=True):
-            state[1] = state[0].entry(int(choice))
-        return [state[0].action(state[1]) for state in kept]
+        for episode, one in zip(episodes, kept, strict=True):
+            if one[1] is not None:
+                one[0].observe(one[1], episode.observation)
+        for one, choice in zip(kept, self._predict(kept), strict=True):
+            one[1] = one[0].entry(int(choice))
+        return [one[0].action(one[1]) for one in kept]
+
+    def _predict(self, kept: Sequence[list[Any]]) -> Any:
+        masks = np.stack([menu.masks() for menu, _, _ in kept])
+        parts = {"vector": np.stack([menu.vector() for menu, _, _ in kept]), "mask": masks.astype(np.int8)}
+        seen = {key: parts[part or "vector"] for key, part in self._parts.items()}
+        options: dict[str, Any] = {"deterministic": self._deterministic}
+        if "action_masks" in self._takes:
+            options["action_masks"] = masks
+        if "state" in self._takes:
+            options["state"] = _batched([state for _, _, state in kept])
+        if "episode_start" in self._takes:
+            options["episode_start"] = np.array([choice is None for _, choice, _ in kept])
+        choices, states = self._model.predict(seen.get(None, seen), **options)
+        if states is not None and "state" in self._takes:
+            for index, one in enumerate(kept):
+                one[2] = tuple([part[:, index] for part in states])
+        return choices
+
+
+def _batched(states: Sequence[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
+    """The states of episodes side by side on the second axis; zeros where an episode begins."""
+    known = next((state for state in states if state is not None), None)
+    if known is None:
+        return None
+    rows = [tuple([np.zeros_like(part) for part in known]) if state is None else state for state in states]
+    return tuple([np.stack(parts, axis=1) for parts in zip(*rows, strict=True)])
 
 
 @dataclass(frozen=True, slots=True)

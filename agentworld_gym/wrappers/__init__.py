@@ -1,4 +1,4 @@
-"""Agents of Stable-Baselines3 in these environments: menus, vectors, a `VecEnv`, training and evaluation.
+"""Agents that choose from a menu and see vectors: wrappers, a `VecEnv` for Stable-Baselines3, training and evaluation.
 
 Each name is imported when it is first used, so that this package itself needs no extra.
 
@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agentworld_gym.wrappers.encoder import TextEncoder
     from agentworld_gym.wrappers.evaluate import Result, bootstrap_interval, evaluate_policy
+    from agentworld_gym.wrappers.menu_env import MenuEnv, MenuVectorEnv
     from agentworld_gym.wrappers.policy import MenuPolicy
     from agentworld_gym.wrappers.ppo import Point, Training, train_ppo
-    from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv, MenuEnv, make_sb3_env
+    from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv, make_sb3_env
 
 __all__ = [
     "AgentWorldVecEnv",
     "MenuEnv",
     "MenuPolicy",
+    "MenuVectorEnv",
     "Point",
     "Result",
     "TextEncoder",
@@ -36,9 +38,10 @@ __all__ = [
 _MODULES = {
     "encoder": ("TextEncoder",),
     "evaluate": ("Result", "bootstrap_interval", "evaluate_policy"),
+    "menu_env": ("MenuEnv", "MenuVectorEnv"),
     "policy": ("MenuPolicy",),
     "ppo": ("Point", "Training", "train_ppo"),
-    "sb3": ("AgentWorldVecEnv", "MenuEnv", "make_sb3_env"),
+    "sb3": ("AgentWorldVecEnv", "make_sb3_env"),
 }
 
 

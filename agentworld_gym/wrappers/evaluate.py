@@ -1,7 +1,4 @@
-"""How well an agent does on given task seeds, with an interval.
-
-Needs the extra `sb3`.
-"""
+"""How well an agent does on given task seeds, with an interval."""
 
 from __future__ import annotations
 
@@ -20,12 +17,14 @@ from agentworld_gym.wrappers.encoder import TextEncoder
 
 
 class Agent(Protocol):
-    """What a model must have: `MaskablePPO` has it."""
+    """What a model must have: every algorithm of Stable-Baselines3 and sb3-contrib with discrete actions has it."""
 
-    def predict(
-        self, observation: Any, *, deterministic: bool = False, action_masks: Any = None
-    ) -> tuple[NDArray[Any], Any]:
-        """The choices for a batch of vectors, and a state that is not used."""
+    @property
+    def predict(self) -> Callable[..., tuple[NDArray[Any], Any]]:
+        """A function of a batch of vectors that gives the choices and the next state.
+
+        It takes `deterministic`, and where they are among its parameters `action_masks`, `state` and `episode_start`.
+        """
         ...
 
 
@@ -119,12 +118,14 @@ def evaluate_policy(
     """Let an agent play one episode on each seed.
 
     Args:
-        model: for example a `MaskablePPO`.
-        env_id: as for `gym.make`.
+        model: any algorithm of Stable-Baselines3 or sb3-contrib that was trained on a menu. One that takes masks
+            gets them, a recurrent one keeps a state for each episode, and any other that chooses what is not on offer
+            does the next entry that is.
+        env_id: as for `gym.make`; with or without `Menu` in it.
         seeds: reset seeds; with equal options they give equal tasks in every world.
         world: who answers.
         split: which tasks; the default are those no training sees.
-        encoder: the one the agent was trained with.
+        encoder: the one the agent was trained with; None takes the usual one, with as many choices as the agent has.
         deterministic: take the best choice instead of drawing one.
         wave: how many episodes run at a time.
         on_progress: called with the number of episodes that have ended.
@@ -132,7 +133,7 @@ def evaluate_policy(
     """
     envs: Any = gym.make_vec(env_id, num_envs=1, world=world, split=split, **options)
     runner = envs.unwrapped.runner
-    agent = MenuAgent("agent", model, runner.spec, encoder or TextEncoder(), deterministic)
+    agent = MenuAgent("agent", model, runner.spec, encoder, deterministic)
     try:
         played = sorted(play(runner, agent, seeds, wave=wave, on_progress=on_progress), key=lambda one: one.place)
     finally:

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a menu to choose from, vectors to look at, and a `VecEnv` over the batched core.
+"""Stable-Baselines3: a `VecEnv` of menus over the batched core.
 
     from sb3_contrib import MaskablePPO
     from agentworld_gym.wrappers.sb3 import make_sb3_env
@@ -11,7 +11,6 @@ Needs the extra `sb3`.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -24,122 +23,19 @@ from numpy.typing import NDArray
 from agentworld_gym.env import MAX_SEED
 from agentworld_gym.episode import Episode, EpisodeRunner
 from agentworld_gym.errors import SpecError, install
-from agentworld_gym.rewards.checks import output_of
-from agentworld_gym.screens.sight import Sight
-from agentworld_gym.screens.words import Words
-from agentworld_gym.spec import DomainSpec
-from agentworld_gym.task import Task
-from agentworld_gym.wrappers.encoder import Memory, TextEncoder, Vector
+from agentworld_gym.wrappers.encoder import TextEncoder, Vector
+from agentworld_gym.wrappers.menu import Menu
+from agentworld_gym.wrappers.menu_env import MenuEnv, menu_spaces
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
     raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
 
+__all__ = ["AgentWorldVecEnv", "MenuEnv", "make_sb3_env"]
+
 Indices = int | Iterable[int] | None
 AnyWrapper = gym.Wrapper[Any, Any, Any, Any]
-
-
-class Menu:
-    """One episode seen through its menu: choices become action texts, observations become vectors.
-
-    A task without a menu offers the domain's example actions. In a graphical domain an entry is on offer while its
-    element is on the screen.
-    """
-
-    def __init__(self, encoder: TextEncoder, domain: DomainSpec, task: Task, observation: str) -> None:
-        self.encoder, self.task = encoder, task
-        self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
-        self._output = re.compile(domain.observation.output) if domain.observation.output else None
-        self._sight, self._words = Sight(domain.id, [observation]), Words(domain.id)
-        shown = output_of(observation.removeprefix(task.instruction).lstrip(), self._output)
-        entries = [self._words.of_action(entry) for entry in self.actions]
-        self.memory: Memory = encoder.begin(task.instruction, entries, self._words.of_screen(shown, self._sight.nodes))
-        self._look()
-
-    def _look(self) -> None:
-        """See what is on offer; `finish` is, where nothing else is."""
-        self.offers = self._sight.offers(self.actions)
-        if not any(self.offers):
-            self.offers = ("finish", *self.offers[1:])
-        self.memory.offered = tuple([entry is not None for entry in self.offers])
-
-    def entry(self, choice: int) -> int:
-        """The entry a choice means; one that `masks()` rules out means the next one on offer, round the menu."""
-        count = len(self.actions)
-        places = (place % count for place in range(choice % count, choice % count + count))
-        return next(place for place in places if self.offers[place] is not None)
-
-    def action(self, choice: int) -> str:
-        """What a choice does."""
-        return self.offers[self.entry(choice)] or "finish"
-
-    def observe(self, choice: int, observation: str) -> None:
-        """Take in what a choice led to."""
-        entry = self.entry(choice)
-        self._sight.see(observation)
-        shown = self._words.of_screen(output_of(observation, self._output), self._sight.nodes)
-        self.encoder.update(self.memory, entry, shown)
-        self._look()
-
-    def vector(self, out: Vector | None = None) -> Vector:
-        """What the agent sees, written to `out` if that is given."""
-        return self.encoder.encode(self.memory, out)
-
-    def masks(self) -> NDArray[np.bool_]:
-        """Which choices there are."""
-        masks = np.zeros(self.encoder.max_menu, np.bool_)
-        masks[: len(self.actions)] = self.memory.offered
-        return masks
-
-
-def spaces_of(encoder: TextEncoder) -> tuple[gym.spaces.Space[Vector], gym.spaces.Space[np.int64]]:
-    """What an agent sees and what it chooses from."""
-    box: gym.spaces.Space[Any] = gym.spaces.Box(-np.inf, np.inf, (encoder.size,), np.float32)
-    return box, gym.spaces.Discrete(encoder.max_menu)
-
-
-class MenuEnv(AnyWrapper):
-    """A single environment whose actions are choices from the task's menu and whose observations are vectors.
-
-    `action_masks()` is what `MaskablePPO` asks for; `info["text"]` is the observation as text.
-    """
-
-    def __init__(self, env: gym.Env[str, str], encoder: TextEncoder | None = None) -> None:
-        super().__init__(env)
-        self.encoder = encoder or TextEncoder()
-        self.observation_space, self.action_space = spaces_of(self.encoder)
-        self._menu: Menu | None = None
-
-    @property
-    def menu(self) -> Menu:
-        """The current episode's menu.
-
-        Raises:
-            gym.error.ResetNeeded: before the first `reset()`.
-        """
-        if self._menu is None:
-            raise gym.error.ResetNeeded("call reset() before step() and action_masks()")
-        return self._menu
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Vector, dict[str, Any]]:
-        """Start an episode."""
-        text, info = self.env.reset(seed=seed, options=options)
-        core: Any = self.env.unwrapped
-        self._menu = Menu(self.encoder, core.domain, core.task, text)
-        return self._menu.vector(), {**info, "text": text}
-
-    def step(self, action: int) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
-        """Do what stands at this place of the menu."""
-        entry = self.menu.entry(int(action))
-        text, reward, terminated, truncated, info = self.env.step(self.menu.action(entry))
-        if "failure" not in info:
-            self.menu.observe(entry, text)
-        return self.menu.vector(), float(reward), terminated, truncated, {**info, "text": text}
-
-    def action_masks(self) -> NDArray[np.bool_]:
-        """Which choices this episode's menu has on offer."""
-        return self.menu.masks()
 
 
 class AgentWorldVecEnv(VecEnv):
@@ -166,7 +62,7 @@ class AgentWorldVecEnv(VecEnv):
             raise SpecError("options", "backplay", backplay, "a share from 0 to 1")
         self.runner, self.encoder, self.backplay = runner, encoder or TextEncoder(), backplay
         self._attributes: dict[str, Any] = {"render_mode": None, "spec": None}
-        super().__init__(num_envs, *spaces_of(self.encoder))
+        super().__init__(num_envs, *menu_spaces(self.encoder))
         self._rngs = [np.random.default_rng(None if seed is None else seed + index) for index in range(num_envs)]
         self._episodes: dict[int, Episode] = {}
         self._menus: dict[int, Menu] = {}
