@@ -45,7 +45,7 @@ def main() -> None:
         for layer in model.model.layers:
             fully_shard(layer, mesh=mesh)
         fully_shard(learner, mesh=mesh)
-        return learner, [Wrapped(optimizer) for optimizer in make_optimizers(model, settings.train)]
+        return learner, [Wrapped(optimizer) for optimizer in make_optimizers(model, settings.train, "float32")]
 
     def step(learner: Learner, optimizers: list[Wrapped], seed: int) -> float:
         ids = torch.randint(0, 200, (1, 16), generator=torch.Generator().manual_seed(seed))

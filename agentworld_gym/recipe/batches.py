@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.store import TokenStore
+from agentworld_gym.recipe.work import pairs_of
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ class Batches:
         self._carried: list[int] = []
         self._over: list[int] = []
         self._pool: list[list[list[int]]] = []
-        self._cells, self._padded = 0, 0
+        self._cells, self._padded, self._pairs = 0, 0, 0
         self._order = self._shuffled()
 
     @property
@@ -133,6 +134,7 @@ class Batches:
             "carried": list(self._carried),
             "cells": self._cells,
             "padded": self._padded,
+            "pairs": self._pairs,
             "tokens": self._tokens,
         }
 
@@ -147,7 +149,7 @@ class Batches:
             )
         self._epoch, self._cursor, self._pool_short = state["epoch"], state["cursor"], state["short"]
         self._carried, self._taken = list(state["carried"]), state["taken"]
-        self._cells, self._padded = state["cells"], state["padded"]
+        self._cells, self._padded, self._pairs = state["cells"], state["padded"], state.get("pairs", 0)
         self._order, self._pool = self._shuffled(), []
         if self._taken:
             taken = self._taken
@@ -247,4 +249,5 @@ class Batches:
                 positions[place, at:] = np.arange(width - at)
         self._cells += ids.size
         self._padded += ids.size - sum(taken)
+        self._pairs += pairs_of(int(self._lengths[index]) for row in rows for index in row)
         return Batch(ids, positions, weights, observed)

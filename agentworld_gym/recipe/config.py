@@ -18,6 +18,8 @@ from agentworld_gym.task import Strict, read_yaml, validated
 PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Bfloat16 = bool | Literal["auto"]
+"""Whether to compute in bfloat16; `auto` does where this machine multiplies matrices in it clearly faster."""
 
 
 class CollectConfig(Strict):
@@ -186,7 +188,9 @@ class TrainConfig(Strict):
     cannot share the rows of a batch equally, some get one row more. Of the context that has a weight a random
     `context_share` is learned at a time, which spares the output layer the rest.
 
-    `muon+adamw` trains the matrices with Muon and the rest with AdamW; `adamw` trains all with AdamW. A step is skipped
+    Where `bfloat16` is `auto`, a product of matrices is timed at the start, in bfloat16 and in float32, and the faster
+    format is taken. `muon+adamw` trains the matrices with Muon, whose own iteration is computed in the faster format
+    whatever `bfloat16` says, and the rest with AdamW; `adamw` trains all with AdamW. A step is skipped
     if its loss or its gradient is not finite, or its loss is more than `explosion` times the median of the last steps;
     several such steps in a row end the run. The last `keep` checkpoints are kept.
 
@@ -197,7 +201,7 @@ class TrainConfig(Strict):
     seed: int = 0
     threads: Positive = 1
     compile: bool = False
-    bfloat16: bool = True
+    bfloat16: Bfloat16 = "auto"
     optimizer: Literal["muon+adamw", "adamw"] = "muon+adamw"
     muon_lr: float = Field(default=0.02, gt=0)
     adamw_lr: float = Field(default=3e-3, gt=0)

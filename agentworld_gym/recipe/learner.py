@@ -42,6 +42,11 @@ def target_weight(batch: Batch) -> float:
     return float(batch.weights[:, 1:].sum(dtype="float64"))
 
 
+def target_count(batch: Batch) -> int:
+    """How many targets a batch has."""
+    return int(np.count_nonzero(batch.weights[:, 1:]))
+
+
 def thinned(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
     """A batch in which only a random share of the context is learned; answers stay."""
     if share >= 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentworld_gym.number_formats import NumberFormat
 from agentworld_gym.recipe.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -17,13 +18,17 @@ FIRST = 0.05
 """And begins at this share."""
 
 
-def make_optimizers(model: PreTrainedModel, options: TrainConfig) -> list[torch.optim.Optimizer]:
+def make_optimizers(
+    model: PreTrainedModel, options: TrainConfig, number_format: NumberFormat
+) -> list[torch.optim.Optimizer]:
     """The optimizers of the parameters that are trained.
 
-    Muon (K. Jordan et al., 2024) orthogonalises the momentum of a matrix; embeddings, the output layer and all that is
-    no matrix get AdamW, without weight decay.
+    Muon (K. Jordan et al., 2024) orthogonalises the momentum of a matrix, in the given number format; embeddings, the
+    output layer and all that is no matrix get AdamW, without weight decay.
     """
     import torch
+
+    from agentworld_gym.recipe.muon import Float32Muon
 
     network: Any = model  # some of it untyped
     ends = {id(layer.weight) for layer in (network.get_input_embeddings(), network.get_output_embeddings()) if layer}
@@ -38,9 +43,8 @@ def make_optimizers(model: PreTrainedModel, options: TrainConfig) -> list[torch.
     others = [parameter for parameter in trained if id(parameter) not in chosen]
     adamw: dict[str, Any] = {"lr": options.adamw_lr, "betas": options.adamw_betas}
     if muon and matrices:
-        found: list[torch.optim.Optimizer] = [
-            torch.optim.Muon(matrices, lr=options.muon_lr, weight_decay=options.weight_decay)
-        ]
+        kind = torch.optim.Muon if number_format == "bfloat16" else Float32Muon
+        found: list[torch.optim.Optimizer] = [kind(matrices, lr=options.muon_lr, weight_decay=options.weight_decay)]
         return found + ([torch.optim.AdamW(others, weight_decay=0.0, **adamw)] if others else [])
     groups = [
         {"params": parameters, "weight_decay": decay}

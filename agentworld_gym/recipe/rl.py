@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.contracts import Sampling
 from agentworld_gym.errors import GeneratorError, TrainingError, install
+from agentworld_gym.number_formats import speeds
 from agentworld_gym.recipe.claim import claim
 from agentworld_gym.recipe.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.model import (
@@ -190,7 +191,7 @@ def _arguments(config: RlConfig, out: Path) -> GRPOConfig:
         max_completion_length=sampling.max_tokens,
         chat_template_kwargs={"enable_thinking": sampling.thinking},
         use_cpu=not torch.cuda.is_available(),
-        bf16=config.bfloat16,
+        bf16=_in_bfloat16(config),
         gradient_checkpointing=config.model.gradient_checkpointing,
         logging_steps=config.log_steps,
         save_steps=config.checkpoint_steps * config.iterations,
@@ -199,6 +200,17 @@ def _arguments(config: RlConfig, out: Path) -> GRPOConfig:
         disable_tqdm=True,
         **vllm,
     )
+
+
+def _in_bfloat16(config: RlConfig) -> bool:
+    """Whether to compute in bfloat16, where `auto` as this process measures it."""
+    import torch
+
+    if config.bfloat16 != "auto":
+        return config.bfloat16
+    found = speeds("cuda" if torch.cuda.is_available() else "cpu")
+    logger.info("products of matrices: %s; computing in %s", found, found.best)
+    return found.best == "bfloat16"
 
 
 def _log(config: RlConfig, out: Path, done: int, main: bool) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.config import ModelConfig
+from agentworld_gym.recipe.config import Bfloat16, ModelConfig
 from agentworld_gym.recipe.filters import Filters
 from agentworld_gym.recipe.pools import PostPool
 from agentworld_gym.rewards.hybrid import RewardConfig
@@ -76,7 +76,8 @@ class RlConfig(Strict):
     A step takes `prompts` turns with a `group` of completions each, in passes of `batch` completions on each process.
     `epsilon` clips the ratio of whole completions, which matters where `iterations` goes over the same completions more
     than once. `spread` divides advantages by the spread of their group; `beta` weighs the distance to the first model.
-    The run ends after `steps`.
+    `bfloat16` is off unless said otherwise: its rounding is larger than `epsilon`. With `auto` it is what products of
+    matrices say at the start. The run ends after `steps`.
 
     >>> config = RlConfig(name="a", model={"path": "runs/sft/model"}, data={"rows": ["data"]}, reward={"rubric": 0})
     >>> config.accumulation(processes=1)
@@ -106,7 +107,7 @@ class RlConfig(Strict):
     epsilon_high: float = Field(default=4e-4, gt=0)
     beta: float = Field(default=0.0, ge=0)
     spread: bool = True
-    bfloat16: bool = False
+    bfloat16: Bfloat16 = False
     log_steps: Positive = 1
     checkpoint_steps: Positive = 50
     keep: Positive = 2

@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agentworld_gym.errors import SpecError, TrainingError
+from agentworld_gym.number_formats import Speeds, speeds
 from agentworld_gym.recipe.checkpoints import Checkpoints
 from agentworld_gym.recipe.config import TrainConfig
 from agentworld_gym.recipe.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.model import CHECKPOINTS
 from agentworld_gym.recipe.optimizers import Rates, make_optimizers, rate
 from agentworld_gym.recipe.signals import stopped_by_signals
+from agentworld_gym.recipe.work import work_of
 from agentworld_gym.recipe.workers import Workers
 
 if TYPE_CHECKING:
@@ -90,11 +92,19 @@ class Trainer:
         self._identity = {**(identity or {}), "optimizer": options.optimizer}
         self._evaluate, self._progress = evaluate, progress
         self._checkpoints = Checkpoints(folder / CHECKPOINTS, options.keep)
-        learner = Learner(model, options.bfloat16)
+        self._speeds = self._agreed_speeds()
+        best = self._speeds.best
+        bfloat16 = best == "bfloat16" if options.bfloat16 == "auto" else options.bfloat16
+        computed = "bfloat16" if bfloat16 or model.dtype == torch.bfloat16 else "float32"
+        self._limit: float = getattr(self._speeds, computed) * self.workers.count
+        self._work = work_of(model)
+        logger.info("products of matrices: %s, with %d threads", self._speeds, torch.get_num_threads())
+        logger.info("computing in %s, and Muon's iteration in %s", computed, best)
+        learner = Learner(model, bfloat16)
         if options.compile:
             learner.compile_layers()
         model.train()
-        self._learner, self._optimizers = self.workers.prepare(learner, make_optimizers(model, options))
+        self._learner, self._optimizers = self.workers.prepare(learner, make_optimizers(model, options, best))
         self.model = model
         self._rates = Rates(self._optimizers)
         self.steps = self.tokens = 0
@@ -159,7 +169,7 @@ class Trainer:
         """
         import torch
 
-        from agentworld_gym.recipe.learner import inputs_of, target_weight, thinned
+        from agentworld_gym.recipe.learner import inputs_of, target_count, target_weight, thinned
 
         begun = time.monotonic()
         short = self.spent < self.options.curriculum
@@ -184,11 +194,12 @@ class Trainer:
                 found.append(torch.stack([value.detach().double() for value in losses]))
             norm = self.workers.clip(self._learner, self.options.clip)
             sums = torch.stack(found).sum(0)
-        tokens, cells = (now - then for now, then in zip(self._given(), before, strict=True))
+        tokens, cells, pairs = (now - then for now, then in zip(self._given(), before, strict=True))
+        flops = self._work.of(tokens, sum(map(target_count, batches)), pairs)
         due = self.workers.main and self._checkpoint_is_due()
         spent = (time.monotonic() - begun + self._after) if self.workers.main else 0.0
         measured = time.monotonic()
-        totals = self.workers.total([*sums.tolist(), tokens, cells, self._wish.is_set(), due, spent])
+        totals = self.workers.total([*sums.tolist(), tokens, cells, self._wish.is_set(), due, spent, flops])
         loss = totals[0] / weight if weight > 0 else math.nan
         reason = self._reason(loss, norm, weight)
         if reason is None:
@@ -211,6 +222,7 @@ class Trainer:
             "gradient": norm,
             "tokens": totals[4],
             "cells": totals[5],
+            "flops": totals[9],
         }
 
     def checkpoint(self) -> Path:
@@ -264,10 +276,15 @@ class Trainer:
         self._bad = state["bad"]
         logger.info("going on after step %d", self.steps)
 
-    def _given(self) -> tuple[int, int]:
-        """How many tokens the batches gave so far, without padding and with it."""
+    def _agreed_speeds(self) -> Speeds:
+        """How fast the main process multiplies matrices, which decides for all of them."""
+        own = speeds(str(self.workers.device)) if self.workers.main else Speeds(0.0, 0.0)
+        return Speeds(*self.workers.total(own))
+
+    def _given(self) -> tuple[int, int, int]:
+        """How many tokens the batches gave so far, without padding and with it, and pairs that attention looks at."""
         state = self.batches.state()
-        return state["cells"] - state["padded"], state["cells"]
+        return state["cells"] - state["padded"], state["cells"], state["pairs"]
 
     def _checkpoint_is_due(self) -> bool:
         every = self.options.checkpoint_steps
@@ -307,8 +324,10 @@ class Trainer:
         usable = [item for item in recent if math.isfinite(item["loss"])] or recent[-1:]
         means: Metrics = {key: sum(item[key] for item in usable) / len(usable) for key in keys}
         tokens, cells = sum(item["tokens"] for item in recent), sum(item["cells"] for item in recent)
+        seconds = max(seconds, 1e-9)
         more = {
-            "tokens_per_second": tokens / max(seconds, 1e-9),
+            "tokens_per_second": tokens / seconds,
+            "limit_share": sum(item["flops"] for item in recent) / seconds / self._limit,
             "padded": 1 - tokens / max(cells, 1),
             "rate": rate(self.spent, self.options),
         }

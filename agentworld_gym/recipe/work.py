@@ -1,0 +1,63 @@
+"""How much of a step of training is products of matrices that cannot be spared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+TRAINED, FROZEN = 6, 4
+"""Operations for each weight and token: a product and a sum forward, for the activations, and for trained weights."""
+
+
+class Work(NamedTuple):
+    """Floating-point operations that a step cannot do without.
+
+    `token` are those for each token in the layers, `target` those for each token that is a target, in the output layer,
+    and `pair` those for each token and each that it looks back to, itself included.
+
+    >>> Work(token=6.0, target=2.0, pair=1.0).of(tokens=10, targets=5, pairs=55)
+    125.0
+    """
+
+    token: float
+    target: float
+    pair: float
+
+    def of(self, tokens: float, targets: float, pairs: float) -> float:
+        """The operations of some tokens."""
+        return self.token * tokens + self.target * targets + self.pair * pairs
+
+
+def work_of(model: PreTrainedModel) -> Work:
+    """What a step of a model takes. Activations that are computed twice to spare memory count once."""
+    network: Any = model  # some of it untyped
+    output = network.get_output_embeddings().weight
+    ends = {id(output), id(network.get_input_embeddings().weight)}
+    config: Any = model.config.get_text_config()
+    experts = getattr(config, "num_experts", None) or 1
+    active = (getattr(config, "num_experts_per_tok", None) or 1) / experts
+    token = sum(
+        _each(weight) * weight.numel() * (active if experts > 1 and ".experts." in name else 1)
+        for name, weight in model.named_parameters()
+        if id(weight) not in ends and weight.ndim > 1
+    )
+    kinds = getattr(config, "layer_types", None) or ["full_attention"] * config.num_hidden_layers
+    heads = config.num_attention_heads
+    width = getattr(config, "head_dim", None) or config.hidden_size // heads
+    return Work(token, _each(output) * output.numel(), 2 * TRAINED * kinds.count("full_attention") * heads * width)
+
+
+def pairs_of(lengths: Iterable[int]) -> int:
+    """How many pairs of a token and one that it looks back to samples of these lengths have.
+
+    >>> pairs_of([1, 3])
+    7
+    """
+    return sum(length * (length + 1) // 2 for length in lengths)
+
+
+def _each(weight: Any) -> int:
+    return TRAINED if weight.requires_grad else FROZEN

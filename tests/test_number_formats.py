@@ -1,0 +1,177 @@
+"""Which number format is computed in: the one in which this machine multiplies matrices faster."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+
+from training_run import SHAPE, config, samples  # noqa: E402
+
+from agentworld_gym import number_formats  # noqa: E402
+from agentworld_gym.errors import SpecError  # noqa: E402
+from agentworld_gym.number_formats import Speeds, speeds  # noqa: E402
+from agentworld_gym.recipe import trainer as training  # noqa: E402
+from agentworld_gym.recipe.checkpoints import Checkpoints  # noqa: E402
+from agentworld_gym.recipe.config import ModelConfig, TrainConfig, load_config  # noqa: E402
+from agentworld_gym.recipe.metrics import read_metrics  # noqa: E402
+from agentworld_gym.recipe.model import CHECKPOINTS  # noqa: E402
+from agentworld_gym.recipe.muon import Float32Muon, orthogonal  # noqa: E402
+from agentworld_gym.recipe.stages import Outcome, fit  # noqa: E402
+from agentworld_gym.recipe.work import pairs_of, work_of  # noqa: E402
+
+EMULATED, NATIVE = Speeds(36e9, 0.9e9), Speeds(165e9, 1240e9)
+
+
+def train(folder: Path, **options: Any) -> Outcome:
+    return fit(config(train={"bfloat16": "auto", **options}), folder, samples, lambda: samples(8, seed=1))
+
+
+def measured_as(monkeypatch: pytest.MonkeyPatch, found: Speeds) -> None:
+    monkeypatch.setattr(training, "speeds", lambda device: found)
+
+
+class TestWhatIsMeasured:
+    def test_both_formats_are_timed_once_in_a_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        timed: list[Any] = []
+        monkeypatch.setattr(number_formats, "_speed", lambda device, kind: timed.append(kind) or 1e9)
+        number_formats._measured.cache_clear()
+        assert speeds("cpu") == speeds("cpu") == Speeds(1e9, 1e9)
+        number_formats._measured.cache_clear()
+        assert timed == [torch.float32, torch.bfloat16]
+
+    def test_a_product_takes_as_long_as_its_speed_says(self) -> None:
+        assert 1e8 < speeds("cpu").float32 < 1e14
+
+
+class TestTraining:
+    def test_auto_is_what_a_configuration_says_unless_told_otherwise(self) -> None:
+        assert TrainConfig(max_steps=1).bfloat16 == load_config("tiny").train.bfloat16 == "auto"
+        with pytest.raises(SpecError, match=r"train\.bfloat16"):
+            load_config("tiny", changes={"train.bfloat16": "sometimes"})
+
+    @pytest.mark.parametrize(
+        "found, muon, format_", [(EMULATED, Float32Muon, "float32"), (NATIVE, torch.optim.Muon, "bfloat16")]
+    )
+    def test_the_faster_format_is_taken_and_said(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+        found: Speeds,
+        muon: type,
+        format_: str,
+    ) -> None:
+        measured_as(monkeypatch, found)
+        used: list[torch.dtype] = []
+        silu = torch.nn.functional.silu
+
+        def watched(product: Any, **options: Any) -> Any:
+            used.append(product.dtype)
+            return silu(product, **options)
+
+        monkeypatch.setattr(torch.nn.functional, "silu", watched)
+        made: list[Any] = []
+        make = training.make_optimizers
+        monkeypatch.setattr(training, "make_optimizers", lambda *given: made.extend(make(*given)) or made)
+        with caplog.at_level(logging.INFO):
+            train(tmp_path, max_steps=1)
+        assert set(used[: SHAPE["num_hidden_layers"]]) == {getattr(torch, format_)}
+        assert type(made[0]) is muon
+        assert f"computing in {format_}, and Muon's iteration in {format_}" in caplog.text
+        assert "GFLOPS in float32" in caplog.text
+
+    def test_a_configuration_decides_for_itself_but_muon_never_emulates(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        measured_as(monkeypatch, EMULATED)
+        with caplog.at_level(logging.INFO):
+            train(tmp_path, max_steps=1, bfloat16=True)
+        assert "computing in bfloat16, and Muon's iteration in float32" in caplog.text
+
+    def test_a_run_that_began_in_one_format_goes_on_in_another(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """So does one from before the measure, whose checkpoint knows no `pairs`."""
+        measured_as(monkeypatch, NATIVE)
+        train(tmp_path, max_steps=4, bfloat16=True)
+        checkpoints = Checkpoints(tmp_path / CHECKPOINTS)
+        state = checkpoints.read()
+        assert state is not None
+        batches = {key: value for key, value in state["batches"].items() if key != "pairs"}
+        checkpoints.write(4, {**state, "batches": batches})
+        measured_as(monkeypatch, EMULATED)
+        assert train(tmp_path, max_steps=8).steps == 8
+
+    def test_lines_tell_the_share_of_the_limit(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        shares = []
+        for number, factor in enumerate((1, 1000)):
+            measured_as(monkeypatch, Speeds(factor * 36e9, 0.9e9))
+            train(tmp_path / str(number), max_steps=3)
+            shares += [line["limit_share"] for line in read_metrics(tmp_path / str(number)) if "limit_share" in line][
+                1:2
+            ]
+        assert 0 < shares[0] < 1
+        assert shares[1] < shares[0] / 50
+
+
+class TestMuon:
+    @pytest.mark.parametrize("shape", [(96, 96), (256, 96), (96, 256)])
+    def test_a_step_in_float32_is_torchs_step_up_to_rounding(self, shape: tuple[int, int]) -> None:
+        torch.manual_seed(0)
+        first = torch.randn(shape)
+        ours, theirs = torch.nn.Parameter(first.clone()), torch.nn.Parameter(first.clone())
+        optimizers = [
+            Float32Muon([ours], lr=0.02, weight_decay=0.01),
+            torch.optim.Muon([theirs], lr=0.02, weight_decay=0.01),
+        ]
+        for _ in range(3):
+            gradient = torch.randn(shape)
+            before = [ours.detach().clone(), theirs.detach().clone()]
+            for weight, optimizer in zip((ours, theirs), optimizers, strict=True):
+                weight.grad = gradient.clone()
+                optimizer.step()
+            changes = [weight.detach() - old for weight, old in zip((ours, theirs), before, strict=True)]
+            assert (changes[0] - changes[1]).norm() < 0.02 * changes[1].norm()
+
+    def test_each_goes_on_with_the_others_state(self) -> None:
+        torch.manual_seed(0)
+        weight = torch.nn.Parameter(torch.randn(32, 16))
+        weight.grad = torch.randn(32, 16)
+        begun = torch.optim.Muon([weight], lr=0.02, weight_decay=0.01)
+        begun.step()
+        for kind in (Float32Muon, torch.optim.Muon):
+            other = kind([weight], lr=0.02, weight_decay=0.01)
+            other.load_state_dict(begun.state_dict())
+            other.step()
+            begun = other
+        assert torch.isfinite(weight).all()
+
+    def test_singular_values_come_near_one(self) -> None:
+        torch.manual_seed(0)
+        values = torch.linalg.svdvals(orthogonal(torch.randn(40, 60), (3.4445, -4.7750, 2.0315), 5, 1e-7))
+        assert values.min() > 0.5 and values.max() < 1.5
+
+
+class TestWork:
+    def test_it_is_six_operations_a_weight_and_token_beside_attention(self) -> None:
+        from agentworld_gym.recipe.model import make_model, make_tokenizer
+
+        settings = ModelConfig.model_validate({"shape": SHAPE})
+        tokenizer = make_tokenizer(settings, ["alpha beta"] * 10)
+        work = work_of(make_model(settings, tokenizer, 0))
+        hidden, wide, inner = 32, 64, 2 * 16
+        layer = hidden * inner * 2 + hidden * inner // 2 * 2 + 3 * hidden * wide
+        assert work.token == 6 * 2 * layer
+        assert work.target == 6 * hidden * len(tokenizer)
+        assert work.pair == 12 * 2 * inner
+
+    def test_a_token_looks_back_to_itself_and_all_before(self) -> None:
+        assert pairs_of([4]) == 4 + 3 + 2 + 1
+        assert pairs_of([2, 2]) == 6
