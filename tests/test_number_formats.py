@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
+transformers = pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 
+from tiny_model import write_tiny_model  # noqa: E402
 from training_run import SHAPE, config, samples  # noqa: E402
 
 from agentworld_gym import number_formats  # noqa: E402
-from agentworld_gym.errors import SpecError  # noqa: E402
+from agentworld_gym.errors import GeneratorError, SpecError  # noqa: E402
+from agentworld_gym.generators import transformers as local  # noqa: E402
+from agentworld_gym.generators import vllm_engine  # noqa: E402
 from agentworld_gym.number_formats import Speeds, speeds  # noqa: E402
 from agentworld_gym.recipe import trainer as training  # noqa: E402
 from agentworld_gym.recipe.checkpoints import Checkpoints  # noqa: E402
@@ -119,6 +124,50 @@ class TestTraining:
             ]
         assert 0 < shares[0] < 1
         assert shares[1] < shares[0] / 50
+
+
+class TestInference:
+    @pytest.mark.parametrize(
+        "found, small, format_",
+        [
+            (EMULATED, 0, "float32"),
+            (NATIVE, 0, "bfloat16"),
+            (NATIVE, 100_000_000, "float32"),
+        ],
+    )
+    def test_a_large_model_in_bfloat16_is_run_in_float32_where_that_is_emulated(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Speeds, small: int, format_: str
+    ) -> None:
+        write_tiny_model(tmp_path)
+        model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
+        model.save_pretrained(tmp_path)
+        monkeypatch.setattr(local, "speeds", lambda device: found)
+        monkeypatch.setattr(local, "_SMALL", small)
+        generator = local.TransformersGenerator(tmp_path, device="cpu")
+        assert generator.describe()["dtype"] == (format_, True)
+        generator.close()
+
+    @pytest.mark.parametrize(
+        "found, asked, given",
+        [(EMULATED, {}, "float32"), (NATIVE, {}, None), (EMULATED, {"dtype": "bfloat16"}, "bfloat16")],
+    )
+    def test_vllm_is_told_float32_on_a_cpu_that_emulates_the_other(
+        self, monkeypatch: pytest.MonkeyPatch, found: Speeds, asked: dict[str, Any], given: str | None
+    ) -> None:
+        started: list[dict[str, Any]] = []
+
+        class Engine:
+            def __init__(self, model: str, **options: Any) -> None:
+                started.append(options)
+                raise RuntimeError("not started in this test")
+
+        platforms = SimpleNamespace(current_platform=SimpleNamespace(is_cpu=lambda: True))
+        monkeypatch.setitem(sys.modules, "vllm", SimpleNamespace(LLM=Engine, platforms=platforms))
+        monkeypatch.setitem(sys.modules, "vllm.platforms", platforms)
+        monkeypatch.setattr(vllm_engine, "speeds", lambda device: found)
+        with pytest.raises(GeneratorError, match="not started"):
+            vllm_engine.VLLMGenerator("some/model", **asked)
+        assert started[0].get("dtype") == given
 
 
 class TestMuon:

@@ -16,6 +16,7 @@ from agentworld_gym.generators.packed_model import PackedModel, Unpackable
 from agentworld_gym.generators.padded_decoder import PaddedDecoder
 from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
+from agentworld_gym.number_formats import speeds
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +37,9 @@ class TransformersGenerator:
     Args:
         path: a directory with weights, tokenizer and chat template. Nothing is downloaded.
         device: `cpu`, `cuda`, …; `auto` takes a GPU where there is one.
-        dtype: `float32`, `bfloat16`, …; without it `float32` for a model of up to 100 million parameters on a CPU,
-            since many have no instructions for `bfloat16`, else what the weights are stored in.
+        dtype: `float32`, `bfloat16`, …; without it what the weights are stored in, but on a CPU `float32` for a model
+            of up to 100 million parameters, where there are fewer near ties, and for a larger one in `bfloat16` if this
+            CPU multiplies matrices clearly faster in `float32`.
         batch_size: how many requests are decoded together.
         cache_tokens: how many tokens of earlier requests the cache holds at most; 0 holds none. Without it as many as
             1 GiB takes.
@@ -92,7 +94,7 @@ class TransformersGenerator:
             raise GeneratorError(f"{self.path} lacks {len(lacking)} of the model's weights, {lacking[0]} among them")
         if not self._tokenizer.chat_template:
             raise GeneratorError(f"{self.path} has no chat template (chat_template.jinja)")
-        if dtype is None and device == "cpu" and model.num_parameters() <= _SMALL:
+        if dtype is None and device == "cpu" and (model.num_parameters() <= _SMALL or _slow_on_a_cpu(model)):
             model = model.float()
         self._device, self._batch_size, self._confidence = device, batch_size, confidence
         self._context = int(getattr(model.config, "max_position_embeddings", 0)) or 1 << 30
@@ -193,6 +195,15 @@ class TransformersGenerator:
         usage = Usage(len(row.prompt), len(row.written), row.cached)
         logprob = round(row.logprob / len(row.written), 6) if self._confidence else None
         return Completion(text, row.finish, usage, logprob=logprob)
+
+
+def _slow_on_a_cpu(model: Any) -> bool:
+    """Whether a model is stored in bfloat16, and this CPU has no instructions for that."""
+    if str(model.dtype) != "torch.bfloat16":
+        return False
+    found = speeds("cpu")
+    log.info("products of matrices: %s", found)
+    return found.prefers("float32")
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> list[int]:
