@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from agentworld_gym.cli.common import (
+    FAILED,
     INTERRUPTED,
     SCREENS,
     SMALL,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from agentworld_gym.recipe.metrics import Metrics
+    from agentworld_gym.recipe.queue import RunState
 
 train = typer.Typer(cls=Commands, no_args_is_help=True, help="Train a world model: cpt, then sft, then rl.")
 
@@ -111,6 +113,52 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
     with _logged(), _training() as show:
         metrics = run(settings, out, show)
     _tell(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
+
+
+@train.command(
+    epilog=examples(
+        "agentworld train queue agentworld_gym/recipe/queues/specialists.yaml --out runs --core 1",
+        "agentworld train queue my.yaml --out runs --minutes 170",
+        "agentworld train queue my.yaml --out runs --status",
+    )
+)
+def queue(
+    file: Annotated[Path, typer.Argument(metavar="QUEUE", help="A YAML file that lists the runs.")],
+    out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the runs' folders and logs.")],
+    core: Annotated[int | None, typer.Option("--core", min=0, help="Bind the runs to this core of the CPU.")] = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", min=0, help="Stop after this time.")] = None,
+    status: Annotated[bool, typer.Option("--status", help="Tell how the runs stand, and begin none.")] = False,
+) -> None:
+    """Work off a list of training runs, one after the other, and go on where the last session stopped.
+
+    Each run goes on from its last checkpoint; one that is finished is passed over, and one that fails leaves its reason
+    in its log. Ctrl-C keeps a checkpoint of the run that is under way.
+    """
+    from agentworld_gym.recipe.queue import Worker, load_queue, state_of
+
+    runs = load_queue(file)
+    if status:
+        states = [state_of(run, out / run.name) for run in runs.runs]
+    else:
+        worker = Worker(runs, out, core, lambda state: _say(standing(state)))
+        states = worker.run(None if minutes is None else 60 * minutes)
+    for state in states:
+        stdout().print(standing(state), markup=False, highlight=False, soft_wrap=True)
+    if any(state.status == "failed" for state in states):
+        raise typer.Exit(FAILED)
+    if not status and any(state.status != "finished" for state in states):
+        raise typer.Exit(INTERRUPTED)
+
+
+def standing(state: RunState) -> str:
+    """Where a run of a queue stands, in a line.
+
+    >>> from agentworld_gym.recipe.queue import RunState
+    >>> standing(RunState("terminal", "begun", 1_250_000, 0.9125))
+    'terminal: begun, 1.2 million tokens, validation exact 0.912'
+    """
+    exact = "" if state.exact is None else f", validation exact {state.exact:.3f}"
+    return f"{state.name}: {state.status}, {state.tokens / 1e6:.1f} million tokens{exact}"
 
 
 def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
