@@ -33,6 +33,7 @@ _KINDS: Mapping[str, tuple[Any, str]] = {
     "sampling": (Mapping | None, "values by name, as in {'temperature': 0.0}"),
     "generator": (Mapping | None, "values by name, as in {'deadline_s': 60}"),
     "retrieval": (str | os.PathLike | Mapping | None, "the path of an index, or {'path': ..., 'k': 3}"),
+    "ledger": (bool | None, "True or False"),
     "judge": (str, "same, none, or a generator's handle"),
     "families": (Sequence | None, "a list of families"),
     "levels": (Sequence, "some of 1, 2, 3"),
@@ -54,6 +55,8 @@ class EnvOptions:
         profile: `full` or `compact` prompts; None takes what the world prefers.
         form: how a language world writes the next state, `full` or as the `change` against the current one; None takes
             the spec's.
+        ledger: whether a language world writes what changed in the hidden state behind each observation; see
+            `agentworld_gym.ledger`. None means that it does not.
         prompts: another folder of prompt templates.
         system_prompt: a ready system prompt, used as it is.
         sampling: fields of the spec's sampling to replace, such as `{"temperature": 0.0}`.
@@ -73,6 +76,7 @@ class EnvOptions:
     world: str = "auto"
     profile: Profile | None = None
     form: Form | None = None
+    ledger: bool | None = None
     prompts: str | None = None
     system_prompt: str | None = None
     sampling: Mapping[str, Any] | None = None
@@ -98,7 +102,9 @@ class EnvOptions:
         """
         for key, (kinds, words) in _KINDS.items():
             value = getattr(self, key)
-            loose = isinstance(value, bool) or (isinstance(value, str) and key in ("families", "levels"))
+            loose = (isinstance(value, bool) and key != "ledger") or (
+                isinstance(value, str) and key in ("families", "levels")
+            )
             if loose or not isinstance(value, kinds):
                 raise SpecError("options", key, value, words)
         if self.max_steps is not None and self.max_steps < 1:
@@ -127,6 +133,7 @@ class EnvOptions:
             self.generator,
             self.form,
             self.retrieval,
+            self.ledger,
         )
         options.chosen_sampling()  # a wrong key is told before a model is loaded
         with ExitStack() as opened:
@@ -134,7 +141,8 @@ class EnvOptions:
             opened.callback(world.close)
             inner = world.inner if isinstance(world, RecordingWorld) else world
             if isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld):
-                for key, words in (("form", "has a form"), ("retrieval", "is shown recorded steps")):
+                kept = (("form", "has a form"), ("ledger", "keeps a ledger"), ("retrieval", "is shown recorded steps"))
+                for key, words in kept:
                     if (value := getattr(self, key)) is not None:
                         raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
             if self.expect_fingerprint is not None:

@@ -104,7 +104,8 @@ class Observation:
 
     A language world also says what it asked (`prompt`, the turn as it stays in the history), what came back
     (`completion`, `reasoning`) and under which `seed`, for the world log. `confidence` is the mean log-probability per
-    generated token, from its completion: 0.0 is certainty, and None where the generator does not tell.
+    generated token, from its completion: 0.0 is certainty, and None where the generator does not tell. `ledger` is
+    what a language world that keeps a ledger says of the hidden state: the entries that the action changed.
     """
 
     text: str
@@ -114,6 +115,7 @@ class Observation:
     reasoning: str = ""
     seed: int | None = None
     confidence: float | None = None
+    ledger: str = ""
 
 
 class Message(TypedDict):

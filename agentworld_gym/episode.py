@@ -28,7 +28,8 @@ class Info(TypedDict, total=False):
 
     `success` is there once the task's checks were tested (always on `finish`), and never when the world or a judge
     failed. `tokens` counts the step, `check_tokens` what its probes and judge cost. `confidence` is how sure a language
-    world was of the observation (mean log-probability per token). `failure` says what the world did
+    world was of the observation (mean log-probability per token), and `ledger` what a world that keeps one says of the
+    hidden state: the entries that the action changed. `failure` says what the world did
     wrong: the step is truncated and its reward is 0.0. Where `retryable`, the session is as before the step, which may
     be tried again; a failed probe or judge is not, because the action itself was carried out.
     """
@@ -39,6 +40,7 @@ class Info(TypedDict, total=False):
     steps: int
     tokens: dict[str, int]
     confidence: float
+    ledger: str
     check_tokens: dict[str, int]
     reward_parts: dict[str, float]
     success: bool
@@ -333,6 +335,8 @@ class EpisodeRunner:
             info["tokens"] = answer.usage.as_dict()
             if answer.confidence is not None:
                 info["confidence"] = answer.confidence
+            if answer.ledger:
+                info["ledger"] = answer.ledger
         if action.error is not None:
             info["action_error"] = action.error
         if ending is not None and ending.usage != Usage():

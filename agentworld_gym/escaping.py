@@ -5,8 +5,8 @@ of them, one backslash is inserted after its `<`; where data already holds such 
 Taking one backslash away undoes both. The strings are:
 
 - `<|`, which starts every control token of the Qwen tokenizers (`<|im_start|>`, `<|endoftext|>`, `<|vision_start|>` …);
-- `<` or `</` before `think`, `tool_call`, `tool_response`, `predicted_observation`, `final_evaluation` or `tts_`, in
-  any letter case: the tokenizers' other added tokens, and the tags of completions and judgements;
+- `<` or `</` before `think`, `tool_call`, `tool_response`, `predicted_observation`, `final_evaluation`, `ledger>` or
+  `tts_`, in any letter case: the tokenizers' other added tokens, and the tags of completions and judgements;
 - `<U+D800>` to `<U+DFFF>`, which is how a lone surrogate is written: it is no valid text, and neither UTF-8 nor a
   tokenizer takes it.
 
@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_TAGS = "think|tool_call|tool_response|predicted_observation|final_evaluation|tts_"
+_TAGS = "think|tool_call|tool_response|predicted_observation|final_evaluation|ledger>|tts_"
 _MEANT = rf"\\*(?:\||(?i:/?(?:{_TAGS}))|U\+D[89A-F][0-9A-F]{{2}}>)"
 _OPEN = re.compile(rf"<(?={_MEANT})")
 _ESCAPED = re.compile(rf"<(?:\\(?={_MEANT})|U\+(D[89A-F][0-9A-F]{{2}})>)")

@@ -16,6 +16,7 @@ from agentworld_gym.contracts import Action, Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, escape_all
 from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.ledger import StateChange, with_ledger
 from agentworld_gym.parsing import MARKER
 from agentworld_gym.references import SOURCES, References, references_of
 from agentworld_gym.screens.pointing import pointed_lines
@@ -39,7 +40,9 @@ class Prompts:
     folder `compact` in there. An `observation.j2` beside `turn.j2` is optional. `folder` may hold only some of them:
     the rest comes from the folder `prompts` beside the spec's file, then from the shipped one. A ready `system` prompt
     replaces `system.j2` as it is. `form` is how a next state is written; None takes the spec's. `wording` picks one of
-    ten system prompts that say the same (profile `full`); see `agentworld_gym.wordings`.
+    ten system prompts that say the same (profile `full`); see `agentworld_gym.wordings`. With `ledger` a model writes
+    what changed in the hidden state behind each observation; see `agentworld_gym.ledger`. Its notation is the template
+    `ledger.j2` of the domain, or the shared one.
 
     >>> from agentworld_gym.spec import load_spec
     >>> prompts = Prompts(load_spec("terminal"))
@@ -60,13 +63,14 @@ class Prompts:
         system: str | None = None,
         form: Form | None = None,
         wording: int = 0,
+        ledger: bool = False,
     ) -> None:
         if wording and (profile != "full" or system is not None):
             raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
         self.spec, self.profile = spec, profile
         self.form: Form = form or spec.observation.form
         self._actions = ActionParser(spec)
-        self._arguments = (spec, folder, profile, system, form, wording)
+        self._arguments = (spec, folder, profile, system, form, wording, ledger)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._templates = templates = Templates(spec, folders, profile, wording)
@@ -83,8 +87,14 @@ class Prompts:
             for name, control in spec.controls.items()
         }
         self._first = templates.inline(spec.observation.first, "observation.first")
+        self._ledger = None
+        if ledger:
+            own = templates.load(f"{base}/ledger.j2", optional=True)
+            self._ledger = own or templates.load("shared/ledger.j2")
         self.closing = self._closing()
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
+        if ledger:
+            form_part["ledger"] = True
         if self.refers or self.form == "change":
             form_part["references"] = REFERENCES
         self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
@@ -106,6 +116,7 @@ class Prompts:
             task=_data(task),
             spec=self.spec,
             form=self.form,
+            ledger=self.keeps_ledger,
             controls=self.sentences(controls or {}),
             tools=escape_all([*self.spec.action.tools, *task.tools]),
         )
@@ -168,13 +179,23 @@ class Prompts:
             answer = apply(shorten(self.spec.id, before), answer)
         return restore(self.spec.id, answer)
 
-    def past(self, task: Task | None, before: str, observation: str) -> str:
-        """The assistant message of a turn that is over, on a screen.
+    def past(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
+        """The assistant message of a turn that is over, on a screen, with what the ledger says of it.
 
         In the compact profile it is the answer itself, so that a history costs little; what was on the screen then is
         told by the turns, and what a reference means by the system message.
         """
-        return self.observation(self.answer(task, before, observation) if self.profile == "compact" else observation)
+        shown = self.observation(self.answer(task, before, observation) if self.profile == "compact" else observation)
+        return with_ledger(shown, escape(ledger), closed=self.profile == "full")
+
+    @property
+    def keeps_ledger(self) -> bool:
+        """Whether a model writes a ledger behind each observation."""
+        return self._ledger is not None
+
+    def ledger(self, task: Task, changes: Sequence[StateChange]) -> str:
+        """What the ledger says of some changes, not escaped; empty where it says nothing, or none is kept."""
+        return "" if self._ledger is None else render(self._ledger, task=task.model_dump(), changes=changes)
 
     def first_observation(self, task: Task) -> str:
         """What an agent sees before it acts, not escaped."""

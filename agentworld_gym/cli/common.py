@@ -45,6 +45,10 @@ ProfileOption = Annotated[
 FormOption = Annotated[
     str | None, typer.Option("--form", help="How a world model writes the next state: full, or change.")
 ]
+LedgerOption = Annotated[
+    bool | None,
+    typer.Option("--ledger/--no-ledger", help="Whether a world model writes what changed in the hidden state."),
+]
 RetrievalOption = Annotated[
     Path | None,
     typer.Option("--retrieval", file_okay=False, help="Show the world model recorded steps from this index."),
@@ -147,6 +151,7 @@ def env_options(
     form: str | None = None,
     retrieval: Path | None = None,
     generator: list[str] | None = None,
+    ledger: bool | None = None,
 ) -> dict[str, Any]:
     """The options of `agentworld_gym.config.EnvOptions`; what was not asked for keeps its default."""
     options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
@@ -158,6 +163,8 @@ def env_options(
         options["profile"] = profile
     if form is not None:
         options["form"] = form
+    if ledger is not None:
+        options["ledger"] = ledger
     if retrieval is not None:
         options["retrieval"] = str(retrieval)
     if sampling:

@@ -13,6 +13,7 @@ from agentworld_gym.cli.common import (
     FamilyOption,
     FormOption,
     GeneratorOption,
+    LedgerOption,
     LevelOption,
     ProfileOption,
     RetrievalOption,
@@ -67,6 +68,7 @@ def fidelity(
     split: SplitOption = "test",
     profile: ProfileOption = None,
     form: FormOption = None,
+    ledger: LedgerOption = None,
     sampling: SamplingOption = None,
     retrieval: RetrievalOption = None,
     generator: GeneratorOption = None,
@@ -96,7 +98,7 @@ def fidelity(
             rows = recorded.get(domain, [])
             of = next((row.split for row in rows if row.split), split)
             given = env_options(
-                domain, world, family, levels, of, profile, sampling, None, None, form, retrieval, generator
+                domain, world, family, levels, of, profile, sampling, None, None, form, retrieval, generator, ledger
             )
             options = EnvOptions(**given)
             plan = Plan(
@@ -145,6 +147,7 @@ def transfer(
     split: SplitOption = "test",
     profile: ProfileOption = None,
     form: FormOption = None,
+    ledger: LedgerOption = None,
     sampling: SamplingOption = None,
     retrieval: RetrievalOption = None,
     generator: GeneratorOption = None,
@@ -159,7 +162,9 @@ def transfer(
 
     levels = level or [1]
     options = EnvOptions(
-        **env_options(env, world, family, levels, split, profile, sampling, None, None, form, retrieval, generator)
+        **env_options(
+            env, world, family, levels, split, profile, sampling, None, None, form, retrieval, generator, ledger
+        )
     )
     _writable(out)
     folder = traces or out.with_name(f"{out.stem}-traces")

@@ -259,6 +259,7 @@ def plain(options: EnvOptions, world: str) -> EnvOptions:
         world=world,
         profile=None,
         form=None,
+        ledger=None,
         prompts=None,
         system_prompt=None,
         sampling=None,

@@ -18,6 +18,7 @@ from agentworld_gym.rewards.probes import Probe, run_probes
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.task import Task
 from agentworld_gym.tasksource import TaskSource
+from agentworld_gym.worlds.language import LanguageWorld
 
 _VERB = re.compile(r"[\w.\-]+")
 
@@ -231,23 +232,31 @@ class _Group:
         self._turn += 1
         for place, action, answer in zip(places, actions, answers, strict=True):
             case = self._cases[place]
-            truth = case.row.observations[turn]
+            truth, ledger = case.row.observations[turn], self._ledger(place, turn)
             if isinstance(answer, Failure):
                 self._into.steps.append(Step(place, turn, failure=answer.kind.value))
                 if not self._taught:
                     self._lose(place, None, turn + 1)
                     self.live.pop(place).close()
                     continue
-                self._runner.world.accept(self.live[place], action, Observation(truth))  # type: ignore[attr-defined]
+                told = Observation(truth, ledger=ledger)
+                self._runner.world.accept(self.live[place], action, told)  # type: ignore[attr-defined]
             else:
                 if action.error is None:
                     self._keep(place, turn, answer)
                 if self._taught and action.error is None:
-                    self._runner.world.correct(self.live[place], truth)  # type: ignore[attr-defined]
+                    self._runner.world.correct(self.live[place], truth, ledger)  # type: ignore[attr-defined]
             shown = truth if self._taught or isinstance(answer, Failure) else answer.text
             self._shown[place].append(shown)
         self._arrive()
         return len(places)
+
+    def _ledger(self, place: int, turn: int) -> str:
+        """What the world's ledger has to say of a turn, if it keeps one."""
+        row, world = self._cases[place].row, self._runner.world
+        if not (self._taught and row.changes and isinstance(world, LanguageWorld)):
+            return ""
+        return world.ledger(self.live[place], row.changes[turn])
 
     def probe(self) -> None:
         """Run the probes of all sessions that came so far; a session that was lost before fails its own."""

@@ -31,6 +31,7 @@ class Preparation(Strict):
         each: a sample a `session`, with a weight for every turn, or a sample a `turn`, with one for its completion.
         profile: prompts to render sessions with; None keeps those of the row.
         form: how a next state is written in the domains that restate it in every turn; None keeps that of the row.
+        ledger: whether each answer ends with what the action changed in the hidden state (`agentworld_gym.ledger`).
         weighting: how much each turn counts; None weighs a session's turns by class and a turn's completion fully.
         context_weight: weight of all that is not an assistant message.
         knowledge: plain texts in between.
@@ -41,6 +42,7 @@ class Preparation(Strict):
     each: Literal["session", "turn"] = "session"
     profile: Profile | None = None
     form: Form | None = None
+    ledger: bool = False
     weighting: Weighting | None = None
     context_weight: Annotated[float, Field(ge=0, le=1)] = 0.0
     knowledge: Knowledge = Knowledge()
@@ -113,9 +115,9 @@ def _prompts_for(row: Row, preparation: Preparation) -> Prompts | None:
     """What to render a session with; None where it is as it shall be, or is of a domain that this package lacks."""
     if row.domain not in DOMAINS:
         return None
-    prompts = prompts_for(row, preparation.profile, preparation.form)
-    own = row.profile or "full", row.form or "full"
-    return None if (prompts.profile, prompts.form) == own else prompts
+    prompts = prompts_for(row, preparation.profile, preparation.form, ledger=preparation.ledger)
+    own = row.profile or "full", row.form or "full", False
+    return None if (prompts.profile, prompts.form, preparation.ledger) == own else prompts
 
 
 def _counted(samples: Iterable[Sample], account: Account) -> Iterator[Sample]:

@@ -16,6 +16,7 @@ from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape, unescape
+from agentworld_gym.ledger import with_ledger
 from agentworld_gym.parsing import OUTPUT_TAG, parse_completion
 from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.pools import group_of
@@ -173,9 +174,14 @@ def turn_samples(
         completions = [_tagged(parse_completion(text)) if closing else text for text in row.response]
     else:
         turns, closing = list(_turns(row, prompts, task)), prompts.closing
-        history = _conversation(row, prompts, task, [(user, prompts.past(task, *seen)) for user, *seen in turns])
+        ledgers = _ledgers(row, prompts, task)
+        past = [(user, prompts.past(task, *seen, ledger)) for (user, *seen), ledger in zip(turns, ledgers, strict=True)]
+        history = _conversation(row, prompts, task, past)
         answers = [prompts.answer(task, *seen) for _, *seen in turns]
-        completions = [_tagged(answer) if closing else prompts.observation(answer) for answer in answers]
+        completions = [
+            with_ledger(_tagged(answer) if closing else prompts.observation(answer), escape(ledger), bool(closing))
+            for answer, ledger in zip(answers, ledgers, strict=True)
+        ]
     weights = _weights(row, weighting or Weighting(rule="equal"))
     for turn, (completion, weight) in enumerate(zip(completions, weights, strict=True), 1):
         if not weight:
@@ -204,7 +210,11 @@ def remessage(row: Row, prompts: Prompts) -> list[Message]:
     task = _task(row, prompts)
     if task is None:
         return row.messages()
-    turns = ((user, prompts.observation(prompts.answer(task, *seen))) for user, *seen in _turns(row, prompts, task))
+    closed = prompts.profile == "full"
+    turns = (
+        (user, with_ledger(prompts.observation(prompts.answer(task, *seen)), escape(ledger), closed))
+        for (user, *seen), ledger in zip(_turns(row, prompts, task), _ledgers(row, prompts, task), strict=True)
+    )
     return _conversation(row, prompts, task, turns)
 
 
@@ -223,13 +233,19 @@ def rerendered(row: Row, prompts: Prompts) -> Row:
     return row.model_copy(update={"system_str": system, **found, **own})
 
 
-def prompts_for(row: Row, profile: Profile | None = None, form: Form | None = None, wording: int = 0) -> Prompts:
+def prompts_for(
+    row: Row,
+    profile: Profile | None = None,
+    form: Form | None = None,
+    wording: int = 0,
+    ledger: bool = False,
+) -> Prompts:
     """The shipped prompts of a row's domain, in its own profile and form unless others are given.
 
     The form matters where every turn restates the state; elsewhere it is always `full`.
     """
     form = (form or row.form or "full") if load_spec(row.domain).observation.restate else "full"
-    return _prompts(row.domain, profile or row.profile or "full", form, wording)
+    return _prompts(row.domain, profile or row.profile or "full", form, wording, ledger)
 
 
 def task_of(row: Row) -> Task | None:
@@ -298,6 +314,11 @@ def _turns(row: Row, prompts: Prompts, task: Task) -> Iterator[tuple[str, str, s
         before, state = state, current(row.domain, state, shown)
 
 
+def _ledgers(row: Row, prompts: Prompts, task: Task) -> list[str]:
+    """What the ledger says of each turn; a row without its changes has nothing to say."""
+    return [prompts.ledger(task, changes) for changes in row.changes or [()] * len(row.actions)]
+
+
 def _conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[str, str]]) -> list[Message]:
     found = [Message(role="system", content=prompts.system(task, row.controls))]
     for user, answer in turns:
@@ -316,8 +337,8 @@ def _generated(domain: str, family: str, level: int, seed: int) -> Task:
 
 
 @lru_cache(maxsize=128)
-def _prompts(domain: str, profile: Profile, form: Form, wording: int) -> Prompts:
-    return Prompts(load_spec(domain), profile=profile, form=form, wording=wording)
+def _prompts(domain: str, profile: Profile, form: Form, wording: int, ledger: bool) -> Prompts:
+    return Prompts(load_spec(domain), profile=profile, form=form, wording=wording, ledger=ledger)
 
 
 @lru_cache(maxsize=128)

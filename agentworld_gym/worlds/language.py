@@ -17,7 +17,9 @@ from agentworld_gym.contracts import (
     Sampling,
 )
 from agentworld_gym.errors import AnswerError
+from agentworld_gym.escaping import unescape
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
+from agentworld_gym.ledger import StateChange, split_ledger
 from agentworld_gym.parsing import parse_completion
 from agentworld_gym.prompt import Prompts
 from agentworld_gym.screens.sight import current
@@ -150,8 +152,14 @@ class LanguageWorld:
         """Append an answer that is known already (from a recording) as if the generator had given it."""
         self._append(session, self._turn(session, action), observed)
 
-    def correct(self, session: LanguageSession, text: str) -> None:
+    def ledger(self, session: LanguageSession, changes: Sequence[StateChange]) -> str:
+        """What the ledger of a session says of true changes of the state; empty where none is kept."""
+        return self.prompts.ledger(session.task, changes)
+
+    def correct(self, session: LanguageSession, text: str, ledger: str = "") -> None:
         """Put the true observation in the place of the last one, so that the next turn builds on it (teacher forcing).
+
+        The true `ledger` takes the place of the last one likewise.
 
         Forks made before keep what they had. After a failed step there is nothing to correct: `accept` the action with
         its true observation instead.
@@ -162,7 +170,7 @@ class LanguageWorld:
         if not session.turn:
             raise ValueError("a session without a turn has no observation of the world to correct")
         session.history[-1] = Message(
-            role="assistant", content=self.prompts.past(session.task, session.screen_before, text)
+            role="assistant", content=self.prompts.past(session.task, session.screen_before, text, ledger)
         )
         session.observation = text
         session.screen = current(self.spec.id, session.screen_before, text)
@@ -182,9 +190,8 @@ class LanguageWorld:
 
     def _append(self, session: LanguageSession, turn: str, observed: Observation) -> None:
         session.history.append(Message(role="user", content=turn))
-        session.history.append(
-            Message(role="assistant", content=self.prompts.past(session.task, session.screen, observed.text))
-        )
+        past = self.prompts.past(session.task, session.screen, observed.text, observed.ledger)
+        session.history.append(Message(role="assistant", content=past))
         session.observation = observed.text
         session.screen_before = session.screen
         session.screen = current(self.spec.id, session.screen, observed.text)
@@ -199,7 +206,8 @@ class LanguageWorld:
         if answer.finish_reason == "length":
             spent = answer.usage.completion_tokens or self.sampling.max_tokens
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
-        text = parse_completion(answer.text)
+        written, ledger = split_ledger(answer.text) if self.prompts.keeps_ledger else (answer.text, "")
+        text = parse_completion(written)
         try:
             text = text and self.prompts.read(session.task, session.screen, text)
         except AnswerError as error:
@@ -209,7 +217,9 @@ class LanguageWorld:
         if len(text) > self.spec.limits.max_observation_chars:
             limit = self.spec.limits.max_observation_chars
             return Failure(FailureKind.LENGTH, f"the observation has {len(text)} characters, the limit is {limit}")
-        return Observation(text, answer.usage, turn, answer.text, answer.reasoning, seed, answer.logprob)
+        return Observation(
+            text, answer.usage, turn, answer.text, answer.reasoning, seed, answer.logprob, unescape(ledger)
+        )
 
     def close(self) -> None:
         """Release the generator."""

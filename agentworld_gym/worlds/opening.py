@@ -42,7 +42,8 @@ class WorldOptions:
     `sampling` replaces fields of the spec's sampling; `profile` None takes the world's own (compact for `tiny`);
     `generator` goes to the generator's class (a server's `deadline_s`, vLLM's `max_model_len`); `form` None takes the
     world's own form of an observation (for `tiny` the change form of screens), or else the spec's; `retrieval` is the
-    path of an index of recorded steps, or a mapping with `path`, `k` and `max_chars`.
+    path of an index of recorded steps, or a mapping with `path`, `k` and `max_chars`; `ledger` says whether the world
+    writes what changed in the hidden state behind each observation, and None means that it does not.
     """
 
     spec: DomainSpec
@@ -53,6 +54,7 @@ class WorldOptions:
     generator: Mapping[str, Any] | None = None
     form: Form | None = None
     retrieval: str | Mapping[str, Any] | None = None
+    ledger: bool | None = None
 
     def open_generator(self, handle: str) -> Generator:
         """The generator that a handle names, with the user's options.
@@ -64,7 +66,14 @@ class WorldOptions:
 
     def templates(self, profile: Profile = "full", form: Form | None = None) -> Prompts:
         """The prompt templates in use: those that the user asked for, or else those that the world prefers."""
-        return Prompts(self.spec, self.prompts, self.profile or profile, self.system_prompt, self.form or form)
+        return Prompts(
+            self.spec,
+            self.prompts,
+            self.profile or profile,
+            self.system_prompt,
+            self.form or form,
+            ledger=bool(self.ledger),
+        )
 
     def language(
         self, generator: Generator, profile: Profile = "full", form: Form | None = None, **sampling: Any

@@ -256,6 +256,7 @@ def _inner(session: RecordedSession) -> Session:
 
 def _packed(observed: Observation) -> dict[str, Any]:
     sure = {} if observed.confidence is None else {"confidence": observed.confidence}
+    kept = {"ledger": escape(observed.ledger)} if observed.ledger else {}
     return {
         "text": escape(observed.text),
         "usage": [observed.usage.prompt_tokens, observed.usage.completion_tokens, observed.usage.cached_tokens],
@@ -264,6 +265,7 @@ def _packed(observed: Observation) -> dict[str, Any]:
         "reasoning": observed.reasoning,
         "seed": observed.seed,
         **sure,
+        **kept,
     }
 
 
@@ -276,4 +278,5 @@ def _unpacked(row: dict[str, Any]) -> Observation:
         row["reasoning"],
         row["seed"],
         row.get("confidence"),
+        unescape(row.get("ledger", "")),
     )
