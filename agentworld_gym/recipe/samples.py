@@ -175,8 +175,11 @@ def turn_samples(
     else:
         turns, closing = list(_turns(row, prompts, task)), prompts.closing
         ledgers = _ledgers(row, prompts, task)
-        past = [(user, prompts.past(task, *seen, ledger)) for (user, *seen), ledger in zip(turns, ledgers, strict=True)]
-        history = _conversation(row, prompts, task, past)
+        told = [
+            (user, prompts.past(task, before, shown, ledger))
+            for (user, before, shown), ledger in zip(turns, ledgers, strict=True)
+        ]
+        history = _conversation(row, prompts, task, told)
         answers = [prompts.answer(task, *seen) for _, *seen in turns]
         completions = [
             with_ledger(_tagged(answer) if closing else prompts.observation(answer), escape(ledger), bool(closing))
