@@ -127,6 +127,12 @@ class Question:
         return self.found[1:]
 
     @property
+    def telltales(self) -> tuple[str, ...]:
+        """The words by which wrong values differ from the right one: "3 or 10 June" tells 10."""
+        words = {word: None for value in self.others for word in value.split()}
+        return tuple(word for word in words if word not in self.found[0].split())
+
+    @property
     def what(self) -> str:
         """What is asked for."""
         return self.topic.what

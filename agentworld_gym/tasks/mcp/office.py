@@ -225,7 +225,7 @@ def answer_mail(scene: Scene, level: int) -> Draft:
         scene.probe(
             scene.call("get_thread", thread_id=asked),
             sent.format(re.escape(right)),
-            lacking=[sent.format(re.escape(value)) for value in question.others],
+            lacking=[sent.format(re.escape(word)) for word in question.telltales],
         )
     ]
     filed, distractors = "", []
