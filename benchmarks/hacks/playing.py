@@ -33,6 +33,7 @@ PASSING: Mapping[str, re.Pattern[str]] = {
     "desktop": re.compile(
         r"(windows|browser/browser|browser/tab|browser/cookie|pointer|clipboard|held|menu|overview|selected)(/|#|$)"
     ),
+    "mcp": re.compile(r"history/"),
     "search": re.compile(r"opened/"),
     "swe": re.compile(r"(todo|processes)/"),
     "terminal": re.compile(r"cwd$"),
@@ -258,7 +259,7 @@ def try_out(case: Case, attack: Attack, attempt: Play) -> Result:
             if action is None:
                 planned = _passed_over(way, planned)
                 continue
-            if attack.may_do_the_work and action.startswith("finish"):
+            if attack.may_do_the_work and (planned == case.finish or action.startswith("finish")):
                 state = lasting(episode)
                 same, differs = case.same(state), case.apart(state)
             done.append(action)
