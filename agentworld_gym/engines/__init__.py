@@ -79,7 +79,10 @@ class Probed(Protocol):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Starts machines. A class with a `start` class method is one."""
+    """Starts machines. A class with a `start` class method is one.
+
+    An engine with a true `concurrent` has machines that may act at the same time, each on a thread of its own.
+    """
 
     def start(
         self,

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.engines import Controls, Engine, EngineError, Machine, Probed
@@ -14,6 +15,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.interrupts import deferred_interrupt
 from agentworld_gym.task import Task
+from agentworld_gym.worlds.waves import rounds, side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -77,8 +79,14 @@ class GroundedWorld:
         return GroundedSession(machine, machine.observation)
 
     def step(self, sessions: Sequence[GroundedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
-        """Execute each action on its machine, in order."""
-        return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
+        """Execute each action on its machine; where the engine allows it, no member waits for one that takes long."""
+        if not getattr(self.engine, "concurrent", False):
+            return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
+        answers: dict[int, Observation | Failure] = {}
+        for indices in rounds(sessions):
+            jobs = [partial(self._step, sessions[index], actions[index]) for index in indices]
+            answers |= zip(indices, side_by_side(jobs), strict=True)
+        return [answers[index] for index in range(len(actions))]
 
     def _step(self, session: GroundedSession, action: Action) -> Observation | Failure:
         if action.error is not None:

@@ -1,8 +1,18 @@
-"""How a wave that names one session several times is put in order."""
+"""How the members of a wave are put in order: a session that stands in it twice, and one that takes long."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+T = TypeVar("T")
+
+PATIENCE = 0.05
+"""For how many seconds nothing may get done before the rest of a wave goes on beside what takes so long."""
+
+MAX_THREADS = 64
 
 
 def rounds(sessions: Sequence[object]) -> Iterator[list[int]]:
@@ -23,3 +33,52 @@ def rounds(sessions: Sequence[object]) -> Iterator[list[int]]:
             seen.add(key)
         yield here
         waiting = later
+
+
+def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
+    """Do some pieces of work, and return what they gave, in their order.
+
+    One thread does one after the other, as long as that goes on. Where nothing gets done for a while, others take the
+    work that still waits, twice as many each time. Quick work is therefore hardly ever done by two threads at once. An
+    interrupt leaves the work that nobody has begun.
+
+    Args:
+        jobs: functions that share nothing.
+
+    Raises:
+        Exception: the first in the order of the threads that any of the work raised; nothing more is begun then.
+
+    >>> side_by_side([lambda: 1, lambda: 2])
+    [1, 2]
+    """
+    if len(jobs) == 1:
+        return [jobs[0]()]
+    waiting, results = deque(range(len(jobs))), dict[int, T]()
+
+    def work() -> None:
+        while waiting:
+            try:
+                index = waiting.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            results[index] = jobs[index]()
+
+    with ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="agentworld-wave") as pool:
+        threads, before = [pool.submit(work)], 0
+        try:
+            while not _ended(threads):
+                if len(results) == before and waiting:
+                    more = min(len(threads), MAX_THREADS - len(threads))
+                    threads += [pool.submit(work) for _ in range(more)]
+                before = len(results)
+        finally:
+            waiting.clear()
+    for thread in threads:
+        thread.result()
+    return [results[index] for index in range(len(jobs))]
+
+
+def _ended(threads: Sequence[Future[None]]) -> bool:
+    """Whether, after some patience, all of them have ended, or one of them by an exception."""
+    over, going = wait(threads, PATIENCE, FIRST_EXCEPTION)
+    return not going or any(thread.exception() is not None for thread in over)

@@ -41,6 +41,8 @@ class DesktopMachine:
     (True, "AttributeError: module 'pyautogui' has no attribute 'fly'")
     """
 
+    concurrent = True
+
     def __init__(self, desk: Desk, screen: Screen, provenance: Provenance) -> None:
         self._desk: Desk | None = desk
         self._screen = screen

@@ -26,6 +26,7 @@ class TerminalEngine:
     """
 
     variant = ""
+    concurrent = True
 
     def start(
         self,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, parse
+from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, Waiting, parse
 
 _NAMED = {
     "C-a": "\x01",
@@ -54,11 +54,15 @@ class Entered:
 
 @dataclass(slots=True)
 class Line:
-    """The input line, the lines before it that wait for their continuation, and whether a program holds the screen."""
+    """The input line, the lines before it that wait for their continuation, and whether a program holds the screen.
+
+    `waiting` says for which line the lines before it wait, where they end in a here-document.
+    """
 
     typed: str = ""
     pending: str = ""
     running: bool = False
+    waiting: Waiting | None = None
 
     def copy(self) -> Line:
         """An independent copy."""
@@ -109,16 +113,20 @@ class Line:
 
     def _enter(self, printed: list[str]) -> Entered | None:
         printed.append("\n")
-        script = self.pending + self.typed + "\n"
-        self.typed = ""
+        line, self.typed = self.typed, ""
         if self.running:
+            return None
+        script = f"{self.pending}{line}\n"
+        if self.pending and self.waiting and not self.waiting.ends(line) and len(script) < MAX_PENDING:
+            self.pending = script
+            printed.append("> ")
             return None
         commands: list[Simple] = []
         try:
             commands = parse(script)
-        except Incomplete:
+        except Incomplete as incomplete:
             if len(script) < MAX_PENDING:
-                self.pending = script
+                self.pending, self.waiting = script, incomplete.waiting
                 printed.append("> ")
                 return None
         except Unexpected as error:

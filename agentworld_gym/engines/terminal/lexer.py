@@ -12,8 +12,31 @@ _DOUBLE = re.compile(r"[^\\\"$`]+")
 MAX_DEPTH = 60
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The line that a here-document waits for: its delimiter, with or without tabs before it."""
+
+    delimiter: str
+    tabs: bool
+
+    def ends(self, line: str) -> bool:
+        """Whether a line is that one.
+
+        >>> Waiting("END", tabs=True).ends("\\tEND"), Waiting("END", tabs=False).ends("\\tEND")
+        (True, False)
+        """
+        return (line.lstrip("\t") if self.tabs else line) == self.delimiter
+
+
 class Incomplete(Exception):
-    """The text ends where bash would go on reading; it shows the continuation prompt."""
+    """The text ends where bash would go on reading; it shows the continuation prompt.
+
+    Inside a here-document `waiting` says for which line.
+    """
+
+    def __init__(self, waiting: Waiting | None = None) -> None:
+        super().__init__("the text goes on")
+        self.waiting = waiting
 
 
 class Unexpected(Exception):
@@ -41,7 +64,7 @@ class Lexer:
         self.text = text
         self.position = 0
         self.depth = 0
-        self.heredocs: list[tuple[str, bool]] = []
+        self.heredocs: list[Waiting] = []
         self.token = self._next()
 
     def _next(self) -> Token:
@@ -65,16 +88,16 @@ class Lexer:
         return token
 
     def _read_heredocs(self) -> None:
-        for delimiter, strip in self.heredocs:
+        for waiting in self.heredocs:
             while True:
                 end = self.text.find("\n", self.position)
                 line = self.text[self.position :] if end < 0 else self.text[self.position : end]
                 last = self.position >= len(self.text)
                 self.position = len(self.text) if end < 0 else end + 1
-                if not last and (line.lstrip("\t") if strip else line) == delimiter:
+                if not last and waiting.ends(line):
                     break
                 if end < 0:
-                    raise Incomplete
+                    raise Incomplete(waiting)
         self.heredocs = []
 
     def _word_end(self, at: int) -> int:

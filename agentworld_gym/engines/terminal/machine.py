@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar, Span
+from agentworld_gym.engines.terminal import shell as shells
 from agentworld_gym.engines.terminal.keyboard import Entered, Line, keys_of
 from agentworld_gym.engines.terminal.screen import shown
 from agentworld_gym.engines.terminal.shell import Shell
@@ -68,9 +70,10 @@ class TerminalMachine:
         What is no batch of keys types nothing.
 
         Raises:
-            EngineError: if the engine gave up; the machine cannot go on.
+            EngineError: if the engine gave up, or the keys ask for more than is done in time; the machine cannot go on.
         """
         shell = self._open()
+        end = time.monotonic() + shells.LAST_RESORT_SECONDS
         if not keys:
             self._observation = CONFIRM
             return CONFIRM
@@ -79,7 +82,7 @@ class TerminalMachine:
             if not isinstance(entry, Mapping):
                 continue
             before = shell.context.clock.now
-            printed.extend(self._typed(shell, str(entry.get("keystrokes", ""))))
+            printed.extend(self._typed(shell, str(entry.get("keystrokes", "")), end))
             waited = _seconds(entry.get("duration", 1.0)) - (shell.context.clock.now - before)
             if waited > 0:
                 shell.context.clock.advance(waited)
@@ -159,9 +162,12 @@ class TerminalMachine:
             cwd = "~" + cwd[len(context.home) :]
         return f"{context.user}@{context.host}:{cwd}{'#' if context.uid == 0 else '$'} "
 
-    def _typed(self, shell: Shell, keystrokes: str) -> list[str]:
+    def _typed(self, shell: Shell, keystrokes: str, end: float) -> list[str]:
         printed: list[str] = []
         for key in keys_of(keystrokes):
+            if time.monotonic() > end:
+                self.close()
+                raise EngineError(f"an action did not end within {shells.LAST_RESORT_SECONDS:g} s of real time")
             entered = self._line.press(key, printed)
             if entered is None:
                 continue

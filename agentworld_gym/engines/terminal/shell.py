@@ -25,7 +25,9 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.interrupts import deferred_interrupt
 
 MAX_LOOPS = 100_000
-LAST_RESORT_SECONDS = 20.0
+LAST_RESORT_SECONDS = 2.0
+"""For how long, in real time, a script may run whose work the sandbox does not count."""
+
 _SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")

@@ -13,10 +13,11 @@ from agentworld_gym.engines.terminal.lexer import (
     Token,
     TooDeep,
     Unexpected,
+    Waiting,
     unquoted,
 )
 
-__all__ = ["Incomplete", "Simple", "TooDeep", "Unexpected", "parse"]
+__all__ = ["Incomplete", "Simple", "TooDeep", "Unexpected", "Waiting", "parse"]
 
 _REDIRECT = re.compile(r"(?:\d*[<>]|&>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
@@ -184,7 +185,7 @@ class _Parser(Lexer):
             return self._advance()
         start = BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
         end = self._word_end(start)
-        self.heredocs.append((unquoted(self.text[start:end]), operator.text.endswith("-")))
+        self.heredocs.append(Waiting(unquoted(self.text[start:end]), operator.text.endswith("-")))
         return self._advance()
 
     def _simple(self) -> None:

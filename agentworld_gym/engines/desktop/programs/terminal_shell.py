@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
 from collections.abc import Mapping
 
 from agentworld_gym.engines import EngineError, Scalar
 from agentworld_gym.engines.desktop.filesystem import HOME, MAX_TIME, SYSTEM, FileSystem, Node
 from agentworld_gym.engines.desktop.program import Desk
 from agentworld_gym.engines.terminal.keyboard import Line
-from agentworld_gym.engines.terminal.shell import Shell
+from agentworld_gym.engines.terminal.shell import LAST_RESORT_SECONDS, Shell
 from agentworld_gym.engines.terminal.state import TerminalState
 
 MAX_COMMANDS = 1_000
 MAX_SCRIPTS = 20
-"""How many scripts an action may run; one that never ends, or that grows without end, is the last one."""
+"""How many scripts an action may run; one that never ends, that grows without end or that took too long is the last."""
 MAX_OUTPUT = 16_000
 MAX_VARIABLES = 200_000
 """How many characters the variables of a shell may hold: a fork copies them all."""
@@ -35,12 +36,12 @@ class SharedShell:
         self._told: dict[str, Node] = {}
         self._hidden: set[str] = set()
         self._stamps: dict[str, tuple[object, ...]] = {}
-        self._action, self._left = 0, MAX_SCRIPTS
+        self._action, self._left, self._end = 0, MAX_SCRIPTS, 0.0
 
     def fork(self) -> SharedShell:
         """An exact copy."""
         twin = SharedShell(self.seed)
-        twin._action, twin._left = self._action, self._left
+        twin._action, twin._left, twin._end = self._action, self._left, self._end
         if self._shell is not None:
             twin._shell = self._shell.copy()
             twin._told, twin._hidden = dict(self._told), set(self._hidden)
@@ -66,8 +67,9 @@ class SharedShell:
             return entered.status or 0, "".join(printed).lstrip("\n"), folder
         if desk.action != self._action:
             self._action, self._left = desk.action, MAX_SCRIPTS
+            self._end = time.monotonic() + LAST_RESORT_SECONDS
         self._left -= 1
-        if self._left < 0 or _MULTIPLIES.search(entered.script):
+        if self._left < 0 or time.monotonic() > self._end or _MULTIPLIES.search(entered.script):
             self._left = 0
             return 254, _LOST, folder
         try:

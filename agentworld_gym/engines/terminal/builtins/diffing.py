@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
@@ -29,7 +28,8 @@ _LONG = {
     "color=": "",
 }
 _NO_NEWLINE = "\\ No newline at end of file\n"
-_CELLS = 4_000_000
+_CELLS = 500_000
+_STEPS = 300_000
 
 Hunk = tuple[int, int, int, int]
 
@@ -280,14 +280,51 @@ def _different(a: Sequence[str], b: Sequence[str]) -> tuple[list[bool], list[boo
     n, m = len(a) - start - end, len(b) - start - end
     removed = [start <= i < start + n for i in range(len(a) + 1)]
     added = [start <= j < start + m for j in range(len(b) + 1)]
-    if n * m > _CELLS:
-        matcher = difflib.SequenceMatcher(None, a[start : start + n], b[start : start + m], autojunk=False)
-        pairs = [(x.a + k, x.b + k) for x in matcher.get_matching_blocks() for k in range(x.size)]
-    else:
-        pairs = _common(a[start : start + n], b[start : start + m])
-    for i, j in pairs:
+    common = _common if n * m <= _CELLS else _mostly_common
+    for i, j in common(a[start : start + n], b[start : start + m]):
         removed[start + i] = added[start + j] = False
     return removed, added
+
+
+def _mostly_common(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
+    """A longest common subsequence of long texts with few differences (Myers); none where that would take too long.
+
+    >>> _mostly_common(["a", "b", "c", "d"], ["a", "x", "c", "d"])
+    [(0, 0), (2, 2), (3, 3)]
+    """
+    shared = set(a) & set(b)
+    left, right = ([i for i, line in enumerate(text) if line in shared] for text in (a, b))
+    reached, steps = {1: 0}, 0
+    trace: list[dict[int, int]] = []
+    for distance in range(len(left) + len(right) + 1):
+        trace.append(reached.copy())
+        for k in range(-distance, distance + 1, 2):
+            down = k == -distance or (k != distance and reached[k - 1] < reached[k + 1])
+            x = reached[k + 1] if down else reached[k - 1] + 1
+            begin = x
+            while x < len(left) and x - k < len(right) and a[left[x]] == b[right[x - k]]:
+                x += 1
+            reached[k] = x
+            steps += 1 + x - begin
+            if x >= len(left) and x - k >= len(right):
+                return [(left[i], right[j]) for i, j in _walked(trace, x, x - k)][::-1]
+        if steps > _STEPS:
+            break
+    return []
+
+
+def _walked(trace: Sequence[Mapping[int, int]], x: int, y: int) -> Iterator[tuple[int, int]]:
+    """The equal places on the way back from the end of both texts, last one first."""
+    for distance in range(len(trace) - 1, -1, -1):
+        reached, k = trace[distance], x - y
+        down = k == -distance or (k != distance and reached[k - 1] < reached[k + 1])
+        before = reached[k + 1] if down else reached[k - 1]
+        came = (before, before - k - 1) if down else (before, before - k + 1)
+        turned = came if distance == 0 else ((came[0], came[1] + 1) if down else (came[0] + 1, came[1]))
+        while x > turned[0] and y > turned[1]:
+            x, y = x - 1, y - 1
+            yield x, y
+        x, y = came
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
