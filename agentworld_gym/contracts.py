@@ -254,6 +254,23 @@ class Session(Protocol):
 
 
 S = TypeVar("S")
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+@runtime_checkable
+class Testing(Protocol[S_contra]):
+    """A world that runs test files itself, where it can, and judges them by the values that the tested code gives."""
+
+    def passes(
+        self, sessions: Sequence[S_contra], tests: Sequence[Mapping[str, str | None]]
+    ) -> list[bool | Failure | None]:
+        """For each session whether the tests of some files pass; None where this world cannot tell.
+
+        Args:
+            sessions: copies to test success on.
+            tests: for each of them path -> text; None for the text that the file had at the start.
+        """
+        ...
 
 
 @runtime_checkable

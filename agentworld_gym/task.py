@@ -121,6 +121,10 @@ class Check(Strict):
     episode), `rubric` (a question a judge answers). `when` says at which moment it is tested: on `finish`, at any `end`
     of the episode (the step limit too), or after every `step`.
 
+    A probe may hold `tests`: test files by their path from the root, with their text, or nothing for the text that they
+    had at the start. A world that can runs them itself and judges the values that the tested code gives; its verdict
+    stands in place of the probe, whose text that code could write. Everywhere else the probe asks for their result.
+
     >>> Check(probe="cat a", expect={"equals": "1"}).probes, Check(probe=["cd b", "ls"], expect={"equals": ""}).probes
     (('cat a',), ('cd b', 'ls'))
     """
@@ -131,6 +135,7 @@ class Check(Strict):
     action: Expect | None = None
     observation: Expect | None = None
     rubric: str | None = None
+    tests: dict[str, str | None] = Field(default_factory=dict)
     weight: float = Field(default=1.0, gt=0)
     when: When = "finish"
 
@@ -146,6 +151,8 @@ class Check(Strict):
             raise ValueError(f"exactly one of probe, answer, action, observation, rubric (got {kinds or 'none'})")
         if (self.probe is None) != (self.expect is None):
             raise ValueError("`probe` and `expect` together")
+        if self.tests and self.probe is None:
+            raise ValueError("`tests` beside a `probe` that asks a language world for their result")
         return self
 
     @property

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import ActionKind
 from agentworld_gym.engines import Controls, EngineError
+from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.swe import SweEngine, SweMachine
 from agentworld_gym.engines.swe.search import BadPattern, Pattern, glob_matches
 from agentworld_gym.errors import SpecError
@@ -271,11 +272,14 @@ def test_the_engine_names_its_sandbox(engine: SweEngine) -> None:
 
 
 def score(machine: SweMachine, task: Task, answer: str | None) -> float:
-    """The share of a task's checks that pass."""
+    """The share of a task's checks that pass; as in a grounded world, no control strikes while they are tested."""
     total = 0.0
     for check in task.success:
-        if check.probe is not None and check.expect is not None:
-            total += check.weight * check.expect.score(machine.fork().act(PARSER.parse(check.probe).parsed))
+        if check.tests:
+            total += check.weight * machine.fork().passes(check.tests)
+        elif check.probe is not None and check.expect is not None:
+            with suspended():
+                total += check.weight * check.expect.score(machine.fork().act(PARSER.parse(check.probe).parsed))
         elif check.answer is not None and answer is not None:
             total += check.weight * check.answer.score(answer)
     return total / sum(check.weight for check in task.success)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from agentworld_gym.engines.controls import Controls
 from agentworld_gym.errors import AgentWorldError
 
-__all__ = ["Controls", "Engine", "EngineError", "Kind", "Machine", "Probed", "Scalar", "Span"]
+__all__ = ["Controls", "Engine", "EngineError", "Kind", "Machine", "Probed", "Scalar", "Span", "Testable"]
 
 Kind = Literal["deterministic", "pre-existing", "metadata"]
 """What decides a piece of text: the rules and what was shown before; things that were there and never shown; the moment
@@ -74,6 +74,22 @@ class Probed(Protocol):
 
     def probe(self) -> Machine:
         """A copy to look at the state with: the state is as it is, the means to look are those of the start."""
+        ...
+
+
+@runtime_checkable
+class Testable(Protocol):
+    """A machine that runs tests of what the agent wrote, and forms the verdict where nothing of the agent's runs."""
+
+    def passes(self, tests: Mapping[str, str | None], /) -> bool:
+        """Whether the tests of all these files pass.
+
+        Args:
+            tests: path -> text; None for a file of the start, which must still be there as it was.
+
+        Raises:
+            EngineError: a file is none of the start, or its tests cannot be judged so.
+        """
         ...
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentworld_gym.actions import ActionParser
-from agentworld_gym.contracts import Action, Failure, Session, Usage, World
+from agentworld_gym.contracts import Action, Failure, Session, Testing, Usage, World
 from agentworld_gym.rewards.checks import output_of
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.task import Check, Task
@@ -36,15 +36,30 @@ def run_probes(
 ) -> None:
     """Carry out probes, all of them one action further in every wave, and close their sessions.
 
-    An action that cannot be read, or whose element is not on the screen, fails its check.
+    An action that cannot be read, or whose element is not on the screen, fails its check. Where a check holds tests
+    and the world runs them itself, its verdict stands in place of what the actions would show.
     """
     try:
-        going = list(probes)
+        going = _tested(world, probes)
         while going:
             going = _wave(world, parser, going, output)
     finally:
         for probe in probes:
             probe.session.close()
+
+
+def _tested(world: World[Any], probes: Sequence[Probe]) -> list[Probe]:
+    """Have the world run the tests of those probes that hold some; the probes that are left."""
+    asked = [probe for probe in probes if probe.check.tests]
+    if not asked or not isinstance(world, Testing):
+        return list(probes)
+    answers = world.passes([probe.session for probe in asked], [probe.check.tests for probe in asked])
+    for probe, answer in zip(asked, answers, strict=True):
+        if isinstance(answer, Failure):
+            probe.failure = replace(answer, message=f"a probe failed: {answer.message}", retryable=False)
+        elif answer is not None:
+            probe.score = float(answer)
+    return [probe for probe in probes if probe.score is None and probe.failure is None]
 
 
 def _wave(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
-from agentworld_gym.engines import Controls, Engine, EngineError, Machine, Probed
+from agentworld_gym.engines import Controls, Engine, EngineError, Machine, Probed, Testable
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
@@ -102,6 +102,24 @@ class GroundedWorld:
             return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")
         session.observation = text
         return Observation(text)
+
+    def passes(
+        self, sessions: Sequence[GroundedSession], tests: Sequence[Mapping[str, str | None]]
+    ) -> list[bool | Failure | None]:
+        """Whether tests pass on each machine that can run them."""
+        return [self._passes(session.machine, files) for session, files in zip(sessions, tests, strict=True)]
+
+    def _passes(self, machine: Machine, tests: Mapping[str, str | None]) -> bool | Failure | None:
+        if not isinstance(machine, Testable):
+            return None
+        try:
+            with deferred_interrupt(), suspended():
+                return machine.passes(tests)
+        except EngineError as error:
+            return Failure(FailureKind.ENGINE, str(error))
+        except Exception as error:  # a defect of the engine costs one member, not its wave
+            logger.exception("the engine failed on the tests %r", sorted(tests))
+            return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")
 
     def close(self) -> None:
         """Machines belong to their sessions; nothing else is held."""

@@ -6,12 +6,12 @@ seed, then each action. Where one key comes up twice, the first answer wins, in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Session, Usage, World
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Session, Testing, Usage, World
 from agentworld_gym.errors import RecordingError
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.fingerprint import Fingerprint, digest_of
@@ -30,6 +30,11 @@ def start_key(digest: str, task: Task, seed: int) -> str:
 def next_key(key: str, action: Action) -> str:
     """The key after one more action."""
     return digest_of([key, action.raw])
+
+
+def tests_key(key: str, tests: Mapping[str, str | None]) -> str:
+    """The key of whether tests pass at some place of an episode."""
+    return digest_of([key, "passes", dict(tests)])
 
 
 @dataclass
@@ -157,6 +162,20 @@ class RecordingWorld:
         self._rows[row["key"]] = row
         return [row]
 
+    def passes(
+        self, sessions: Sequence[RecordedSession], tests: Sequence[Mapping[str, str | None]]
+    ) -> list[bool | Failure | None]:
+        """What the inner world says of some tests, recorded; nothing where it cannot tell."""
+        if not isinstance(self.inner, Testing):
+            return [None] * len(sessions)
+        found = self.inner.passes([_inner(session) for session in sessions], tests)
+        rows: list[dict[str, Any]] = []
+        for session, files, answer in zip(sessions, tests, found, strict=True):
+            if isinstance(answer, bool):
+                rows += self._keep({"key": tests_key(session.key, files), "passes": answer})
+        self._file.write(rows)
+        return found
+
     def close(self) -> None:
         """Close the file and the inner world."""
         self._file.close()
@@ -223,6 +242,13 @@ class RecordedWorld:
         observed = _unpacked(row)
         session.key, session.observation, session.turn = key, observed.text, session.turn + 1
         return observed
+
+    def passes(
+        self, sessions: Sequence[RecordedSession], tests: Sequence[Mapping[str, str | None]]
+    ) -> list[bool | Failure | None]:
+        """What was recorded of some tests; None where the recorded world could not tell, or was not asked."""
+        rows = [self._rows.get(tests_key(one.key, files), {}) for one, files in zip(sessions, tests, strict=True)]
+        return [row.get("passes") for row in rows]
 
     def close(self) -> None:
         """Nothing is held."""

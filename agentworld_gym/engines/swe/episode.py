@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -31,7 +32,7 @@ class Episode:
 
     `stale` maps compiled files to the module and the text they were made of; `tested` and `stopped` are the states of
     the code at the last test run, as the flaky test and the timeout remember it; `reached` says whether the network
-    answered when it was last asked.
+    answered when it was last asked. `given` are the files that the episode began with.
     """
 
     root: str
@@ -51,12 +52,13 @@ class Episode:
     stopped: str = ""
     reached: bool = True
     attempts: int = 0
+    given: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, state: RepositoryState, seed: int, controls: Controls, sandbox: PythonSandbox) -> Episode:
         """The episode at its start, perturbations not yet laid out."""
         files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root,))
-        episode = cls(state.root, state.version, seed, files, None, sandbox, controls)
+        episode = cls(state.root, state.version, seed, files, None, sandbox, controls, given=state.files)
         if state.git is not None:
             episode.history = History.of(state.git, episode.work())
         return episode

@@ -155,17 +155,23 @@ class History:
                 commit = self.commits[commit.parents[0]]
         return commit
 
+    def _at(self, ref: str) -> str | None:
+        """The commit that a full name stands for."""
+        if ref.startswith("refs/heads/"):
+            return self.branches.get(ref.removeprefix("refs/heads/"))
+        start = f"refs/remotes/{self.remote}/"
+        return self.tracking.get(ref.removeprefix(start)) if self.remote and ref.startswith(start) else None
+
     def _named(self, name: str) -> Commit:
         if name in ("HEAD", "@"):
             return self.head
-        for prefix in ("refs/heads/", "heads/", ""):
-            if name.startswith(prefix) and name[len(prefix) :] in self.branches:
-                return self.commits[self.branches[name[len(prefix) :]]]
-        for prefix in (f"refs/remotes/{self.remote}/", f"{self.remote}/", "@{u}", "@{upstream}"):
-            if self.remote and name.startswith(prefix):
-                branch = name[len(prefix) :] or (self.branch or "")
-                if branch in self.tracking:
-                    return self.commits[self.tracking[branch]]
+        if self.remote and name in ("@{u}", "@{upstream}"):
+            name = f"refs/remotes/{self.remote}/{self.branch}"
+        # As in gitrevisions: a full name is itself before it is the end of another one.
+        for start in ("", "refs/", "refs/heads/", "refs/remotes/"):
+            id = self._at(start + name)
+            if id is not None:
+                return self.commits[id]
         if _HEX.fullmatch(name):
             found = [id for id in self.known() if id.startswith(name)]
             if len(found) == 1:

@@ -163,6 +163,16 @@ class SweMachine:
             fields.update({f"git/staged/{path}": history.index.get(path) for path in sorted(staged)})
         return fields
 
+    def passes(self, tests: Mapping[str, str | None]) -> bool:
+        """Whether the tests of some files pass, judged by the values that the code gives (`engines.Testable`).
+
+        Raises:
+            EngineError: a file is none of the start, or its tests cannot be judged so.
+        """
+        from agentworld_gym.engines.swe.verdict import passes
+
+        return passes(self._open(), tests)
+
     def fork(self) -> SweMachine:
         """An exact copy: equal actions on both give equal observations."""
         twin = object.__new__(type(self))

@@ -156,7 +156,7 @@ def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, shown
     episode = run.episode
     on_disk = {path: text for path, (text, _) in read(call.fs)[0].items()}
     texts = disturbances.executed(episode, on_disk, argv)
-    readable = {path: text for path, text in texts.items() if "\0" not in text and not _odd(text)}
+    readable = {path: text for path, text in texts.items() if is_text(text)}
     env = {name: value for name, value in call.env.items() if _ENV_NAME.fullmatch(name)}
     result = episode.sandbox.run(readable, argv, cwd=call.cwd, stdin=stdin, env=env, timeout_s=_seconds(run))
     for path, text in result.files.items():
@@ -179,8 +179,9 @@ def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, shown
     return BuiltinResult(result.stdout, errors, result.exit_code)
 
 
-def _odd(text: str) -> bool:
-    return any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else False
+def is_text(text: str) -> bool:
+    """Whether the content of a file is text, and not bytes."""
+    return "\0" not in text and (text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text))
 
 
 def _seconds(run: Run) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from agentworld_gym.task import Check, Expect
+from agentworld_gym.task import Check
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.swe.repairing import PYTHON, SUITE, edit, fix, read, shell, suite_passes
+from agentworld_gym.tasks.swe.repairing import PYTHON, SUITE, edit, fix, prints, read, shell, suite_passes
 from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates
 
 MENU = {1: 11, 2: 13, 3: 16}
+REMOTE = "refs/remotes/origin/main"
 NEWS_MESSAGE = "Say who answers questions"
 NEWS = "\nQuestions go to the people in AUTHORS.\n"
 AUTHORS = "Rosa Lindqvist\nTomas Keller\n"
@@ -85,15 +86,14 @@ def _instruction(bugs: Sequence[Mutation], level: int, message: str) -> str:
 
 
 def _checks(repository: Repository, message: str, level: int) -> tuple[Check, ...]:
-    there = "git diff --stat origin/main | wc -l; git status --porcelain | wc -l; git log -1 --format=%s origin/main"
-    shown = f"Output: 0\n0\n{message}\n"
+    """The repair, and that the remote has it: it is asked, and under its full name, which no branch can take."""
+    there = f"git fetch -q; git diff --stat {REMOTE} | wc -l; git status --porcelain | wc -l"
+    there += f"; git log -1 --format=%s {REMOTE}"
+    shown = f"0\n0\n{message}\n"
     if level > 1:  # what others have pushed is still there
-        there += f"; git log --format=%s origin/main | grep -c '^{NEWS_MESSAGE}$'"
+        there += f"; git log --format=%s {REMOTE} | grep -c '^{NEWS_MESSAGE}$'"
         shown += "1\n"
-    return (
-        suite_passes(repository, 0.5),
-        Check(probe=shell(there), expect=Expect(contains=f"{shown}Error:"), weight=0.5),
-    )
+    return suite_passes(repository, 0.5), prints(there, shown, 0.5)
 
 
 def _listing(files: dict[str, str]) -> str:

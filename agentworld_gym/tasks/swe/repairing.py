@@ -7,6 +7,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from agentworld_gym.engines.swe.envelope import Envelope
 from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft, Family
 from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates
@@ -14,6 +15,12 @@ from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw
 SUITE = "python -m pytest -q"
 UNWANTED = "conftest.py tests/conftest.py pytest.ini"
 """Files that change which tests run and how; no repository has them."""
+
+PASSED = Expect(
+    matches=r"\nDirectory: \(root\)\nOutput: \.+ +\[100%\]\n\d+ passed in [\d.]+s\n"
+    r"Error: \(none\)\nExit Code: 0\nSignal: \(none\)\nBackground PIDs: \(none\)\s*\Z"
+)
+"""The end of what a run shows in which all tests pass, and nothing else is printed."""
 
 PYTHON = "3.11.9, pytest 8.3.3, no other packages installed"
 MENU = {1: 11, 2: 12, 3: 16}
@@ -87,11 +94,7 @@ def _two_bugs(rng: random.Random, repository: Repository, bugs: Sequence[Mutatio
         *_spoiling(rng, [first, second]),
     ]
     noted = "sed -n '/^## Unreleased/,/^## [0-9]/p' CHANGELOG.md | grep '^- '"
-    lines = note.strip().replace(".", r"[.]")
-    checks = [
-        suite_passes(repository, 0.7),
-        Check(probe=shell(noted), expect=Expect(matches=f"(?m)^Output: {lines}$"), weight=0.3),
-    ]
+    checks = [suite_passes(repository, 0.7), prints(noted, note, 0.3)]
     return _draft(repository, [first, second], instruction, expert, distractors, checks, MENU[3])
 
 
@@ -128,12 +131,18 @@ def _draft(
 def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
     """Every test passes, none is skipped, and the tests are those that were there.
 
-    They are compared with their texts, not with a commit: an agent can commit whatever it wants.
+    The grounded repository judges the tests of the start by the values that the code gives. Any other world is asked,
+    with the texts of the tests: an agent can commit whatever it wants.
     """
     tests = sorted(path for path in repository.files if path.startswith("tests/"))
     given = [f"diff - {path} <<'END'\n{repository.files[path]}END\n" for path in ("pyproject.toml", *tests)]
     command = f"{''.join(given)}ls {UNWANTED} 2>/dev/null; {SUITE} {' '.join(tests)}"
-    expect = Expect(matches=r"(?m)^Output: \.+ +\[100%\]\n\d+ passed in ", contains="Exit Code: 0")
+    return Check(probe=shell(command), expect=PASSED, tests=dict.fromkeys(tests), weight=weight)
+
+
+def prints(command: str, output: str, weight: float = 1.0) -> Check:
+    """A command prints this and nothing else, and ends well."""
+    expect = Expect(equals=Envelope(command, output=output, exit_code=0).text)
     return Check(probe=shell(command), expect=expect, weight=weight)
 
 

@@ -1,0 +1,220 @@
+"""Values that a test states: computed outside the sandbox from its text alone, and compared with what a program told.
+
+Nothing here runs a program's code. A value that was told arrives as kinds and parts; what is no data becomes a
+`Thing`, which equals no data and no other thing without fields.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+MOST = 100_000
+DEEPEST = 40
+
+BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert,
+}  # fmt: skip
+MOMENTS = {"date": datetime.date, "datetime": datetime.datetime, "timedelta": datetime.timedelta}
+
+
+class Unknown(Exception):
+    """An expression whose value does not follow from the text of the test."""
+
+
+class BadTale(Exception):
+    """What a program told has no form that a value has."""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object of a class of the program; equal to another one of that class whose fields are data and equal."""
+
+    name: str
+    truth: bool
+    fields: Sequence[tuple[str, Any]] = field(default=())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Thing) or not self.fields:
+            return False
+        return self.name == other.name and list(self.fields) == list(other.fields)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __bool__(self) -> bool:
+        return self.truth
+
+
+@dataclass(frozen=True)
+class Close:
+    """What `pytest.approx` states: equal to numbers that are near."""
+
+    expected: Any
+    rel: float | None = None
+    abs: float | None = None
+
+    def __eq__(self, actual: object) -> bool:
+        return self._near(actual, self.expected)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def _near(self, actual: Any, expected: Any) -> bool:
+        if isinstance(expected, dict):
+            return (
+                isinstance(actual, dict)
+                and actual.keys() == expected.keys()
+                and all(self._near(actual[key], value) for key, value in expected.items())
+            )
+        if isinstance(expected, (list, tuple)):
+            return (
+                isinstance(actual, (list, tuple))
+                and len(actual) == len(expected)
+                and all(map(self._near, actual, expected))
+            )
+        if not _is_number(actual) or not _is_number(expected):
+            return bool(actual == expected)
+        rel = 0.0 if self.rel is None and self.abs is not None else 1e-6 if self.rel is None else self.rel
+        least = 1e-12 if self.abs is None else self.abs
+        return bool(actual == expected or abs(actual - expected) <= max(rel * abs(expected), least))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def value_of(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """The value of an expression of constants, known names, containers, arithmetic, dates and `approx`.
+
+    >>> value_of(ast.parse("[1 + n, 'a' * 2]", mode="eval").body, {"n": 1})
+    [2, 'aa']
+
+    Raises:
+        Unknown: it does not follow from the text.
+    """
+    try:
+        return _value(node, names)
+    except (ArithmeticError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise Unknown(str(error)) from error
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name) and node.id in names:
+        return names[node.id]
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        kind = {ast.Tuple: tuple, ast.List: list, ast.Set: set}[type(node)]
+        return kind([_value(part, names) for part in node.elts])
+    if isinstance(node, ast.Dict):
+        keys = [part for part in node.keys if part is not None]
+        if len(keys) == len(node.values):
+            return {_value(k, names): _value(v, names) for k, v in zip(keys, node.values, strict=True)}
+    if isinstance(node, ast.UnaryOp):
+        return UNARY[type(node.op)](_value(node.operand, names))
+    if isinstance(node, ast.BinOp) and type(node.op) in BINARY:
+        return _bounded(type(node.op), _value(node.left, names), _value(node.right, names))
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        return _value(node.value, names)[_value(node.slice, names)]
+    if isinstance(node, ast.Call):
+        return _called(node, names)
+    raise Unknown(ast.unparse(node))
+
+
+def _bounded(kind: type[ast.operator], left: Any, right: Any) -> Any:
+    for one, other in ((left, right), (right, left)):
+        if kind is ast.Mult and isinstance(one, int) and isinstance(other, (str, bytes, list, tuple)):
+            if one * len(other) > MOST:
+                raise Unknown("too large")
+        elif isinstance(one, int) and one.bit_length() > MOST:
+            raise Unknown("too large")
+    if kind is ast.Mod and isinstance(left, (str, bytes)):
+        raise Unknown("a format")
+    return BINARY[kind](left, right)
+
+
+def _called(node: ast.Call, names: Mapping[str, Any]) -> Any:
+    name = ast.unparse(node.func).removeprefix("pytest.").removeprefix("datetime.")
+    given = [_value(argument, names) for argument in node.args]
+    options = {keyword.arg or "": _value(keyword.value, names) for keyword in node.keywords}
+    if name == "approx" and name not in names:
+        return Close(*given, **options)
+    if name in MOMENTS and name not in names:
+        return MOMENTS[name](*given, **options)
+    raise Unknown(ast.unparse(node))
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether nothing can change a value, whoever it is handed to."""
+    return value is None or isinstance(value, (bool, int, float, str, bytes)) or (
+        isinstance(value, tuple) and all(map(is_fixed, value))
+    )  # fmt: skip
+
+
+def read(told: Any, depth: int = 0) -> Any:
+    """A value from its kind and its parts.
+
+    >>> read(["list", [["int", "1"], ["none"]]])
+    [1, None]
+
+    Raises:
+        BadTale: it has no such form.
+    """
+    try:
+        return _read(told, depth)
+    except (ArithmeticError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise BadTale(str(error)) from error
+
+
+def _read(told: Any, depth: int) -> Any:
+    kind = told[0]
+    if depth > DEEPEST or not isinstance(kind, str):
+        raise BadTale("too deep")
+    if kind == "none":
+        return None
+    given = told[1]
+    if kind == "bool" and isinstance(given, bool):
+        return given
+    if kind in ("int", "float", "str") and isinstance(given, str):
+        return int(given) if kind == "int" else float(given) if kind == "float" else given
+    if kind == "bytes":
+        return bytes(given)
+    if kind in ("tuple", "list", "set"):
+        parts = [_read(part, depth + 1) for part in given]
+        return parts if kind == "list" else tuple(parts) if kind == "tuple" else set(parts)
+    if kind == "dict":
+        return {_read(key, depth + 1): _read(value, depth + 1) for key, value in given}
+    if kind in MOMENTS:
+        return MOMENTS[kind](*map(int, given))
+    if kind == "object" and isinstance(given, str) and isinstance(told[2], bool):
+        return Thing(given, told[2], tuple((str(name), _read(value, depth + 1)) for name, value in told[3]))
+    raise BadTale(kind)
+
+
+def compare(kind: type[ast.cmpop], left: Any, right: Any) -> bool:
+    """Whether two values stand in a relation. Where they cannot be compared they do not."""
+    if isinstance(right, Close) and not isinstance(left, Close):
+        left, right = right, left
+    try:
+        if kind is ast.Is:
+            return type(left) is type(right) and left in (None, True, False) and left == right
+        if kind is ast.IsNot:
+            return not compare(ast.Is, left, right)
+        return bool(RELATIONS[kind](left, right))
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+RELATIONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.In: lambda one, all: one in all, ast.NotIn: lambda one, all: one not in all,
+}  # fmt: skip
