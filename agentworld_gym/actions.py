@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 from jinja2 import StrictUndefined, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 
+from agentworld_gym.bounded import BoundedEnvironment
 from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.escaping import is_valid
 from agentworld_gym.screens import GRAPHICAL
@@ -39,7 +39,7 @@ class ActionParser:
     def __init__(self, spec: DomainSpec) -> None:
         self._spec = spec
         self._limit = spec.limits.max_action_chars
-        self._error = SandboxedEnvironment(undefined=StrictUndefined).from_string(spec.action.errors)
+        self._error = BoundedEnvironment(undefined=StrictUndefined).from_string(spec.action.errors)
         schema = spec.action.json_schema
         self._schema = Schema(schema, spec.path, "action.schema") if schema else None
         self._readers = [READERS[syntax][0] for syntax in spec.action.syntax]

@@ -68,6 +68,7 @@ class Prompts:
         if wording and (profile != "full" or system is not None):
             raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
         self.spec, self.profile = spec, profile
+        self._shown = spec.model_dump(exclude={"path"})
         self.form: Form = form or spec.observation.form
         self._actions = ActionParser(spec)
         self._arguments = (spec, folder, profile, system, form, wording, ledger)
@@ -114,7 +115,7 @@ class Prompts:
         return render(
             self._system,
             task=_data(task),
-            spec=self.spec,
+            spec=self._shown,
             form=self.form,
             ledger=self.keeps_ledger,
             controls=self.sentences(controls or {}),
@@ -238,7 +239,7 @@ class Prompts:
         content = render(
             self._judge,
             task=_data(task),
-            spec=self.spec,
+            spec=self._shown,
             criteria=escape_all(criteria) if criteria is not None else dict(self.spec.rubric),
             first=escape(self.first_observation(task)),
             answer=None if answer is None else escape(answer),

@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 import jsonschema_rs
 from jinja2 import TemplateSyntaxError
-from jinja2.sandbox import SandboxedEnvironment
 from pydantic import Field, field_validator, model_validator
 
+from agentworld_gym.bounded import BoundedEnvironment
 from agentworld_gym.contracts import Sampling
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.fingerprint import digest_of
@@ -180,7 +180,7 @@ class DomainSpec(Strict):
     def _templates_compile(self) -> DomainSpec:
         for key, text in (("action.errors", self.action.errors), ("observation.first", self.observation.first)):
             try:
-                SandboxedEnvironment().parse(text)
+                BoundedEnvironment().parse(text)
             except TemplateSyntaxError as error:
                 raise ValueError(f"{key}: a Jinja template ({error.message})") from error
         return self

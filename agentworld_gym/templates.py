@@ -18,12 +18,15 @@ from jinja2 import (
     TemplateSyntaxError,
     meta,
 )
-from jinja2.sandbox import SandboxedEnvironment
 
+from agentworld_gym.bounded import BoundedEnvironment
 from agentworld_gym.changes import diff, numbered
 from agentworld_gym.errors import SpecError
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.wordings import Reworded
+
+MOST_INDENT = 8
+"""How far JSON may be indented."""
 
 _TICKS = re.compile("`{3,}")
 
@@ -122,8 +125,8 @@ def ticks(text: str) -> str:
     return "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
 
 
-def _environment(loader: BaseLoader) -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(
+def _environment(loader: BaseLoader) -> BoundedEnvironment:
+    environment = BoundedEnvironment(
         loader=loader,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -131,15 +134,16 @@ def _environment(loader: BaseLoader) -> SandboxedEnvironment:
         auto_reload=False,
         autoescape=False,
     )
-    # The stock filter writes JSON for HTML, with \u003c for <.
-    environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, indent=indent, ensure_ascii=False)
-    environment.filters["ticks"] = ticks
-    environment.filters["numbered"] = numbered
-    environment.filters["diff"] = diff
+    environment.add_filters({"tojson": _tojson, "ticks": ticks, "numbered": numbered, "diff": diff})
     return environment
 
 
-def _source(environment: SandboxedEnvironment, name: str) -> str:
+def _tojson(value: Any, indent: int | None = None) -> str:
+    """JSON for people; the stock filter writes it for HTML, with \\u003c for <."""
+    return json.dumps(value, indent=None if indent is None else min(indent, MOST_INDENT), ensure_ascii=False)
+
+
+def _source(environment: BoundedEnvironment, name: str) -> str:
     if environment.loader is None:
         raise TemplateNotFound(name)
     try:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from jinja2.sandbox import SandboxedEnvironment
 from pydantic import Field
 
+from agentworld_gym.bounded import BoundedEnvironment
 from agentworld_gym.changes import SCREEN, diff, numbered
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.errors import SpecError
@@ -24,7 +24,7 @@ from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.shorthand import shorten
 from agentworld_gym.spec import data_folder
 from agentworld_gym.task import Strict, validated
-from agentworld_gym.templates import ticks
+from agentworld_gym.templates import render, ticks
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.rows import Row
@@ -97,7 +97,7 @@ class Demonstrations:
             exclude: where the steps must not come from; see `StepIndex.search`.
         """
         steps = self.index.search(self.prompts.spec.id, action, state, self.k, exclude)
-        return self._template.render(steps=[self._shown(step) for step in steps]) if steps else ""
+        return render(self._template, steps=[self._shown(step) for step in steps]) if steps else ""
 
     @cached_property
     def digest(self) -> str:
@@ -111,7 +111,7 @@ class Demonstrations:
     @cached_property
     def _environment(self) -> Environment:
         folders = [path for path in (self.folder, data_folder("prompts")) if path is not None]
-        return SandboxedEnvironment(
+        return BoundedEnvironment(
             loader=FileSystemLoader(folders),
             undefined=StrictUndefined,
             trim_blocks=True,

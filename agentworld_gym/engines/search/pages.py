@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 
+from agentworld_gym.bounded import BoundedEnvironment
 from agentworld_gym.engines.search.rows import Tables
 from agentworld_gym.engines.search.theme import PageRecipe, Theme, load_theme
 from agentworld_gym.errors import SpecError
@@ -39,8 +39,14 @@ class Row(SimpleNamespace):
     """A row in a template: a column that refers to a row is that row; a row has the lists of those that refer to it.
 
     The list has the name of the table that refers, or `<table>_by_<column>` from its second reference to the same
-    table on.
+    table on. Rows refer to each other in circles, so that one is told and compared without those it refers to.
     """
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Row({getattr(self, 'id', '')})"
 
 
 def render_pages(theme: Theme, source: str, seed: int, tables: Tables) -> tuple[Page, ...]:
@@ -77,14 +83,14 @@ class _Texts:
 @lru_cache(maxsize=64)
 def _compiled(source: str) -> dict[str, _Texts]:
     theme = load_theme(source)
-    environment = SandboxedEnvironment(
+    environment = BoundedEnvironment(
         loader=FileSystemLoader(theme.path),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
     )
-    environment.filters.update(slug=slug, comma=comma, long_date=long_date, listed=listed, dec=dec)
+    environment.add_filters({"slug": slug, "comma": comma, "long_date": long_date, "listed": listed, "dec": dec})
     found = {}
     for name, recipe in theme.pages.items():
         try:

@@ -16,9 +16,9 @@ from typing import Any
 
 from jinja2 import StrictUndefined, TemplateError
 from jinja2 import Template as CompiledTemplate
-from jinja2.sandbox import SandboxedEnvironment
 from pydantic import Field
 
+from agentworld_gym.bounded import BoundedEnvironment
 from agentworld_gym.errors import SpecError
 from agentworld_gym.spec import data_folder
 from agentworld_gym.task import Strict, read_yaml, validated
@@ -190,5 +190,5 @@ def draw_repository(rng: random.Random, template: Template) -> Repository:
 @cache
 @lru_cache(maxsize=1024)
 def _compiled(text: str) -> CompiledTemplate:
-    environment = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    environment = BoundedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
     return environment.from_string(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import difflib
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -145,7 +146,7 @@ def changes(old: Any, new: Any) -> list[tuple[str, str]]:
     return [(kinds[line[0]], line[1:]) for line in lines if line[:1] in kinds]
 
 
-FILTERS = {
+FILTERS: Mapping[str, Callable[..., Any]] = {
     "money": money,
     "day": day,
     "moment": moment,

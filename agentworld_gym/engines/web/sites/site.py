@@ -12,13 +12,14 @@ from typing import Any
 from urllib.parse import unquote
 
 from jinja2 import DictLoader, StrictUndefined, Template, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 
+from agentworld_gym.bounded import BoundedEnvironment
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
 from agentworld_gym.engines.tables.given import Keys
 from agentworld_gym.engines.tables.recipes import RowFile, Size, Words
 from agentworld_gym.engines.tables.rows import fill
 from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.web.sites.listing import Listing
 from agentworld_gym.engines.web.sites.markup import FILTERS
 from agentworld_gym.engines.web.sites.sitefile import FieldSpec, Route, SiteFile
 from agentworld_gym.errors import SpecError
@@ -63,7 +64,7 @@ class Site:
     empty: bytes
     keys: Keys
     pages: Mapping[str, tuple[Page, ...]]
-    environment: SandboxedEnvironment
+    environment: BoundedEnvironment
     static: Mapping[str, str]
 
     def generated(self, size: Size, seed: int) -> bytes:
@@ -147,13 +148,18 @@ def _generated(folder: Path, size: Size, seed: int) -> bytes:
         connection.close()
 
 
-class _Environment(SandboxedEnvironment):
+class _Environment(BoundedEnvironment):
     """A sandbox in which `row.name` is the column, whatever methods a mapping has; the shortest way, too."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if type(obj) is dict and attribute in obj:
             return obj[attribute]
         return super().getattr(obj, attribute)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """What plain data shows, the addresses of a list's pages, and every value of a field of a form."""
+        offered = {"all": Mapping, "link": Listing}.get(attr)
+        return isinstance(obj, offered) if offered else super().is_safe_attribute(obj, attr, value)
 
 
 def _texts(folder: Path) -> dict[str, str]:
@@ -172,7 +178,7 @@ def _texts(folder: Path) -> dict[str, str]:
     return found
 
 
-def _environment(folder: Path) -> SandboxedEnvironment:
+def _environment(folder: Path) -> BoundedEnvironment:
     environment = _Environment(
         loader=DictLoader(_texts(folder.parent / "_common") | _texts(folder / "templates")),
         autoescape=True,
@@ -182,11 +188,11 @@ def _environment(folder: Path) -> SandboxedEnvironment:
         auto_reload=False,
         cache_size=-1,
     )
-    environment.filters.update(FILTERS)
+    environment.add_filters(FILTERS)
     return environment
 
 
-def _page(route: Route, environment: SandboxedEnvironment, file: Path, key: str) -> Page:
+def _page(route: Route, environment: BoundedEnvironment, file: Path, key: str) -> Page:
     """A route with its templates compiled.
 
     Raises:
