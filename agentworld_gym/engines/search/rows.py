@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentworld_gym.engines.search.theme import Column, Table, Theme, Value
+from agentworld_gym.engines.tables.database import building, quoted
 from agentworld_gym.errors import SpecError
 
 Cells = dict[str, Any]
@@ -27,13 +28,14 @@ def build_database(theme: Theme, rng: random.Random) -> bytes:
     tables: Tables = {}
     for name in theme.tables:
         tables[name] = _Draw(theme, name, tables, rng).rows()
-    connection = sqlite3.connect(":memory:")
+    connection = building()
     try:
+        connection.execute("BEGIN")
         for name, table in theme.tables.items():
             _store(connection, name, table, tables[name])
         for name, table in theme.tables.items():
             _complete(connection, theme, name, table)
-        connection.commit()
+        connection.execute("COMMIT")
         return connection.serialize()
     finally:
         connection.close()
@@ -172,11 +174,11 @@ class _Words(dict[str, Any]):
 
 def _store(connection: sqlite3.Connection, name: str, table: Table, rows: list[Cells]) -> None:
     columns = ["id", *table.names()]
-    defined = ", ".join(f'"{column}"' for column in columns[1:])
-    connection.execute(f'CREATE TABLE "{name}" (id INTEGER PRIMARY KEY, {defined})')
+    defined = ", ".join(map(quoted, columns[1:]))
+    connection.execute(f"CREATE TABLE {quoted(name)} (id INTEGER PRIMARY KEY, {defined})")
     marks = ", ".join("?" for _ in columns)
     values = ([row[column] for column in columns] for row in rows)
-    connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', values)
+    connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", values)
 
 
 def _complete(connection: sqlite3.Connection, theme: Theme, name: str, table: Table) -> None:
@@ -184,7 +186,7 @@ def _complete(connection: sqlite3.Connection, theme: Theme, name: str, table: Ta
     for column, recipe in table.columns.items():
         if recipe.sql is not None:
             try:
-                connection.execute(f'UPDATE "{name}" SET "{column}" = {recipe.sql}')
+                connection.execute(f"UPDATE {quoted(name)} SET {quoted(column)} = {recipe.sql}")
             except sqlite3.Error as error:
                 key = f"tables.{name}.columns.{column}.sql"
                 raise SpecError(
@@ -193,5 +195,4 @@ def _complete(connection: sqlite3.Connection, theme: Theme, name: str, table: Ta
 
 
 def _select(table: str, columns: list[str]) -> str:
-    quoted = ", ".join(f'"{column}"' for column in columns)
-    return f'SELECT {quoted} FROM "{table}" ORDER BY id'
+    return f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(table)} ORDER BY id"

@@ -12,6 +12,7 @@ from typing import Any
 from agentworld_gym.engines.search.pages import Page, render_pages
 from agentworld_gym.engines.search.rows import build_database, read_tables
 from agentworld_gym.engines.search.theme import Theme, load_theme
+from agentworld_gym.engines.tables.database import opened
 
 __all__ = ["FictionalWorld", "Page", "build_world"]
 
@@ -40,9 +41,7 @@ class FictionalWorld:
 
     def connect(self) -> sqlite3.Connection:
         """A database of its own with all rows; the caller closes it."""
-        connection = sqlite3.connect(":memory:")
-        connection.deserialize(self.database)
-        return connection
+        return opened(self.database)
 
     def tables(self) -> Mapping[str, list[dict[str, Any]]]:
         """All rows, by table."""
@@ -66,9 +65,8 @@ def build_world(theme: str, seed: int) -> FictionalWorld:
     """
     recipe = load_theme(theme)
     database = build_database(recipe, random.Random(f"{theme.rsplit('/', 1)[-1]}/{seed}"))
-    connection = sqlite3.connect(":memory:")
+    connection = opened(database)
     try:
-        connection.deserialize(database)
         tables = read_tables(connection, recipe)
     finally:
         connection.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.engines import Scalar
@@ -15,6 +15,9 @@ MAX_BYTES = 8 * 2**20
 
 CHUNK, CHUNKS = 20_000, 50
 """How many steps of SQLite's machine make a chunk, and how many chunks one call may take."""
+
+BUILDING_CHUNKS = 2_000
+"""How many chunks a connection may take that builds a database or tries statements."""
 
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
@@ -33,6 +36,22 @@ _ALLOWED = frozenset(
         sqlite3.SQLITE_RECURSIVE,
     )
 )
+_BUILDING = _ALLOWED | {
+    sqlite3.SQLITE_CREATE_TABLE,
+    sqlite3.SQLITE_CREATE_INDEX,
+    sqlite3.SQLITE_CREATE_VIEW,
+    sqlite3.SQLITE_CREATE_TRIGGER,
+    sqlite3.SQLITE_DROP_TABLE,
+    sqlite3.SQLITE_DROP_INDEX,
+    sqlite3.SQLITE_DROP_VIEW,
+    sqlite3.SQLITE_DROP_TRIGGER,
+    sqlite3.SQLITE_ALTER_TABLE,
+    sqlite3.SQLITE_REINDEX,
+    sqlite3.SQLITE_SAVEPOINT,
+}
+_PRAGMAS = frozenset(("foreign_keys", "foreign_key_check", "integrity_check", "page_count", "table_info"))
+"""What looks at a database (`page_count` is asked by SQLite itself where an image is made)."""
+
 _DENIED_FUNCTIONS = frozenset(("load_extension", "random", "randomblob", "zeroblob", "readfile", "writefile"))
 
 
@@ -72,24 +91,11 @@ class Database:
     def __init__(self, image: bytes, tokens: Tokens) -> None:
         self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self.connection.deserialize(image)
-        self._chunks = 0
-        self._secure(tokens)
-
-    def _secure(self, tokens: Tokens) -> None:
-        connection = self.connection
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE_BYTES}")
-        for limit, value in _LIMITS.items():
-            connection.setlimit(limit, value)
-        connection.create_function("has", 2, has, deterministic=True)
-        connection.create_function("today", 1, today, deterministic=True)
-        connection.create_function("token", 1, tokens.make)
-        connection.set_authorizer(_authorize)
-        connection.set_progress_handler(self._tick, CHUNK)
+        self._work = _secure(self.connection, tokens, _authorize, CHUNKS)
 
     def refresh(self) -> None:
         """Begin a call: it may take all the time that one call may."""
-        self._chunks = 0
+        self._work.chunks = 0
 
     def image(self) -> bytes:
         """The bytes of a database file with everything that is stored."""
@@ -98,10 +104,6 @@ class Database:
     def close(self) -> None:
         """Free it; twice is fine."""
         self.connection.close()
-
-    def _tick(self) -> int:
-        self._chunks += 1
-        return int(self._chunks > CHUNKS)
 
 
 def has(text: Any, part: Any) -> int | None:
@@ -124,15 +126,30 @@ def today(now: Any) -> str | None:
     return None if now is None else str(now)[:10]
 
 
+def building() -> sqlite3.Connection:
+    """A connection to an empty database, for what a data file says: it may make tables, and do no more than that.
+
+    No statement reaches a file or a setting, and all together take `BUILDING_CHUNKS` and grow to `MAX_BYTES`.
+
+    >>> building().execute("ATTACH DATABASE 'here.db' AS other")
+    Traceback (most recent call last):
+        ...
+    sqlite3.DatabaseError: not authorized
+    """
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+    _secure(connection, Tokens(0), _authorize_building, BUILDING_CHUNKS)
+    return connection
+
+
 def empty_image(schema: str) -> bytes:
     """The bytes of a database that has the tables of a schema and no rows.
 
     Raises:
-        sqlite3.Error: the schema is wrong.
+        sqlite3.Error: the schema is wrong, or does more than make tables.
     """
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = building()
     try:
-        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         connection.executescript(schema)
         return connection.serialize()
     finally:
@@ -140,14 +157,23 @@ def empty_image(schema: str) -> bytes:
 
 
 def opened(image: bytes) -> sqlite3.Connection:
-    """A plain connection to a copy, for building and looking at databases. Foreign keys are enforced."""
+    """A connection to a copy, for building and looking at databases, with the bounds of `building`.
+
+    Foreign keys are enforced.
+    """
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.deserialize(image)
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.create_function("has", 2, has, deterministic=True)
-    connection.create_function("today", 1, today, deterministic=True)
-    connection.create_function("token", 1, Tokens(0).make)
+    _secure(connection, Tokens(0), _authorize_building, BUILDING_CHUNKS)
     return connection
+
+
+def quoted(name: str) -> str:
+    """A name of a table or column as SQL takes it, whatever it holds.
+
+    >>> print(quoted('a "b" c'))
+    "a ""b"" c"
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 def keys_of(connection: sqlite3.Connection) -> dict[str, tuple[tuple[str, ...], tuple[int, ...]]]:
@@ -155,7 +181,7 @@ def keys_of(connection: sqlite3.Connection) -> dict[str, tuple[tuple[str, ...], 
     names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     found: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
     for (table,) in names.fetchall():
-        columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+        columns = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         keyed = sorted((place, index) for index, (*_, place) in enumerate(columns) if place)
         found[table] = tuple(column[1] for column in columns), tuple(index for _, index in keyed)
     return found
@@ -167,7 +193,7 @@ def fields_of(
     """Everything stored, as `table/primary key/column` and its value."""
     fields: dict[str, Scalar] = {}
     for table, (columns, key) in keys.items():
-        for number, row in enumerate(connection.execute(f"SELECT * FROM {table}")):
+        for number, row in enumerate(connection.execute(f"SELECT * FROM {quoted(table)}")):
             place = f"{table}/{','.join(str(row[index]) for index in key) or number}/"
             for column, value in zip(columns, row, strict=True):
                 fields[place + column] = value
@@ -181,12 +207,47 @@ def tables_of(
     tables: dict[str, list[dict[str, Scalar]]] = {}
     for table, (columns, key) in keys.items():
         order = ", ".join(str(index + 1) for index in key) or "rowid"
-        rows: Sequence[Any] = connection.execute(f"SELECT * FROM {table} ORDER BY {order}").fetchall()
+        rows: Sequence[Any] = connection.execute(f"SELECT * FROM {quoted(table)} ORDER BY {order}").fetchall()
         tables[table] = [dict(zip(columns, row, strict=True)) for row in rows]
     return tables
+
+
+class _Work:
+    """How many chunks a connection has taken."""
+
+    def __init__(self, most: int) -> None:
+        self.chunks, self._most = 0, most
+
+    def tick(self) -> int:
+        """Called by SQLite after each chunk; what is not 0 ends the statement."""
+        self.chunks += 1
+        return int(self.chunks > self._most)
+
+
+_Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
+
+
+def _secure(connection: sqlite3.Connection, tokens: Tokens, authorize: _Authorizer, chunks: int) -> _Work:
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE_BYTES}")
+    for limit, value in _LIMITS.items():
+        connection.setlimit(limit, value)
+    connection.create_function("has", 2, has, deterministic=True)
+    connection.create_function("today", 1, today, deterministic=True)
+    connection.create_function("token", 1, tokens.make)
+    connection.set_authorizer(authorize)
+    work = _Work(chunks)
+    connection.set_progress_handler(work.tick, CHUNK)
+    return work
 
 
 def _authorize(action: int, first: str | None, second: str | None, _base: str | None, _inner: str | None) -> int:
     if action == sqlite3.SQLITE_FUNCTION:
         return sqlite3.SQLITE_DENY if second in _DENIED_FUNCTIONS else sqlite3.SQLITE_OK
     return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+
+
+def _authorize_building(action: int, first: str | None, second: str | None, base: str | None, inner: str | None) -> int:
+    allowed = action in _BUILDING or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
+    return sqlite3.SQLITE_OK if allowed else _authorize(action, first, second, base, inner)

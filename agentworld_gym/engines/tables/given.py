@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.engines.tables.database import opened
+from agentworld_gym.engines.tables.database import opened, quoted
 from agentworld_gym.errors import SpecError
 
 Keys = Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
@@ -53,7 +53,7 @@ def _insert(connection: sqlite3.Connection, keys: Keys, table: str, rows: Any, f
         for column in row:
             if column not in known:
                 raise SpecError(file, f"{place}.{column}", row[column], f"one of the columns {', '.join(known)}")
-        sql = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+        sql = f"INSERT INTO {quoted(table)} ({', '.join(map(quoted, row))}) VALUES ({', '.join('?' * len(row))})"
         try:
             connection.execute(sql, tuple(row.values()))
         except (sqlite3.Error, OverflowError, ValueError) as error:

@@ -18,6 +18,9 @@ Words = Mapping[str, tuple[Any, ...]]
 SMALL_ROWS = 60
 """How many rows the small size of a scenario may have, all tables together."""
 
+FULL_ROWS = 50_000
+"""How many rows its full size may have."""
+
 KINDS = ("count", "value", "integer", "money", "date", "time", "choice", "draw", "of", "after", "text", "field")
 
 
@@ -124,4 +127,6 @@ class RowFile(Strict):
                 raise ValueError(f"sizes.{size} with one number for each of {', '.join(self.tables)}")
         if (total := sum(self.sizes["small"].values())) > SMALL_ROWS:
             raise ValueError(f"at most {SMALL_ROWS} rows at size small (got {total})")
+        if (total := sum(self.sizes["full"].values())) > FULL_ROWS:
+            raise ValueError(f"at most {FULL_ROWS} rows at size full (got {total})")
         return self

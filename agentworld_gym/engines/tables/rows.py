@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from agentworld_gym.engines.tables.database import quoted
 from agentworld_gym.engines.tables.recipes import Recipe, RowFile, Size, Words
 from agentworld_gym.errors import SpecError
 
@@ -19,6 +20,7 @@ ATTEMPTS = 200
 """How often a row is made again that a constraint refuses."""
 
 _FIELD = re.compile(r"\{(@?\w+(?:\.\w+)*)(?:\|(\w+))?(?::([^{}]*))?\}")
+_WIDE = re.compile(r"\d{4,}")
 _FILTERS: dict[str, Callable[[str], str]] = {
     "slug": lambda text: slug(text),
     "lower": str.lower,
@@ -112,7 +114,7 @@ class _Filler:
                 raise SpecError(self.file, f"tables.{name}.{column}", recipe.kind, str(error)) from error
         stored = [column for column in table.recipes if not column.startswith("_")]
         marks = ", ".join("?" * len(stored))
-        sql = f"INSERT INTO {name} ({', '.join(stored)}) VALUES ({marks})"
+        sql = f"INSERT INTO {quoted(name)} ({', '.join(map(quoted, stored))}) VALUES ({marks})"
         for number in range(count):
             refusal: sqlite3.Error | None = None
             for _ in range(ATTEMPTS):
@@ -216,10 +218,11 @@ class _Filler:
         return self.rng.choice(self._entries(choice))
 
     def _day(self, recipe: Recipe, first: datetime.date, last: datetime.date) -> datetime.date:
-        while True:
+        for _ in range(ATTEMPTS):
             day = first + datetime.timedelta(self.rng.randint(0, (last - first).days))
             if not recipe.weekdays or day.weekday() < 5:
                 return day
+        raise _Wrong("no weekday lies within both ends")
 
     def _time(self, recipe: Recipe) -> str:
         first, last = map(datetime.datetime.fromisoformat, _pair(recipe.time))
@@ -249,6 +252,8 @@ class _Filler:
             value = self.rng.choice(self._entries(name[1:])) if name.startswith("@") else _at(row, name)
             if how is not None:
                 value = _FILTERS[how](str(value))
+            if _WIDE.search(form or ""):
+                raise _Wrong(f"{form} is wider than 999 characters")
             return format(value, form or "")
 
         return _FIELD.sub(shown, template)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from agentworld_gym.engines.tables.database import opened
+from agentworld_gym.engines.tables.database import opened, quoted
 from agentworld_gym.engines.tables.given import with_rows
 from agentworld_gym.engines.tables.recipes import Size
 from agentworld_gym.engines.web.sites.site import Site, load_site, site_names
@@ -117,7 +117,7 @@ def _with_given(site: Site, tables: Mapping[str, Any], state: SiteState) -> byte
                     raise SpecError(
                         STATE, f"{key}.{table}", rowid, f"rows that refer to rows of {parent} that are there"
                     )
-                connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (rowid,))
+                connection.execute(f"DELETE FROM {quoted(table)} WHERE rowid = ?", (rowid,))
         return connection.serialize()
     finally:
         connection.close()
@@ -128,7 +128,7 @@ def _without(image: bytes, tables: Iterable[str]) -> bytes:
     try:
         connection.execute("PRAGMA foreign_keys = OFF")
         for table in tables:
-            connection.execute(f"DELETE FROM {table}")
+            connection.execute(f"DELETE FROM {quoted(table)}")
         return connection.serialize()
     finally:
         connection.close()
