@@ -291,13 +291,9 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
     path = Path(handle)
     if path.suffix != ".zip" or not path.is_file():
         raise SpecError("command line", "policy", handle, HANDLES)
-    from sb3_contrib import MaskablePPO
+    from agentworld_gym.wrappers.saved import SavedPolicy
 
-    try:
-        model = MaskablePPO.load(path, device="cpu")
-    except (ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
-        raise SpecError(path, "policy", path.name, f"a saved MaskablePPO ({error})") from error
-    return MenuAgent(path.stem, model, spec)
+    return MenuAgent(path.stem, SavedPolicy(path), spec)
 
 
 def _onward(episode: Episode, way: Way) -> str:
