@@ -17,6 +17,7 @@ from typing import Any
 
 from jinja2 import Environment, Template, TemplateRuntimeError, TemplateSyntaxError, Undefined, nodes, pass_context
 from jinja2.environment import TemplateModule
+from jinja2.filters import make_attrgetter
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro, TemplateReference
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace
@@ -52,6 +53,9 @@ _FILTERS = (
     "slice sort string sum title trim truncate unique upper urlencode wordcount"
 )
 _GLOBALS = ("range", "namespace", "cycler", "joiner")
+_LAZY = frozenset(
+    ("batch", "d", "default", "first", "list", "map", "reject", "rejectattr", "select", "selectattr", "slice")
+)
 _COMPARING = frozenset(("==", "!=", "<", "<=", ">", ">=", "eq", "equalto", "ne", "lt", "le", "gt", "ge", "in"))
 _RUNTIME = (LoopContext, Namespace, Macro, TemplateModule, TemplateReference, BlockReference, Cycler, Joiner)
 _SHOWN = (str, int, float, bytes, type(None), Sequence, Mapping, Set, BaseModel, SimpleNamespace, Undefined)
@@ -99,7 +103,7 @@ class BoundedEnvironment(SandboxedEnvironment):
         stock = {name: self.filters[name] for name in _FILTERS.split()}
         self.filters.clear()
         for name, function in stock.items():
-            self.filters[name] = self._filter(function, _BEFORE.get(name))
+            self.filters[name] = self._filter(function, _BEFORE.get(name), name in _LAZY)
         tests: dict[str, Any] = dict(self.tests)
         for name, test in tests.items():
             self.tests[name] = self._test(test, name in _COMPARING)
@@ -174,7 +178,7 @@ class BoundedEnvironment(SandboxedEnvironment):
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         """Call what a template may reach; texts and lists that go in or come out are charged."""
         self = __self
-        owner = getattr(__obj, "__self__", None)
+        owner, args = getattr(__obj, "__self__", None), tuple(map(self._held, args))
         self.charge(CALL + sum(map(self._size, (owner, *args, *kwargs.values()))))
         name = getattr(__obj, "__name__", "")
         if isinstance(owner, str) and name in ("replace", "join"):
@@ -229,9 +233,13 @@ class BoundedEnvironment(SandboxedEnvironment):
             self.weighed(value)
         return value
 
-    def _filter(self, function: Callable[..., Any], before: Callable[..., None] | None) -> Callable[..., Any]:
+    def _filter(
+        self, function: Callable[..., Any], before: Callable[..., None] | None, lazy: bool = False
+    ) -> Callable[..., Any]:
         @wraps(function)
         def bounded(*args: Any, **kwargs: Any) -> Any:
+            if not lazy:
+                args = tuple(map(self._held, args))
             given = [value for value in args if not isinstance(value, Context | nodes.EvalContext | Environment)]
             self.charge(STEP + sum(map(self._size, (*given, *kwargs.values()))))
             for number in (*given[1:], *kwargs.values()):
@@ -242,6 +250,10 @@ class BoundedEnvironment(SandboxedEnvironment):
             return self._charged(function(*args, **kwargs), deep=True)
 
         return bounded
+
+    def _held(self, value: Any) -> Any:
+        """What comes one by one, all at once, so that it can be weighed before something is made of it."""
+        return self.weighed(list(self._turns(value))) if isinstance(value, Iterator) else value
 
     def _test(self, test: Callable[..., Any], compares: bool) -> Callable[..., Any]:
         @wraps(test)
@@ -360,10 +372,19 @@ def _replaced(environment: BoundedEnvironment, text: Any, old: Any, new: Any, *_
     environment.charge(len(str(new)) * str(text).count(str(old)))
 
 
-def _concatenated(environment: BoundedEnvironment, parts: Any, between: Any = "", *_: Any, **__: Any) -> None:
-    if isinstance(parts, Sized):
-        environment.weighed(parts if isinstance(parts, str | list | tuple) else list(parts))  # type: ignore[call-overload]
-        environment.charge(len(str(between)) * len(parts))
+def _concatenated(
+    environment: BoundedEnvironment, parts: Any, between: Any = "", attribute: Any = None, *_: Any, **__: Any
+) -> None:
+    taken = list(parts)
+    if attribute is not None:
+        taken = list(map(make_attrgetter(environment, attribute), taken))
+    environment.weighed(taken)
+    environment.charge(len(str(between)) * len(taken))
+
+
+def _summed(environment: BoundedEnvironment, parts: Any, attribute: Any = None, start: Any = 0) -> None:
+    if not isinstance(start, int | float):
+        raise TemplateRuntimeError(f"a sum of numbers that starts with one (got {type(start).__name__})")
 
 
 def _indented(environment: BoundedEnvironment, text: Any, width: Any = 4, *_: Any, **__: Any) -> None:
@@ -380,4 +401,5 @@ _BEFORE: dict[str, Callable[..., None]] = {
     "join": _concatenated,
     "indent": _indented,
     "format": _narrow,
+    "sum": _summed,
 }
