@@ -6,6 +6,7 @@
 'terminal'
 """
 
+from agentworld_gym.agents import agent_prompt
 from agentworld_gym.contracts import (
     Action,
     ChatRequest,
@@ -67,6 +68,7 @@ __all__ = [
     "Usage",
     "World",
     "WorldNotConfigured",
+    "agent_prompt",
     "load_spec",
     "register_world",
 ]

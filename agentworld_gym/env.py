@@ -79,10 +79,15 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
     def _open(self, runner: EpisodeRunner) -> None:
         self.runner = runner
-        self.action_space, self.observation_space = text_spaces(runner.spec)
         self._episode: Episode | None = None
+        self._make_spaces()
         self._closed = False
         self._shared = [1]
+
+    def _make_spaces(self) -> None:
+        actions, self.observation_space = text_spaces(self.runner.spec)
+        actions.offer(lambda: () if self._episode is None else self.runner.offers(self._episode))
+        self.action_space = actions
 
     @property
     def world(self) -> World[Any]:
@@ -121,7 +126,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
         """What can be called in this episode: name, description and JSON Schema of each tool; empty without tools."""
-        return (*self.runner.spec.action.tools, *self.task.tools)
+        return self.runner.tools(self.task)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an episode.
@@ -163,7 +168,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._episode = self.runner.fork(self.episode)
-        twin.action_space, twin.observation_space = text_spaces(self.domain)
+        twin._make_spaces()
         if self._np_random is not None:
             twin._np_random = type(self._np_random)(type(self._np_random.bit_generator)())
             twin._np_random.bit_generator.state = self._np_random.bit_generator.state

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
+
+import orjson
 
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Observation, Session, Usage, World
@@ -19,12 +22,15 @@ from agentworld_gym.screens.sight import Sight
 from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
 from agentworld_gym.tasksource import TaskSource
+from agentworld_gym.toolset import example_call
 from agentworld_gym.traces.entries import log_fork, log_starts, log_steps
 from agentworld_gym.traces.log import TraceLogs
 
 
 class Info(TypedDict, total=False):
     """What stands in `info`; deterministic where the world is. No key is there without a value.
+
+    `instruction` and `tools` are there after a reset; `tools` is the caller's own copy of what can be called.
 
     `success` is there once the task's checks were tested (always on `finish`), and never when the world or a judge
     failed. `tokens` counts the step, `check_tokens` what its probes and judge cost. `confidence` is how sure a language
@@ -36,6 +42,7 @@ class Info(TypedDict, total=False):
 
     task_id: str
     instruction: str
+    tools: list[dict[str, Any]]
     fingerprint: str
     steps: int
     tokens: dict[str, int]
@@ -174,10 +181,25 @@ class EpisodeRunner:
             info = Info(
                 task_id=task.id, instruction=task.instruction, fingerprint=self.fingerprint, steps=0, tokens=no_tokens()
             )
+            if tools := self.tools(task):
+                info["tools"] = _copied(tools)
             started.append((episode, text, info))
         if self.traces:
             log_starts(self.traces, [episode for episode, _, _ in started])
         return started
+
+    def tools(self, task: Task) -> tuple[dict[str, Any], ...]:
+        """What can be called in a task: name, description and JSON Schema of each tool; empty without tools."""
+        return (*self.spec.action.tools, *task.tools)
+
+    def offers(self, episode: Episode) -> tuple[str, ...]:
+        """Actions that make sense in an episode, to draw from: its menu, else a call of each tool."""
+        if episode.task.menu:
+            return tuple(entry for entry in episode.menu if entry is not None)
+        if "tool_call" not in self.spec.action.syntax:
+            return ()
+        calls = [example_call(tool) for tool in self.tools(episode.task)]
+        return tuple(call for call in calls if self.parser.parse(call, episode.task.tools).error is None)
 
     def fork(self, episode: Episode) -> Episode:
         """An exact copy of an episode under a name of its own; the logs say where it comes from."""
@@ -363,6 +385,15 @@ class EpisodeRunner:
         truncated = moment == "end" and not terminated
         episode.over = terminated or truncated
         return Transition(episode.observation, sum(parts.values()), terminated, truncated, info, answered)
+
+
+def _copied(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Tools that a caller may change; by way of JSON, which is faster than a deep copy."""
+    try:
+        found: list[dict[str, Any]] = orjson.loads(orjson.dumps(tools))
+    except TypeError:
+        found = copy.deepcopy([dict(tool) for tool in tools])
+    return found
 
 
 def no_tokens() -> dict[str, int]:

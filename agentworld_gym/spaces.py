@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
 import gymnasium as gym
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 class UnicodeText(gym.Space[str]):
     """All texts of at most `max_chars` characters, the empty one too.
 
-    Membership costs the same for every text. `sample` draws from the menu on offer, else from the examples.
+    Membership costs the same for every text. `sample` draws from what is on offer, else from the examples. A copy of
+    the space offers what was on offer when it was made.
 
     Args:
         max_chars: how long a text may be.
@@ -40,7 +41,7 @@ class UnicodeText(gym.Space[str]):
         self.max_chars = max_chars
         self.examples = tuple(text for text in examples if len(text) <= max_chars) or ("",)
         self.menu_id = menu_id
-        self._menu: tuple[str, ...] = ()
+        self._menu: Callable[[], Sequence[str]] | tuple[str, ...] = ()
         super().__init__(dtype=str, seed=seed)
 
     @property
@@ -63,15 +64,28 @@ class UnicodeText(gym.Space[str]):
             f"PPO('MlpPolicy', {self.menu_id!r}), or many at once with agentworld_gym.wrappers.make_sb3_env"
         )
 
-    def offer(self, menu: Sequence[str]) -> None:
-        """Sample from these texts from here on; from the examples again if there are none."""
-        self._menu = tuple(text for text in menu if len(text) <= self.max_chars)
+    def offer(self, menu: Sequence[str] | Callable[[], Sequence[str]]) -> None:
+        """Sample from these texts from here on; from the examples again if there are none.
+
+        Args:
+            menu: the texts, or a function that gives those of the moment.
+        """
+        self._menu = menu if callable(menu) else tuple(menu)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The texts on offer that are not too long."""
+        menu = self._menu() if callable(self._menu) else self._menu
+        return tuple(text for text in menu if len(text) <= self.max_chars)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_menu": self.offered}
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> str:
-        """One text of the menu or of the examples; masks are not supported."""
+        """One text of those on offer or of the examples; masks are not supported."""
         if mask is not None or probability is not None:
             raise ValueError("mask, probability: a text space has no finite set of elements to mask")
-        choices = self._menu or self.examples
+        choices = self.offered or self.examples
         return choices[int(self.np_random.integers(len(choices)))]
 
     def contains(self, x: Any) -> bool:

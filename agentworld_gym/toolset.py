@@ -109,6 +109,40 @@ class Toolset:
         return dict(zip(names, positional, strict=False))
 
 
+def example_call(tool: Mapping[str, Any]) -> str:
+    """A call of a tool with the least that its schema asks for, as an agent writes it.
+
+    >>> example_call({"name": "pay", "parameters": {"properties": {"id": {"type": "integer"}}, "required": ["id"]}})
+    '{"name": "pay", "arguments": {"id": 1}}'
+    """
+    arguments = _example({"type": "object", **(tool.get("parameters") or {})})
+    return json.dumps({"name": tool.get("name"), "arguments": arguments}, ensure_ascii=False, default=str)
+
+
+def _example(schema: Any) -> Any:
+    """A value that a plain schema allows; one with conditions of its own may refuse it."""
+    schema = schema if isinstance(schema, Mapping) else {}
+    for key in ("const", "default"):
+        if key in schema:
+            return schema[key]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kinds = schema.get("type", "string")
+    match kinds if isinstance(kinds, str) else kinds[0]:
+        case "object":
+            properties = schema.get("properties") or {}
+            return {name: _example(properties.get(name)) for name in schema.get("required") or ()}
+        case "array":
+            return [_example(schema.get("items")) for _ in range(schema.get("minItems") or 0)]
+        case "integer" | "number":
+            return schema.get("minimum", schema.get("maximum", 1))
+        case "boolean":
+            return False
+        case "null":
+            return None
+    return "x" * max(1, schema.get("minLength") or 0)
+
+
 def first_line(error: BaseException) -> str:
     """The first line of what an exception says."""
     return (str(error) or type(error).__name__).splitlines()[0]

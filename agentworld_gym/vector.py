@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -29,8 +30,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     Every member has a stream of random numbers of its own, so that its episodes depend on its seed alone and are those
     of a single environment with that seed.
 
-    `tasks` and `menus` are what `AgentWorldEnv.task` and `.menu` are, for every member: `menus[i]` has the actions of
-    member i's menu for its screen, with None for an entry whose element is not there.
+    `tasks`, `menus` and `tools` are what `AgentWorldEnv.task`, `.menu` and `.tools` are, for every member: `menus[i]`
+    has the actions of member i's menu for its screen, with None for an entry whose element is not there.
 
     Args:
         num_envs: how many.
@@ -81,6 +82,9 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.episodes: list[Episode] = []
+        members: Any = self.action_space
+        for member, space in enumerate(members.spaces):
+            space.offer(partial(self._offers, member))
         self._over: Flags = np.zeros(num_envs, dtype=bool)
         self._streams = [seeding.np_random() for _ in range(num_envs)]
 
@@ -108,6 +112,14 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     def menus(self) -> tuple[tuple[str | None, ...], ...]:
         """The menu of every member's task as actions for its screen; None for an entry whose element is not there."""
         return tuple(episode.menu for episode in self.episodes)
+
+    @property
+    def tools(self) -> tuple[tuple[dict[str, Any], ...], ...]:
+        """What can be called in every member's episode: name, description and JSON Schema of each tool."""
+        return tuple(self.runner.tools(episode.task) for episode in self.episodes)
+
+    def _offers(self, member: int) -> tuple[str, ...]:
+        return self.runner.offers(self.episodes[member]) if self.episodes else ()
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None

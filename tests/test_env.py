@@ -380,3 +380,64 @@ def test_scripted_worlds_of_two_domains_have_fingerprints_of_their_own():
     assert len({env.world.fingerprint.digest for env in envs}) == 2
     for env in envs:
         env.close()
+
+
+TOOL_DOMAINS = ["AgentWorld/MCP-v0", "AgentWorld/Search-v0", "AgentWorld/SWE-v0", "AgentWorld/Web-v0"]
+
+
+@pytest.mark.parametrize("env_id", TOOL_DOMAINS)
+def test_info_holds_the_tools_of_the_task_after_a_reset(env_id):
+    env = make(env_id, world="grounded")
+    _, info = env.reset(seed=2)
+    assert info["tools"] == list(env.tools) and len(info["tools"]) > 2
+    info["tools"][0]["name"] = "overwritten"
+    assert env.tools[0]["name"] != "overwritten"
+    assert "tools" not in env.step("finish")[4]
+
+
+def test_a_domain_without_tools_has_none_in_info():
+    assert "tools" not in make(world="grounded").reset(seed=2)[1]
+
+
+@pytest.mark.parametrize("env_id", DOMAIN_IDS)
+def test_samples_of_actions_can_be_carried_out_in_the_episode(env_id):
+    env = make(env_id, world="grounded")
+    env.action_space.seed(0)
+    for seed in range(3):
+        env.reset(seed=seed)
+        drawn = {env.action_space.sample() for _ in range(30)}
+        assert drawn <= {entry for entry in env.menu if entry is not None}
+        parser = env.runner.parser
+        assert all(parser.parse(action, env.task.tools).error is None for action in drawn)
+
+
+@pytest.mark.parametrize("env_id", ["AgentWorld/MCP-v0", "AgentWorld/SWE-v0"])
+def test_samples_without_a_menu_are_calls_of_the_tools(env_id):
+    env = make(env_id, world="grounded")
+    env.reset(seed=2)
+    task = env.task.model_copy(update={"menu": ()})
+    env.reset(seed=2, options={"task": task})
+    env.action_space.seed(0)
+    names = {json.loads(action)["name"] for action in (env.action_space.sample() for _ in range(300))}
+    assert names <= {tool["name"] for tool in env.tools} and len(names) > len(env.tools) / 2
+
+
+def test_samples_follow_the_screen_and_survive_a_copy_of_the_space():
+    env = make("AgentWorld/Android-v0", world="grounded")
+    env.reset(seed=1)
+    first = {env.action_space.sample() for _ in range(40)}
+    opened = next(entry for entry in env.menu if entry and "open_app" in entry)
+    env.step(opened)
+    env.action_space.seed(3)
+    twin = pickle.loads(pickle.dumps(env.action_space))
+    later = [env.action_space.sample() for _ in range(40)]
+    assert set(later) <= {entry for entry in env.menu if entry} and set(later) != first
+    assert later == [twin.sample() for _ in range(40)]
+
+
+def test_a_fork_samples_from_its_own_episode():
+    env = make(world="grounded")
+    env.reset(seed=1)
+    twin = env.fork()
+    env.reset(seed=2)
+    assert {twin.action_space.sample() for _ in range(40)} <= set(twin.task.menu)

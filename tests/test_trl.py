@@ -168,6 +168,25 @@ def test_what_stands_between_two_actions_starts_with_the_end_of_the_first(tokeni
     assert tokenizer.decode(tokens) == "<|im_end|>\n<|im_start|>user\na.txt<|im_end|>\n<|im_start|>assistant\n"
 
 
+@pytest.mark.parametrize("env_id", ["AgentWorld/MCP-v0", "AgentWorld/SWE-v0"])
+def test_every_prompt_holds_the_tools_of_its_task(env_id):
+    rollout = EnvironmentRollout(env_id, world="grounded")
+    seeds = range(4)
+    for seed, prompt in zip(seeds, prompts_for(rollout, seeds), strict=True):
+        [(episode, _, info)] = rollout.runner.start([seed], {})
+        names = [tool["name"] for tool in info["tools"]]
+        assert len(names) > 5 and all(f'"name": "{name}"' in prompt[0]["content"] for name in names)
+        assert prompt[1]["content"].startswith(episode.task.instruction.splitlines()[0])
+    rollout.close()
+
+
+def test_a_prompt_that_leaves_no_room_for_an_action_is_refused(tokenizer):
+    rollout = EnvironmentRollout(TERMINAL, world="grounded", max_tokens=50)
+    with pytest.raises(SpecError, match=r"max_tokens: got 50, expected more than the .* tokens of the prompt"):
+        rollout(prompts_for(rollout, [4]), Trainer(tokenizer, [["ls"]]))
+    rollout.close()
+
+
 def test_a_prompt_without_a_seed_and_a_limit_that_is_none_are_refused():
     with pytest.raises(SpecError, match="task_seed"):
         seed_of([{"role": "user", "content": "Do it."}])

@@ -235,3 +235,17 @@ def test_an_unknown_option_is_a_type_error_in_pythons_wording(face):
     assert isinstance(caught.value, SpecError)
     assert all(word in str(caught.value) for word in ("frameskip: got 1", "one of", "max_steps"))
     assert "frameskip" in str(pickle.loads(pickle.dumps(caught.value)))
+
+
+def test_a_vector_tells_the_tools_of_every_member_and_samples_from_its_menu():
+    envs = gym.make_vec("AgentWorld/MCP-v0", num_envs=3, autoreset_mode="SameStep")
+    _, infos = envs.reset(seed=0)
+    envs.action_space.seed(1)
+    for _ in range(2):
+        for member, tools in enumerate(envs.tools):
+            assert list(tools) == infos["tools"][member]
+        for _ in range(10):
+            for member, action in enumerate(envs.action_space.sample()):
+                assert action in envs.menus[member]
+        *_, infos = envs.step(["finish"] * 3)
+    envs.close()

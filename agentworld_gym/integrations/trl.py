@@ -22,11 +22,11 @@ from typing import Any
 
 import gymnasium as gym
 
+from agentworld_gym.agents import role_of_agent
 from agentworld_gym.episode import Episode, EpisodeRunner
 from agentworld_gym.errors import SpecError, install
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.parsing import strip_thinking
-from agentworld_gym.spec import DomainSpec
 
 try:
     from datasets import Dataset
@@ -68,12 +68,13 @@ class EnvironmentRollout:
         env_id: as for `gym.make`.
         max_turns: an episode is cut after so many actions.
         max_tokens: an episode is cut before its transcript grows beyond this.
-        system: the system message; by default it tells the domain, how to write an action and how to finish.
+        system: the system message; None takes `agentworld_gym.agent_prompt`: the domain, how to write an action, the
+            tools of the episode's task and how to finish.
         options: as for `gym.make`: `world`, `families`, `levels`, `split` and the others.
     """
 
     def __init__(
-        self, env_id: str, *, max_turns: int = 16, max_tokens: int = 4096, system: str | None = None, **options: Any
+        self, env_id: str, *, max_turns: int = 16, max_tokens: int = 16_384, system: str | None = None, **options: Any
     ) -> None:
         for name, value in (("max_turns", max_turns), ("max_tokens", max_tokens)):
             if value < 1:
@@ -81,7 +82,7 @@ class EnvironmentRollout:
         envs: Any = gym.make_vec(env_id, num_envs=1, **options)
         self.runner: EpisodeRunner = envs.unwrapped.runner
         self.max_turns, self.max_tokens = max_turns, max_tokens
-        self.system = role_of_agent(self.runner.spec) if system is None else system
+        self.system = system
 
     def dataset(self, seeds: Sequence[int]) -> Dataset:
         """One row a seed: a chat that holds the instruction and what the world shows first."""
@@ -89,16 +90,23 @@ class EnvironmentRollout:
         for batch in (seeds[start : start + WAVE] for start in range(0, len(seeds), WAVE)):
             for seed, (episode, observation, _) in zip(batch, self.runner.start(list(batch), {}), strict=True):
                 episode.session.close()
+                told = self.system
+                if told is None:
+                    told = role_of_agent(self.runner.spec, self.runner.tools(episode.task))
                 rows.append(
                     [
-                        {"role": "system", "content": self.system, SEED: None},
+                        {"role": "system", "content": told, SEED: None},
                         {"role": "user", "content": escape(observation), SEED: int(seed)},
                     ]
                 )
         return Dataset.from_dict({"prompt": rows})
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
-        """Play one episode for each prompt; what TRL wants of a `rollout_func`."""
+        """Play one episode for each prompt; what TRL wants of a `rollout_func`.
+
+        Raises:
+            SpecError: a prompt carries no seed, or leaves no room for an action within `max_tokens`.
+        """
         tokenizer = trainer.processing_class
         template = dict(getattr(trainer, "chat_template_kwargs", None) or {})
         started = self.runner.start([seed_of(prompt) for prompt in prompts], {})
@@ -114,6 +122,12 @@ class EnvironmentRollout:
             )
             for prompt, (episode, _, _) in zip(prompts, started, strict=True)
         ]
+        longest = max((len(rollout.prompt) for rollout in rollouts), default=0)
+        if longest >= self.max_tokens:
+            for rollout in rollouts:
+                rollout.episode.session.close()
+            expected = f"more than the {longest} tokens of the prompt"
+            raise SpecError("EnvironmentRollout", "max_tokens", self.max_tokens, expected)
         live = rollouts
         for turn in range(self.max_turns):
             live = self._turn(live, trainer, tokenizer, template, last=turn + 1 == self.max_turns)
@@ -184,17 +198,6 @@ def seed_of(prompt: Chat) -> int:
     raise SpecError(
         "prompt", SEED, None, "a task seed in one of the messages; make rows with EnvironmentRollout.dataset"
     )
-
-
-def role_of_agent(spec: DomainSpec) -> str:
-    """What an agent is told about a domain: what it is, how an action is written, how to finish.
-
-    >>> from agentworld_gym.spec import load_spec
-    >>> role_of_agent(load_spec("terminal")).splitlines()[-1]
-    'When the task is done, write: finish'
-    """
-    parts = (spec.description, "Answer every message with one action and nothing else.", spec.action.description)
-    return "\n".join([*(part.strip() for part in parts if part), "When the task is done, write: finish"])
 
 
 def observation_tokens(tokenizer: Any, text: str, template: Mapping[str, Any]) -> list[int]:
