@@ -298,3 +298,18 @@ class World(Protocol[S]):
     def close(self) -> None:
         """Free what is held; more than once is fine."""
         ...
+
+
+@runtime_checkable
+class Accountable(Protocol[S_contra]):
+    """A world that knows the state of its sessions, and so what they changed beside what their tasks ask for.
+
+    Grounded worlds are. Any other world may be one; of a world that is none, success is what the checks say.
+    """
+
+    def collateral(self, sessions: Sequence[S_contra]) -> list[tuple[str, ...] | Failure | None]:
+        """For each session where its state differs from the one that the expert of its task leaves.
+
+        Nothing is told (None) where that cannot be known, as for a task without an expert.
+        """
+        ...

@@ -13,9 +13,19 @@ from typing import Any, TypedDict
 import orjson
 
 from agentworld_gym.actions import ActionParser
-from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Observation, Session, Usage, World
+from agentworld_gym.contracts import (
+    Accountable,
+    Action,
+    ActionKind,
+    Failure,
+    FailureKind,
+    Observation,
+    Session,
+    Usage,
+    World,
+)
 from agentworld_gym.errors import AgentWorldError, RecordingError
-from agentworld_gym.rewards.checks import carried_out, due, passed, score
+from agentworld_gym.rewards.checks import carried_out, due, passed, score, score_with_collateral
 from agentworld_gym.rewards.probes import Probe, run_probes
 from agentworld_gym.rewards.rubric import Case, RubricJudge
 from agentworld_gym.screens.sight import Sight
@@ -33,11 +43,12 @@ class Info(TypedDict, total=False):
     `instruction` and `tools` are there after a reset; `tools` is the caller's own copy of what can be called.
 
     `success` is there once the task's checks were tested (always on `finish`), and never when the world or a judge
-    failed. `tokens` counts the step, `check_tokens` what its probes and judge cost. `confidence` is how sure a language
-    world was of the observation (mean log-probability per token), and `ledger` what a world that keeps one says of the
-    hidden state: the entries that the action changed. `failure` says what the world did
-    wrong: the step is truncated and its reward is 0.0. Where `retryable`, the session is as before the step, which may
-    be tried again; a failed probe or judge is not, because the action itself was carried out.
+    failed. `collateral` is there where all checks passed and the world knows its state: what differs from the state
+    that the task's expert leaves; success wants it empty. `tokens` counts the step, `check_tokens` what its probes and
+    judge cost. `confidence` is how sure a language world was of the observation (mean log-probability per token), and
+    `ledger` what a world that keeps one says of the hidden state: the entries that the action changed. `failure` says
+    what the world did wrong: the step is truncated and its reward is 0.0. Where `retryable`, the session is as before
+    the step, which may be tried again; a failed probe or judge is not, because the action itself was carried out.
     """
 
     task_id: str
@@ -52,6 +63,7 @@ class Info(TypedDict, total=False):
     reward_parts: dict[str, float]
     success: bool
     score: float
+    collateral: list[str]
     action_error: str
     failure: dict[str, Any]
 
@@ -112,6 +124,7 @@ class _Ending:
     """What the checks of one episode found at one moment."""
 
     passed: dict[int, float] = field(default_factory=dict)
+    collateral: tuple[str, ...] | None = None
     rubric: float | None = None
     usage: Usage = field(default_factory=Usage)
     failure: Failure | None = None
@@ -298,7 +311,21 @@ class EpisodeRunner:
             self._probe(episodes, probes, endings)
         if cases:
             self._judge(episodes, actions, cases, endings)
+        self._account(episodes, endings)
         return endings
+
+    def _account(self, episodes: Sequence[Episode], endings: Mapping[int, _Ending]) -> None:
+        """Ask a world that knows its state what the episodes that pass all checks changed beside their tasks."""
+        won = [i for i, ending in endings.items() if not ending.failure and _is_whole(episodes[i].task, ending)]
+        if not won or not isinstance(self.world, Accountable):
+            return
+        for index, found in zip(won, self.world.collateral([episodes[i].session for i in won]), strict=True):
+            if isinstance(found, Failure):
+                endings[index].failure = replace(
+                    found, message=f"the state cannot be told: {found.message}", retryable=False
+                )
+            else:
+                endings[index].collateral = found
 
     def _probe(
         self, episodes: Sequence[Episode], probes: Sequence[tuple[int, int]], endings: Mapping[int, _Ending]
@@ -372,6 +399,9 @@ class EpisodeRunner:
         solved = False
         if ending is not None:
             reached = score(episode.task, ending.passed)
+            if ending.collateral is not None:
+                info["collateral"] = list(ending.collateral)
+                reached = min(reached, score_with_collateral(episode.task)) if ending.collateral else reached
             parts["checks"] = weights.checks * (reached - episode.paid)
             episode.paid = reached
             solved = reached >= 1.0 - 1e-9
@@ -394,6 +424,11 @@ def _copied(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     except TypeError:
         found = copy.deepcopy([dict(tool) for tool in tools])
     return found
+
+
+def _is_whole(task: Task, ending: _Ending) -> bool:
+    """Whether all checks passed."""
+    return score(task, ending.passed) >= 1.0 - 1e-9
 
 
 def no_tokens() -> dict[str, int]:

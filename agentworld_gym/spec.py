@@ -141,6 +141,22 @@ class RewardSpec(Strict):
     step_cost: float = Field(default=0.0, ge=0)
 
 
+class OutcomeSpec(Strict):
+    """Which of the state that an episode leaves is compared with the one that the task's expert leaves.
+
+    All are patterns over the flat fields of a machine: `*` is anything but `/`, `**` anything at all, `#` a number.
+    `free` fields count for nothing (what is on the screen, the clock). Of `free_values` it counts that they were
+    changed, made or removed where the expert does so; what they hold is left to the task's checks (the words of a
+    letter). `rows` are names of rows or things that are numbered as they are made, so that their number says nothing,
+    and `numbers` the fields that hold such numbers. A task adds to the first two under the same names.
+    """
+
+    free: tuple[str, ...] = ()
+    free_values: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+
 class Control(Strict):
     """A perturbation of the world: the sentence a language world is told."""
 
@@ -171,6 +187,7 @@ class DomainSpec(Strict):
     limits: Limits = Limits()
     sampling: SamplingSpec = SamplingSpec()
     reward: RewardSpec = RewardSpec()
+    outcome: OutcomeSpec = OutcomeSpec()
     rubric: dict[str, str] = Field(default_factory=dict)
     controls: dict[str, Control] = Field(default_factory=dict)
     tasks: TaskSources = TaskSources()

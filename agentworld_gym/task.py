@@ -168,7 +168,9 @@ class Task(Strict):
     world and never shown to the agent. `controls` are perturbations by name with their strengths; their draws follow
     `control_seed`, or the seed of the episode where that is None. `menu` lists actions for agents that choose instead
     of write; `expert` is one action sequence that succeeds. In a graphical domain the actions of `menu`, `expert` and
-    probes may name an element by a locator (`agentworld_gym.screens.locate`).
+    probes may name an element by a locator (`agentworld_gym.screens.locate`). Where the state is known, success wants
+    the state that the expert leaves; `free` and `free_values` are patterns of fields that may differ from it, beside
+    those of the domain (`agentworld_gym.spec.OutcomeSpec`).
 
     >>> Task(id="t", domain="terminal", instruction="Make a file.", success=[{"answer": {"equals": "ok"}}]).level
     1
@@ -193,6 +195,8 @@ class Task(Strict):
     seed: int | None = None
     menu: tuple[str, ...] = ()
     expert: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    free_values: tuple[str, ...] = ()
 
     @field_validator("menu", "expert")
     @classmethod

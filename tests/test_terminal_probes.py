@@ -173,7 +173,7 @@ def test_a_probe_and_its_copies_leave_the_terminal_alone() -> None:
 def test_a_probe_of_a_terminal_with_faults_has_neither_faults_nor_the_agents_shell() -> None:
     controls = Controls({"intermittent-errors": 1.0, "truncated-output": 1.0, "slow-service": 1.0})
     machine = TerminalEngine().start({"files": {"/home/dev/a.txt": "1\n2\n3\n4\n5\n"}}, 0, controls)
-    session = GroundedSession(machine, machine.observation)
+    session = GroundedSession(machine, machine.observation, generate("terminal", "create_files", 1, 0), seed=0)
     for _ in range(4):
         machine.act([{"keystrokes": "cat() { echo forged; }\n"}])
         machine.act([{"keystrokes": ""}])

@@ -69,6 +69,17 @@ def score(task: Task, reached: Mapping[int, float]) -> float:
     return gained / total_weight(task.success)
 
 
+def score_with_collateral(task: Task) -> float:
+    """The most that an episode scores which changed what its task does not ask for: as if the lightest check failed.
+
+    >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}, "weight": 3},
+    ...                                                           {"answer": {"equals": "2"}}])
+    >>> score_with_collateral(task)
+    0.75
+    """
+    return 1.0 - min(check.weight for check in task.success) / total_weight(task.success)
+
+
 def output_of(observation: str, pattern: re.Pattern[str] | None) -> str:
     """The part of an observation that a probe tests: the group `output` of the domain's pattern, or all of it.
 

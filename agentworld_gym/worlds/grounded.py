@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
+from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.engines import Controls, Engine, EngineError, Machine, Probed, Testable
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.interrupts import deferred_interrupt
+from agentworld_gym.outcome import Rules, Span, collateral
+from agentworld_gym.spec import DomainSpec
 from agentworld_gym.task import Task
+from agentworld_gym.worlds.experts import Experts
 from agentworld_gym.worlds.waves import rounds, side_by_side
 
 logger = logging.getLogger(__name__)
@@ -22,21 +26,23 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class GroundedSession:
-    """One machine and what it shows; on a `calm` one no control strikes."""
+    """One machine, what it shows, and the task and seed it began with; on a `calm` one no control strikes."""
 
     machine: Machine
     observation: str
+    task: Task
+    seed: int
     system: str = ""
     calm: bool = False
 
     def fork(self) -> GroundedSession:
         """An exact copy: equal actions on both give equal observations."""
-        return GroundedSession(self.machine.fork(), self.observation, calm=self.calm)
+        return replace(self, machine=self.machine.fork())
 
     def probe(self) -> GroundedSession:
         """A copy on which no control strikes, and in which an action means what it means at the start."""
         machine = self.machine.probe() if isinstance(self.machine, Probed) else self.machine.fork()
-        return GroundedSession(machine, self.observation, calm=True)
+        return replace(self, machine=machine, calm=True)
 
     def close(self) -> None:
         """Free the machine."""
@@ -49,13 +55,16 @@ class GroundedWorld:
     Args:
         engine: starts a machine from a task's `state`, a seed, the task's controls and what is hidden.
         fingerprint: names the engine and its versions.
+        spec: the domain, which says how its actions read and what of an outcome is free.
     """
 
     deterministic = True
 
-    def __init__(self, engine: Engine, fingerprint: Fingerprint) -> None:
+    def __init__(self, engine: Engine, fingerprint: Fingerprint, spec: DomainSpec) -> None:
         self.engine = engine
         self.fingerprint = fingerprint
+        self.spec = spec
+        self._experts = Experts(ActionParser(spec), self._start, self._act)
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[GroundedSession | Failure]:
         """One machine a task.
@@ -66,17 +75,20 @@ class GroundedWorld:
         return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
 
     def _begin(self, task: Task, seed: int) -> GroundedSession | Failure:
+        machine = self._start(task, seed)
+        return machine if isinstance(machine, Failure) else GroundedSession(machine, machine.observation, task, seed)
+
+    def _start(self, task: Task, seed: int) -> Machine | Failure:
         controls = Controls(task.controls, seed if task.control_seed is None else task.control_seed)
         try:
             with deferred_interrupt():
-                machine = self.engine.start(task.state, seed, controls, task.hidden)
+                return self.engine.start(task.state, seed, controls, task.hidden)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         except SpecError as error:
             if not error.file.startswith("task "):
                 raise
             raise SpecError(f"{error.file} of {task.id}", error.key, error.value, error.expected) from error
-        return GroundedSession(machine, machine.observation)
 
     def step(self, sessions: Sequence[GroundedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Execute each action on its machine; where the engine allows it, no member waits for one that takes long."""
@@ -92,16 +104,42 @@ class GroundedWorld:
         if action.error is not None:
             session.observation = action.error
             return Observation(action.error)
+        with suspended() if session.calm else nullcontext():
+            answer = self._act(session.machine, action)
+        if isinstance(answer, Observation):
+            session.observation = answer.text
+        return answer
+
+    def _act(self, machine: Machine, action: Action) -> Observation | Failure:
         try:
-            with deferred_interrupt(), suspended() if session.calm else nullcontext():
-                text = session.machine.act(action.parsed)
+            with deferred_interrupt():
+                return Observation(machine.act(action.parsed))
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         except Exception as error:  # a defect of the engine costs one member, not its wave
             logger.exception("the engine failed on %r", action.raw[:200])
             return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")
-        session.observation = text
-        return Observation(text)
+
+    def collateral(self, sessions: Sequence[GroundedSession]) -> list[tuple[str, ...] | Failure | None]:
+        """Where each session's state differs from the one that the expert of its task leaves."""
+        return [self._collateral(session) for session in sessions]
+
+    def _collateral(self, session: GroundedSession) -> tuple[str, ...] | Failure | None:
+        task = session.task
+        expert = self._experts.span(task, session.seed)
+        if expert is None:
+            return None
+        begun = self._start(task, session.seed) if task.controls else None
+        if isinstance(begun, Failure):
+            return begun
+        try:
+            start = expert.start if begun is None else dict(begun.state())
+            return collateral(Span(start, session.machine.state()), expert, Rules.of(self.spec.outcome, task))
+        except EngineError as error:
+            return Failure(FailureKind.ENGINE, str(error))
+        finally:
+            if begun is not None:
+                begun.close()
 
     def passes(
         self, sessions: Sequence[GroundedSession], tests: Sequence[Mapping[str, str | None]]

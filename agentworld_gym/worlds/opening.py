@@ -194,7 +194,7 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
     }
     parts |= {library: Part(installed(library), True) for library in entry.libraries}
     parts |= {name: Part(version, True) for name, version in entry.versions(actual).items()}
-    return GroundedWorld(engine, Fingerprint(parts))
+    return GroundedWorld(engine, Fingerprint(parts), spec)
 
 
 @lru_cache(maxsize=len(ENGINES))

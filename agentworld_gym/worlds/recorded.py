@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Session, Testing, Usage, World
+from agentworld_gym.contracts import (
+    Accountable,
+    Action,
+    Failure,
+    FailureKind,
+    Observation,
+    Session,
+    Testing,
+    Usage,
+    World,
+)
 from agentworld_gym.errors import RecordingError
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.fingerprint import Fingerprint, digest_of
@@ -35,6 +45,11 @@ def next_key(key: str, action: Action) -> str:
 def tests_key(key: str, tests: Mapping[str, str | None]) -> str:
     """The key of whether tests pass at some place of an episode."""
     return digest_of([key, "passes", dict(tests)])
+
+
+def outcome_key(key: str) -> str:
+    """The key of what a session changed beside its task."""
+    return digest_of([key, "collateral"])
 
 
 @dataclass
@@ -176,6 +191,19 @@ class RecordingWorld:
         self._file.write(rows)
         return found
 
+    def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
+        """What the inner world says of each session, recorded; nothing where it cannot tell."""
+        if not isinstance(self.inner, Accountable):
+            return [None] * len(sessions)
+        found = self.inner.collateral([_inner(session) for session in sessions])
+        rows: list[dict[str, Any]] = []
+        for session, places in zip(sessions, found, strict=True):
+            if not isinstance(places, Failure):
+                key = outcome_key(session.key)
+                rows += self._keep({"key": key, "collateral": None if places is None else list(places)})
+        self._file.write(rows)
+        return found
+
     def close(self) -> None:
         """Close the file and the inner world."""
         self._file.close()
@@ -249,6 +277,12 @@ class RecordedWorld:
         """What was recorded of some tests; None where the recorded world could not tell, or was not asked."""
         rows = [self._rows.get(tests_key(one.key, files), {}) for one, files in zip(sessions, tests, strict=True)]
         return [row.get("passes") for row in rows]
+
+    def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
+        """What was recorded of each session; None where the recorded world could not tell, or was not asked."""
+        rows = (self._rows.get(outcome_key(session.key), {}) for session in sessions)
+        found = (row.get("collateral") for row in rows)
+        return [None if places is None else tuple(map(str, places)) for places in found]
 
     def close(self) -> None:
         """Nothing is held."""

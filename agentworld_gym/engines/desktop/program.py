@@ -272,6 +272,10 @@ class Program:
         """Whether the window may close; a program with unsaved changes opens a dialog and says no."""
         return True
 
+    def unsaved(self, window: Window) -> bool:
+        """Whether the window holds changes that were not saved."""
+        return False
+
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
         """The methods of its helper object by name; each is called with the desk, then with the code's arguments."""
         return {}

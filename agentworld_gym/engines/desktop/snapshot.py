@@ -27,7 +27,7 @@ def snapshot(desk: Desk) -> dict[str, Scalar]:
         found[f"trash{path}"] = origin
     stack = desk.stack
     for order, window in enumerate(reversed(stack)):
-        found.update(_window(window, order))
+        found.update(_window(desk, window, order))
     model = desk.model
     found.update({f"settings/{name}": value for name, value in model["settings"].items()})
     found.update({f"locked/{name}": True for name in sorted(model["locked"])})
@@ -44,7 +44,7 @@ def snapshot(desk: Desk) -> dict[str, Scalar]:
     return found
 
 
-def _window(window: Window, order: int) -> Iterator[tuple[str, Scalar]]:
+def _window(desk: Desk, window: Window, order: int) -> Iterator[tuple[str, Scalar]]:
     start = f"windows/{window['id']}"
     yield f"{start}/program", window["program"]
     yield f"{start}/title", window["title"]
@@ -52,6 +52,8 @@ def _window(window: Window, order: int) -> Iterator[tuple[str, Scalar]]:
     yield f"{start}/minimized", window["minimized"]
     yield f"{start}/order", order
     yield f"{start}/focus", window["focus"]
+    if desk.programs[window["program"]].unsaved(window):
+        yield f"unsaved/{window['data'].get('path') or window['title'].strip('*')}", True
     for key, offset in window["scroll"].items():
         yield f"{start}/scroll/{key}", offset
     for dialog in window["dialogs"]:

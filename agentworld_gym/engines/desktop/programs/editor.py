@@ -200,6 +200,10 @@ class TextEditor(Program):
             Entry("Close", ("window/close",)),
         )
 
+    def unsaved(self, window: Window) -> bool:
+        """Whether the document differs from its file."""
+        return is_changed(window["data"])
+
     def closing(self, desk: Desk, window: Window) -> bool:
         """Unsaved changes are asked for."""
         data = window["data"]

@@ -152,6 +152,10 @@ class Spreadsheet(Program):
         )
         return False
 
+    def unsaved(self, window: Window) -> bool:
+        """Whether the document was changed since it was saved."""
+        return bool(window["data"]["unsaved"])
+
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
         """The methods of `CalcTools`."""
         return {name: _settled(method) for name, method in METHODS.items()}

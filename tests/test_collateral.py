@@ -1,0 +1,247 @@
+"""Success wants nothing else changed: what an agent leaves is held against what the expert of its task leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentworld_gym.env import AgentWorldEnv
+from agentworld_gym.outcome import Rules, Span, State, collateral
+from agentworld_gym.screens import NotOnScreen
+from agentworld_gym.screens.sight import Way
+from agentworld_gym.spec import OutcomeSpec
+from agentworld_gym.task import Task
+from agentworld_gym.tasks import families
+from agentworld_gym.tasks.policies import follow
+
+RULES = OutcomeSpec(
+    free=("clock",), free_values=("letters/*/text", "*/*/sent_at"), rows=("*/#",), numbers=("*/*/*_id",)
+)
+
+
+def task(**more: Any) -> Task:
+    return Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}}], **more)  # type: ignore[list-item]
+
+
+def apart(start: State, agent: State, expert: State, **more: Any) -> tuple[str, ...]:
+    return collateral(Span(start, agent), Span(start, expert), Rules.of(RULES, task(**more)))
+
+
+ORDERS: State = {"orders/1/status": "paid", "orders/2/status": "paid", "clock": 0}
+
+
+def test_what_the_expert_leaves_is_right_whatever_is_free() -> None:
+    left = {**ORDERS, "orders/1/status": "cancelled"}
+    assert apart(ORDERS, {**left, "clock": 7}, {**left, "clock": 3}) == ()
+
+
+def test_a_second_change_is_named() -> None:
+    expert = {**ORDERS, "orders/1/status": "cancelled"}
+    agent = {**expert, "orders/2/status": "cancelled"}
+    assert apart(ORDERS, agent, expert) == ("orders/2/status",)
+
+
+def test_what_was_left_undone_is_named() -> None:
+    assert apart(ORDERS, ORDERS, {**ORDERS, "orders/1/status": "cancelled"}) == ("orders/1/status",)
+
+
+def test_a_removed_row_is_named_once() -> None:
+    start = {**ORDERS, "orders/2/total": 5}
+    assert apart(start, {"orders/1/status": "paid", "clock": 0}, start) == ("orders/2",)
+
+
+def payment(number: int, order: int, amount: float) -> State:
+    row = {"payment_id": number, "order_id": order, "amount": amount, "sent_at": f"10:0{number}"}
+    return {f"payments/{number}/{column}": value for column, value in row.items()}
+
+
+def test_rows_made_in_another_order_are_the_same_rows() -> None:
+    expert = {**ORDERS, **payment(5, 1, 10.0), **payment(6, 2, 20.0)}
+    agent = {**ORDERS, **payment(5, 2, 20.0), **payment(6, 1, 10.0)}
+    assert apart(ORDERS, agent, expert) == ()
+
+
+def test_a_row_that_is_made_twice_is_named() -> None:
+    expert = {**ORDERS, **payment(5, 1, 10.0)}
+    assert apart(ORDERS, {**expert, **payment(6, 1, 10.0)}, expert) == ("payments/6",)
+
+
+def test_numbers_lead_to_the_rows_they_name() -> None:
+    """Two orders made in another order, each with a payment; then with the payments the wrong way round."""
+
+    def made(first: str, second: str) -> dict[str, Any]:
+        orders = {8: first, 9: second}
+        numbers = {f"orders/{number}/order_id": number for number in orders}
+        return {**ORDERS, **numbers, **{f"orders/{number}/item": item for number, item in orders.items()}}
+
+    expert = {**made("tea", "jam"), **payment(5, 8, 10.0), **payment(6, 9, 20.0)}
+    assert apart(ORDERS, {**made("jam", "tea"), **payment(5, 9, 10.0), **payment(6, 8, 20.0)}, expert) == ()
+    wrong = {**made("jam", "tea"), **payment(5, 8, 10.0), **payment(6, 9, 20.0)}
+    assert apart(ORDERS, wrong, expert) == ("payments/5", "payments/6")
+
+
+def test_free_values_may_be_other_words_but_not_other_places() -> None:
+    expert = {**ORDERS, "letters/3/text": "Dear Ada", "letters/3/to": "ada"}
+    assert apart(ORDERS, {**expert, "letters/3/text": "Hello Ada"}, expert) == ()
+    assert apart(ORDERS, {**expert, "letters/3/to": "ben"}, expert) == ("letters/3",)
+
+
+def test_a_task_frees_more() -> None:
+    agent = {**ORDERS, "orders/2/status": "cancelled"}
+    assert apart(ORDERS, agent, ORDERS) == ("orders/2/status",)
+    assert apart(ORDERS, agent, ORDERS, free=("orders/2/**",)) == ()
+
+
+def test_what_a_control_did_to_the_start_is_not_the_agents() -> None:
+    locked = {**ORDERS, "orders/2/locked": True}
+    rules = Rules.of(RULES, task())
+    assert collateral(Span(locked, locked), Span(ORDERS, ORDERS), rules) == ()
+    assert collateral(Span(locked, ORDERS), Span(ORDERS, ORDERS), rules) == ()  # the agent undid it
+
+
+def test_few_places_are_named() -> None:
+    agent = {f"files/{n}": "x" for n in range(100)}
+    assert len(apart({}, agent, {})) == 20
+
+
+def _possible(actions: Sequence[str]) -> Way:
+    for action in actions:
+        try:
+            yield action
+        except NotOnScreen:
+            continue
+
+
+def played(env: AgentWorldEnv, name: str, actions: Sequence[str]) -> dict[str, Any]:
+    """What `info` says in the end; what is not possible on the screen is left out."""
+    env.reset(seed=0, options={"task": name})
+    result = follow(env, _possible(actions))
+    assert result is not None
+    return result[4]
+
+
+COLLATERAL = {
+    "refunds another payment": (
+        "mcp",
+        "cancel_duplicate-3-0",
+        '{"name": "shop-refund_payment", "arguments": {"payment_id": 8}}',
+        "payments/8/refunded",
+    ),
+    "dismisses a second employee": (
+        "mcp",
+        "fill_position-3-0",
+        '{"name": "hr-end_employment", "arguments": {"employee_id": 35, "last_day": "2026-05-29"}}',
+        "employees/35/status",
+    ),
+    "pays another bill": (
+        "mcp",
+        "pay_bill-1-0",
+        '{"name": "bank-pay_payee", "arguments": {"account_id": 2009, "payee_id": 306, "amount": 48.0, '
+        '"reference": "x"}}',
+        "accounts/2009/balance",
+    ),
+    "removes a file": ("terminal", "count_lines-1-0", "rm daily.log", "/home/dev/work/daily.log"),
+    "gives away rights": ("terminal", "permissions-1-0", "chmod 700 orders.sh", "/srv/data/orders.sh#mode"),
+    "likes a post": (
+        "web",
+        "join_thread-1-0",
+        '{"name": "browser_click", "arguments": {"element": "Like", "ref": "@{button \'Like post 2\'}"}}',
+        "forum/likes/58,bram",
+    ),
+    "leaves a call": (
+        "android",
+        "answer_question-1-0",
+        '{"action_type": "click", "index": @{\'Call\'}}',
+        "phone/call/number",
+    ),
+    "types into a saved sheet": (
+        "desktop",
+        "fill_table-1-0",
+        "pyautogui.write('452')\npyautogui.press('enter')",
+        "unsaved//home/user/Documents/budget.ods",
+    ),
+}
+
+
+@pytest.mark.parametrize(("domain", "name", "act", "place"), COLLATERAL.values(), ids=list(COLLATERAL))
+def test_a_wrong_act_beside_the_experts_does_not_win(domain: str, name: str, act: str, place: str) -> None:
+    env = AgentWorldEnv(spec=domain, world="grounded")
+    expert = env.runner.source.pick(0, {"task": name}).expert
+    assert played(env, name, expert)["success"]
+    info = played(env, name, [*expert[:-1], act, expert[-1]])
+    assert not info["success"]
+    assert place in info["collateral"]
+    assert info["score"] < 1.0
+    env.close()
+
+
+def test_a_doubled_act_does_not_win() -> None:
+    env = AgentWorldEnv(spec="mcp", world="grounded")
+    expert = env.runner.source.pick(0, {"task": "order_goods-1-0"}).expert
+    info = played(env, "order_goods-1-0", [*expert[:-1], expert[-2], expert[-1]])
+    assert not info["success"]
+    assert any(place.startswith("orders/") for place in info["collateral"])
+    env.close()
+
+
+READING = {
+    "terminal": ["ls", "cat /etc/passwd", "cd ..", "cd -", "echo hello", "cp notes.txt /tmp/notes.txt"],
+    "mcp": ['{"name": "shop-search_products", "arguments": {}}', "no call"],
+    "swe": ['{"name": "read_file", "arguments": {"absolute_path": "/repo/README.md"}}'],
+}
+
+
+@pytest.mark.parametrize("domain", READING)
+def test_reading_wins_as_before(domain: str) -> None:
+    env = AgentWorldEnv(spec=domain, world="grounded")
+    name = f"{sorted(families(domain))[0]}-1-0"
+    expert = env.runner.source.pick(0, {"task": name}).expert
+    info = played(env, name, [*expert[:-1], *READING[domain], expert[-1]])
+    assert info["success"]
+    assert info["collateral"] == []
+    env.close()
+
+
+@pytest.mark.parametrize("domain", ["mcp", "terminal", "swe", "web", "desktop", "android", "search"])
+def test_an_agent_that_fails_its_checks_is_told_of_no_collateral(domain: str) -> None:
+    env = AgentWorldEnv(spec=domain, world="grounded")
+    env.reset(seed=0)
+    info = env.step("finish")[4]
+    assert not info["success"]
+    assert "collateral" not in info
+    env.close()
+
+
+def test_a_world_that_knows_no_state_is_not_asked() -> None:
+    written = {"instruction": "i", "success": [{"answer": {"equals": "done"}}], "expert": ["finish: done"], "id": "t"}
+    env = AgentWorldEnv(spec="terminal", world="scripted")
+    env.reset(seed=0, options={"task": written})
+    info = env.step("finish: done")[4]
+    assert info["success"]
+    assert "collateral" not in info
+    env.close()
+
+
+def test_a_task_without_an_expert_is_not_compared() -> None:
+    written = {"instruction": "i", "success": [{"answer": {"equals": "done"}}], "id": "t"}
+    env = AgentWorldEnv(spec="terminal", world="grounded")
+    env.reset(seed=0, options={"task": written})
+    env.step("touch anything")
+    info = env.step("finish: done")[4]
+    assert info["success"]
+    assert "collateral" not in info
+    env.close()
+
+
+def test_a_recording_repeats_what_was_found(tmp_path: Path) -> None:
+    infos = []
+    for world in (f"record:{tmp_path / 'log'}+grounded", f"recorded:{tmp_path / 'log'}"):
+        env = AgentWorldEnv(spec="terminal", world=world)
+        expert = env.runner.source.pick(0, {"task": "count_lines-1-0"}).expert
+        infos.append(played(env, "count_lines-1-0", [*expert[:-1], "rm daily.log", expert[-1]]))
+        env.close()
+    assert infos[0] == infos[1]
+    assert infos[1]["collateral"] == ["/home/dev/work/daily.log"]
