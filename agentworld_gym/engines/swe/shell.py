@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import nullcontext
 from random import Random
 from typing import Any
 
@@ -19,6 +20,7 @@ from agentworld_gym.engines.swe.tools import ToolError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
+from agentworld_gym.engines.terminal.hostfiles import names_host, stood_in
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
 from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, parse
 from agentworld_gym.interrupts import deferred_interrupt
@@ -130,7 +132,7 @@ def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tu
         bash.execute_sync("\n".join(disk.times(episode)))
     bash.execute_sync("unset OLDPWD EPOCHSECONDS EPOCHREALTIME")
     chunks: list[tuple[str, str]] = []
-    with deferred_interrupt():
+    with deferred_interrupt(), stood_in(bash, context) if names_host(command) else nullcontext():
         result = bash.execute_sync(
             head + prepared(script, commands, context),
             lambda out, err: chunks.extend([("", err), (out, "")] if err in run.early else [(out, err)]),

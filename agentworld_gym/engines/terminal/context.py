@@ -18,7 +18,8 @@ class Context:
     """One shell's identity, clock, random numbers, history and files.
 
     `modes` holds the permissions of files that differ from the usual 644, because the sandbox forgets them when a file
-    is written again; `times` those that a command gave to files, until the sandbox is told of them.
+    is written again; `times` those that a command gave to files, until the sandbox is told of them. `names_host` says
+    that something in the shell may lead to a file that the sandbox fills from its host.
     """
 
     user: str
@@ -30,6 +31,7 @@ class Context:
     modes: dict[str, int] = field(default_factory=dict)
     times: dict[str, float] = field(default_factory=dict)
     files: FileSystem | None = None
+    names_host: bool = False
     max_commands: int = MAX_COMMANDS
 
     @property

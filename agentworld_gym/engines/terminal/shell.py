@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from random import Random
 from time import time
@@ -17,6 +17,7 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
+from agentworld_gym.engines.terminal.hostfiles import names_host, stood_in
 from agentworld_gym.engines.terminal.keyboard import Entered
 from agentworld_gym.engines.terminal.messages import told
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
@@ -75,6 +76,7 @@ class Shell:
             clock=Clock(moment(state.clock).timestamp()),
             random=Random(f"terminal {seed}"),
             max_commands=max_commands,
+            names_host=any(names_host(file.content) for file in state.files.values()),
         )
         with deferred_interrupt():
             bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
@@ -111,6 +113,7 @@ class Shell:
         clock = context.clock
         self._restore, self._afresh = None, False
         typed = entered.script
+        context.names_host = context.names_host or names_host(typed)
         shift = time() - clock.now if _AGES.search(typed) else 0.0
         if _NATIVE_TIMES.search(typed):
             _set_times(bash, {path: when + shift for path, when in self._times()})
@@ -120,7 +123,8 @@ class Shell:
             prefix += f"(exit {status})\n"
         chunks: list[tuple[str, str]] = []
         try:
-            with deferred_interrupt():
+            stands_in = stood_in(bash, context) if context.names_host else nullcontext()
+            with deferred_interrupt(), stands_in:
                 result = bash.execute_sync(
                     prefix + prepared(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
                 )
