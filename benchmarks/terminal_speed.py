@@ -59,7 +59,7 @@ def steps(count: int, probed: bool) -> float:
             machine = TerminalMachine.start(STATE, number)
         machine.act([{"keystrokes": f"{command}\n", "duration": 0.1}])
         if probed:
-            probe = machine.fork()
+            probe = machine.probe()
             probe.act(PROBE)
             probe.close()
     machine.close()
