@@ -22,6 +22,11 @@ from agentworld_gym.engines.swe.python.trouble import Frame, Trouble, decoded
 MAX_OUTPUT = 1_000_000
 MAX_MEMORY = 512 << 20
 MAX_FILE_BYTES = 4 << 20
+MAX_FOLDER_BYTES = 16 << 20
+MAX_FILES_BYTES = 96 << 20
+"""What all writable folders together hold beside the files that a run begins with."""
+MAX_FOLDERS = 64
+PAGE = 4096
 PREFIX = "/usr/local"
 INSIDE = "/opt/inside"
 RESERVED = frozenset({"usr", "lib", "lib64", "bin", "sbin", "proc", "dev", "sys", "etc", "opt", "boot", "run"})
@@ -130,8 +135,10 @@ def _run(
     """One sandbox from start to end: the result, and the text of the file to fetch."""
     # In one order, in which the program's folders list them.
     kept = {normpath(path): text for path, text in sorted(files.items())}
+    first = {"/" + path.split("/")[1] for path in (normpath(cwd), *argv[:1]) if path.startswith("/")}
     tops = sorted({"/" + path.split("/")[1] for path in (*kept, normpath(cwd)) if path.count("/")} - {"/"})
     tops = [top for top in tops if top[1:] not in RESERVED]
+    tops = sorted(sorted(tops, key=lambda top: top not in first)[:MAX_FOLDERS])
     job: dict[str, Any] = {
         "files": {path: text for path, text in kept.items() if "/" + path.split("/")[1] in tops},
         "extra": {f"{INSIDE}/sitecustomize.py": _text("sitecustomize"), **(extra or {})},
@@ -147,7 +154,8 @@ def _run(
         "file_bytes": MAX_FILE_BYTES,
         "output": MAX_OUTPUT,
     }
-    command = [*_command(), *_folders({*tops, "/tmp", "/home/user", INSIDE}), "--remount-ro", "/", "--"]
+    job["folders"] = sorted({*tops, "/tmp", "/home/user", INSIDE})
+    command = [*_command(), *_folders(job["folders"], {**job["files"], **job["extra"]}), "--remount-ro", "/", "--"]
     command += [job["python"], "-I", "-S", "-c", _text("box")]
     try:
         done = subprocess.run(
@@ -185,6 +193,8 @@ def _command() -> tuple[str, ...]:
     """`bwrap` with everything that does not depend on the run."""
     command = [shutil.which("bwrap") or "bwrap", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]
     command += ["--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox"]
+    if _knows("--disable-userns"):
+        command += ["--disable-userns"]
     # `bwrap` itself must not be seen from inside: its environment is the host's, and its output is the answer.
     command += ["--as-pid-1"]
     command += ["--ro-bind", "/usr", "/usr"]
@@ -201,14 +211,27 @@ def _command() -> tuple[str, ...]:
     packages = (f"lib/{version}/site-packages", f"lib/{version}/dist-packages", "lib/python3/dist-packages")
     for folder in packages:
         if os.path.isdir(join(sys.base_prefix, folder)):
-            command += ["--size", str(4 * MAX_FILE_BYTES), "--tmpfs", join(prefix, folder)]
+            command += ["--tmpfs", join(prefix, folder), "--remount-ro", join(prefix, folder)]
     # The folders of `--dev` are memory without a bound: nothing may be written there.
     return (*command, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
 
 
-def _folders(folders: set[str]) -> list[str]:
-    """Empty writable folders in memory, each bounded."""
-    return [word for folder in sorted(folders) for word in ("--size", str(4 * MAX_FILE_BYTES), "--tmpfs", folder)]
+@cache
+def _knows(option: str) -> bool:
+    """Whether the installed `bwrap` has an option; what older ones lack, the filter of system calls refuses as well."""
+    told = subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False)
+    return option in told.stdout
+
+
+def _folders(folders: Sequence[str], files: Mapping[str, str]) -> list[str]:
+    """Empty writable folders in memory: room for the files that come first, and an equal share of what is left."""
+    share = min(MAX_FOLDER_BYTES, MAX_FILES_BYTES // len(folders))
+    sizes = dict.fromkeys(folders, share)
+    for path, text in files.items():
+        top = next(folder for folder in (INSIDE, "/" + path.split("/")[1]) if path.startswith(f"{folder}/"))
+        if top in sizes:
+            sizes[top] += (len(text.encode("utf-8", "surrogatepass")) // PAGE + 2) * PAGE
+    return [word for folder, size in sizes.items() for word in ("--size", str(size), "--tmpfs", folder)]
 
 
 def _told(text: str) -> dict[str, Any]:

@@ -20,16 +20,40 @@ from typing import Any
 
 NUMBERS = {"x86_64": (0xC000003E, (56, 57, 58), 435), "aarch64": (0xC00000B7, (220,), 435)}
 """Architecture -> its audit number, the calls that make processes, and `clone3`."""
+REFUSED = {
+    "x86_64": (
+        *(272, 308, 165, 166, 155, 161),  # unshare, setns, mount, umount2, pivot_root, chroot
+        *(428, 429, 430, 431, 432, 433, 442),  # the mounts of the other kind
+        *(29, 30, 31, 67, 64, 65, 66, 220, 68, 69, 70, 71, 240),  # shared memory, semaphores, queues
+        *(319, 447, 425, 426, 427, 323),  # files in memory, io_uring, userfaultfd
+        *(101, 310, 311, 312, 438, 303, 304),  # other processes, files by their handles
+        *(248, 249, 250, 321, 298, 246, 320, 175, 313, 176),  # keys, bpf, perf, kexec, modules
+    ),
+    "aarch64": (
+        *(97, 268, 40, 39, 41, 51),
+        *(428, 429, 430, 431, 432, 433, 442),
+        *(194, 195, 196, 197, 190, 191, 192, 193, 186, 187, 188, 189, 180),
+        *(279, 447, 425, 426, 427, 282),
+        *(117, 270, 271, 272, 438, 264, 265),
+        *(217, 218, 219, 280, 241, 104, 294, 105, 273, 106),
+    ),
+}
+"""Calls that no program here has a use for: namespaces, mounts, memory that no limit counts, other processes."""
+LOOK = 0.05
+X32 = 0x40000000
 CLONE_THREAD = 0x00010000
 ADDR_NO_RANDOMIZE = 0x0040000
 
 
 def no_processes() -> None:
-    """From here on this process may start threads and no processes."""
+    """From here on this process may start threads and no processes, and has what `REFUSED` names no more."""
     arch, forks, clone3 = NUMBERS[platform.machine()]
-    load, equal, any_bit, give = 0x20, 0x15, 0x45, 0x06
-    allow, refuse, unknown = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38
+    load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    allow, refuse, unknown, forbid = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38, 0x00050000 | 1
     lines = [(load, 0, 0, 4), (equal, 1, 0, arch), (give, 0, 0, refuse), (load, 0, 0, 0)]
+    lines += [(at_least, 0, 1, X32), (give, 0, 0, unknown)]
+    for number in REFUSED[platform.machine()]:
+        lines += [(equal, 0, 1, number), (give, 0, 0, forbid)]
     lines += [(equal, 0, 1, clone3), (give, 0, 0, unknown)]
     for number in forks[1:]:
         lines += [(equal, 0, 1, number), (give, 0, 0, refuse)]
@@ -74,21 +98,40 @@ def child(job: dict[str, Any], ends: list[int]) -> None:
     os.execve(job["python"], [job["python"], *job["argv"]], job["env"])
 
 
+def held(pid: int, job: dict[str, Any]) -> int:
+    """Bytes that the program holds in memory: its own, and those of the files, which lie there too."""
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        total = int(file.read().split()[1]) * resource.getpagesize()
+    for folder in job["folders"]:
+        told = os.statvfs(folder)
+        total += (told.f_blocks - told.f_bfree) * told.f_frsize
+    return total
+
+
+def ended(pid: int) -> bool:
+    """Whether the program has ended; it stays to be waited for."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
 def watch(
     pid: int, pipes: dict[int, str], feed: int, text: bytes, job: dict[str, Any]
 ) -> tuple[dict[str, bytes], bool]:
-    """Feed the program and collect what it prints, until it closes its ends, prints too much or runs too long."""
+    """Feed the program and collect what it prints, until it ends, holds or prints too much, or runs too long."""
     kept = {name: b"" for name in pipes.values()}
     end = time.monotonic() + job["timeout"]
     writing = [feed] if text else []
     if not text:
         os.close(feed)
-    while pipes:
+    while pipes or not ended(pid):
         left = end - time.monotonic()
         if left <= 0:
             os.kill(pid, signal.SIGKILL)
             return kept, True
-        readable, writable, _ = select.select(list(pipes), writing, [], left)
+        # A program that closed its ends mostly is about to end.
+        readable, writable, _ = select.select(list(pipes), writing, [], min(left, LOOK if pipes else LOOK / 20))
+        if held(pid, job) > job["memory"]:
+            os.kill(pid, signal.SIGKILL)
+            break
         for pipe in writable:
             try:
                 text = text[os.write(pipe, text[:4096]) :]

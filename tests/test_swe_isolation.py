@@ -1,0 +1,148 @@
+"""What a program in bubblewrap asks the kernel for, and does not get: namespaces, and memory that no limit counts."""
+
+from __future__ import annotations
+
+import subprocess
+from posixpath import basename, join
+
+import pytest
+
+from agentworld_gym.engines.swe.python.bubblewrap import (
+    MAX_FILES_BYTES,
+    PREFIX,
+    _command,
+    _foreign,
+    _interpreter,
+    _knows,
+    usable,
+)
+from agentworld_gym.engines.swe.python.sandbox import open_sandbox
+
+pytestmark = pytest.mark.skipif(not usable(), reason="bubblewrap cannot run here")
+
+LIBC = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+def tell(value):
+    print(value, ctypes.get_errno())
+"""
+MACHINE = {"x86_64": 0, "aarch64": 1}
+CALLS = {
+    "a namespace of users": "libc.unshare(0x10000000)",
+    "namespaces of users and of the network": "libc.unshare(0x50000000)",
+    "a namespace of mounts": "libc.unshare(0x00020000)",
+    "another namespace": "libc.setns(os.open('/proc/self/ns/user', 0), 0)",
+    "a mount": "libc.mount(b'x', b'/tmp', b'tmpfs', 0, None)",
+    "a mount of the other kind": "libc.syscall(430, b'tmpfs', 0)",
+    "shared memory": "libc.shmget(0, 100 << 20, 0o1600)",
+    "a queue of messages": "libc.msgget(0, 0o1600)",
+    "semaphores": "libc.semget(0, 1, 0o1600)",
+    "a queue of messages by name": "libc.mq_open(b'/x', 0o102, 0o600, None)",
+    "a file in memory": "libc.memfd_create(b'x', 0)",
+    "a secret file in memory": "libc.syscall(447, 0)",
+    "io_uring": "libc.syscall(425, 8, ctypes.create_string_buffer(200))",
+    "entering io_uring": "libc.syscall(426, 3, 1, 1, 0, None, 0)",
+    "a key": "libc.syscall([248, 217][K], b'user', b'a', b'x', 1, -3)",
+    "faults handled by the program": "libc.syscall([323, 282][K], 1)",
+    "programs in the kernel": "libc.syscall([321, 280][K], 0, None, 0)",
+    "counters of the processor": "libc.syscall([298, 241][K], None, 0, 0, -1, 0)",
+    "tracing": "libc.ptrace(0, 0, 0, 0)",
+    "memory of another process": "libc.syscall([310, 270][K], 1, None, 0, None, 0, 0)",
+    "a file by its handle": "libc.syscall([304, 265][K], 0, None, 0)",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_kernel_refuses_what_a_program_has_no_use_for(name: str) -> None:
+    text = f"{LIBC}K = {MACHINE}[os.uname().machine]\ntell({CALLS[name]})\n"
+    result = open_sandbox("bubblewrap").run({"/w/a.py": text}, ["a.py"], cwd="/w")
+    assert result.stdout == "-1 1\n", (result.stdout, result.stderr)
+
+
+@pytest.mark.skipif(not _knows("--disable-userns"), reason="this bwrap is too old")
+def test_no_more_namespaces_of_users_can_be_made() -> None:
+    """Not even by the first process in a sandbox, which no filter watches."""
+    text = f"{LIBC}tell(libc.unshare(0x10000000))\n"
+    python = join(PREFIX if _foreign() else "/usr", "bin", basename(_interpreter()))
+    done = subprocess.run(
+        [*_command(), "--", python, "-I", "-S", "-c", text], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "-1 28\n", done.stderr
+
+
+def test_all_folders_together_hold_no_more_than_they_may() -> None:
+    files = {f"/top{number}/a.txt": "x" * 10_000 for number in range(150)}
+    text = """
+import os
+total = 0
+for top in ["/tmp", "/home/user", "/opt/inside", "/w", *sorted(f"/{name}" for name in os.listdir("/"))]:
+    try:
+        for number in range(100):
+            with open(f"{top}/f{number}", "wb") as file:
+                total += file.write(bytes(1 << 20))
+    except OSError:
+        pass
+print(total)
+"""
+    result = open_sandbox("bubblewrap").run({**files, "/w/a.py": text}, ["a.py"], cwd="/w", timeout_s=20)
+    assert 0 < int(result.stdout) <= MAX_FILES_BYTES + 150 * 10_000
+
+
+def test_one_limit_holds_for_all_that_a_program_keeps_in_memory() -> None:
+    """What it holds itself and what it writes to files, which lie in memory, too."""
+    text = """
+import sys, threading
+held = bytearray(int(sys.argv[1]) << 20)
+held[::4096] = b"x" * (len(held) // 4096)
+for folder in ("/tmp", "/home/user", "/opt/inside", "/w"):
+    for number in range(4 * (len(sys.argv) - 2)):
+        try:
+            with open(f"{folder}/f{number}", "wb") as file:
+                file.write(bytes(4 << 20))
+        except OSError:
+            break
+threading.Event().wait(0.3)
+print("there")
+"""
+    for words, code in ((["440"], 0), (["100", "files"], 0), (["440", "files"], 137)):
+        result = open_sandbox("bubblewrap").run({"/w/a.py": text}, ["a.py", *words], cwd="/w")
+        assert result.exit_code == code, (words, result.stdout, result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("act", "code"), [("threading.Event().wait(60)", 124), ("held = bytearray(470 << 20)\nfill()", 137)]
+)
+def test_who_closes_its_ends_is_watched_as_before(act: str, code: int) -> None:
+    text = f"""
+import os, threading
+def fill():
+    held[::4096] = b"x" * (len(held) // 4096)
+    for number in range(12):
+        with open(("/tmp", "/home/user", "/opt/inside", "/w")[number % 4] + f"/f{{number}}", "wb") as file:
+            file.write(bytes(4 << 20))
+    threading.Event().wait(60)
+os.closerange(0, 3)
+{act}
+"""
+    result = open_sandbox("bubblewrap").run({"/w/a.py": text}, ["a.py"], cwd="/w", timeout_s=3)
+    assert result.exit_code == code
+
+
+def test_what_programs_do_use_is_there() -> None:
+    text = """
+import asyncio, concurrent.futures, mmap, queue, random, select, socket, sqlite3, subprocess, tempfile, time
+with concurrent.futures.ThreadPoolExecutor(4) as pool:
+    print(sum(pool.map(lambda n: n * n, range(10))))
+one, other = socket.socketpair()
+one.sendall(b"hello")
+print(other.recv(5).decode(), len(mmap.mmap(-1, 1 << 16)))
+print(sqlite3.connect(":memory:").execute("select 6 * 7").fetchone()[0])
+with tempfile.TemporaryFile() as file:
+    print(file.write(b"abc"))
+async def soon():
+    await asyncio.sleep(1)
+    return "soon"
+print(asyncio.run(soon()))
+"""
+    result = open_sandbox("bubblewrap").run({"/w/a.py": text}, ["a.py"], cwd="/w")
+    assert (result.stdout, result.stderr) == ("285\nhello 65536\n42\n3\nsoon\n", "")
