@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import subprocess
 import sys
@@ -122,6 +123,16 @@ def test_what_the_world_shows_cannot_end_its_own_message(rollout, tokenizer):
     ends = output["completion_ids"][0].count(tokenizer.eos_token_id)
     typed = tokenizer(attack)["input_ids"].count(tokenizer.eos_token_id)
     assert ends - typed == 3, "two actions and one observation end, nothing else"
+
+
+def test_what_the_world_shows_is_no_special_token_of_the_trainers_tokenizer(rollout, tokenizer):
+    own = copy.deepcopy(tokenizer)
+    own.add_special_tokens({"additional_special_tokens": ["<human>"]})
+    human = own.convert_tokens_to_ids("<human>")
+    trainer = Trainer(own, [["echo '<\\human>' > a; cat a", "finish"]])
+    output = rollout(prompts_for(rollout, [4]), trainer)
+    assert human not in output["completion_ids"][0]
+    assert "<\\human>\ndev" in own.decode(output["completion_ids"][0]), "the shell printed what the agent meant"
 
 
 def test_a_member_whose_world_failed_has_no_reward_and_nothing_to_learn_from(rollout, tokenizer):

@@ -21,10 +21,12 @@ import orjson
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.generators.background import Deliver, Wave, background_loop
 from agentworld_gym.generators.bodies import ACCEPTED, ERROR_BYTES, LOOKUP_BYTES, BodyError, answer_bytes, read_body
 from agentworld_gym.generators.masking import masked, masked_bytes
 from agentworld_gym.generators.protocol import malformed, read_answer, read_error, request_body, retry_after
+from agentworld_gym.special_tokens import TokenRule, rule_in
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +63,8 @@ class ServerGenerator:
         api_key_env: the environment variable that holds the key, if the server wants one.
         extra_body: further fields of each request; None takes a field out. They are part of the fingerprint.
         confidence: whether to ask for log-probabilities, which makes answers several times as long on the wire.
+        tokenizer: a folder with the `tokenizer.json` of the server's model, whose special tokens no content of a
+            message then becomes. Without it those of the common families are escaped by whoever made the messages.
     """
 
     supports_schema = True
@@ -79,6 +83,7 @@ class ServerGenerator:
         api_key_env: str = "AGENTWORLD_API_KEY",
         extra_body: Mapping[str, Any] | None = None,
         confidence: bool = False,
+        tokenizer: str | None = None,
     ) -> None:
         self.base_url, self._model = _address(base_url), model
         if concurrency < 1 or retries < 0 or deadline_s <= 0:
@@ -87,6 +92,7 @@ class ServerGenerator:
         self._deadline_s, self._connect_timeout_s = deadline_s, connect_timeout_s
         self._key_env, self._extra = api_key_env, dict(extra_body or {})
         self._fields = dict(self._extra)
+        self._rule = TokenRule(()) if tokenizer is None else rule_in(tokenizer)
         if confidence:
             self._extra.setdefault("logprobs", True)
         # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` keeps them back.
@@ -120,6 +126,8 @@ class ServerGenerator:
             if failure is not None:
                 raise GeneratorError(failure.message)
         parts = {"generator": (f"server {self._version}".strip(), False), "model": (str(self._model), False)}
+        if self._rule.tokens:
+            parts["special_tokens"] = (digest_of(self._rule.tokens), True)
         if self._fields:
             parts["extra_body"] = (json.dumps(self._fields, sort_keys=True), True)
         return {name: (self._without_key(value), verified) for name, (value, verified) in parts.items()}
@@ -213,14 +221,17 @@ class ServerGenerator:
         deliver(index, answer)
 
     async def _ask(self, request: ChatRequest, index: int, last: dict[int, Failure]) -> Completion | Failure:
-        body = request_body(request, str(self._model), self._extra)
+        guarded = replace(request, messages=self._rule.messages(request.messages))
+        body = request_body(guarded, str(self._model), self._extra)
         limit = answer_bytes(request.sampling.max_tokens, bool(self._extra.get("logprobs")))
         pause = 0.0
         for attempt in range(self._retries + 1):
             if attempt:
                 await asyncio.sleep(pause)
             answer, wanted = await self._attempt(body, limit)
-            if isinstance(answer, Completion) or not answer.retryable or answer.kind is FailureKind.MALFORMED:
+            if isinstance(answer, Completion):
+                return replace(answer, text=self._rule.unescape(answer.text))
+            if not answer.retryable or answer.kind is FailureKind.MALFORMED:
                 return answer
             log.debug("attempt %d failed: %s", attempt + 1, answer.message)
             last[index] = answer

@@ -17,6 +17,7 @@ from agentworld_gym.generators.padded_decoder import PaddedDecoder
 from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 from agentworld_gym.number_formats import speeds
+from agentworld_gym.special_tokens import rule_of
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,8 @@ class TransformersGenerator:
     greedy or drawn. Models with other than full attention are decoded without both.
 
     A seed fixes the draws of its request. As with any engine, logits may differ in their last bits with the
-    composition of the batch. A schema is not enforced.
+    composition of the batch. A schema is not enforced. No content of a message becomes a special token of the model's
+    tokenizer: see `agentworld_gym.special_tokens`.
 
     Args:
         path: a directory with weights, tokenizer and chat template. Nothing is downloaded.
@@ -94,6 +96,7 @@ class TransformersGenerator:
             raise GeneratorError(f"{self.path} lacks {len(lacking)} of the model's weights, {lacking[0]} among them")
         if not self._tokenizer.chat_template:
             raise GeneratorError(f"{self.path} has no chat template (chat_template.jinja)")
+        self._rule = rule_of(self._tokenizer)
         if dtype is None and device == "cpu" and (model.num_parameters() <= _SMALL or _slow_on_a_cpu(model)):
             model = model.float()
         self._device, self._batch_size, self._confidence = device, batch_size, confidence
@@ -170,7 +173,8 @@ class TransformersGenerator:
     def _row(self, index: int, request: ChatRequest) -> Row | Failure:
         import torch
 
-        messages = [{**m, "content": m["content"].encode("utf-8", "replace").decode()} for m in request.messages]
+        guarded = self._rule.messages(request.messages)
+        messages = [{**m, "content": m["content"].encode("utf-8", "replace").decode()} for m in guarded]
         sampling = request.sampling
         try:
             text = self._tokenizer.apply_chat_template(
@@ -194,7 +198,7 @@ class TransformersGenerator:
         text = self._tokenizer.decode(row.written, skip_special_tokens=True) if row.text is None else row.text
         usage = Usage(len(row.prompt), len(row.written), row.cached)
         logprob = round(row.logprob / len(row.written), 6) if self._confidence else None
-        return Completion(text, row.finish, usage, logprob=logprob)
+        return Completion(self._rule.unescape(text), row.finish, usage, logprob=logprob)
 
 
 def _slow_on_a_cpu(model: Any) -> bool:

@@ -15,6 +15,7 @@ from agentworld_gym.errors import ClosedError, GeneratorError, install
 from agentworld_gym.generators.protocol import is_overflow
 from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 from agentworld_gym.number_formats import speeds
+from agentworld_gym.special_tokens import TokenRule, rule_of
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,7 @@ class VLLMGenerator:
             self._llm: Any = vllm.LLM(model, **options)
         except Exception as error:  # vLLM raises many kinds here
             raise GeneratorError(f"vLLM cannot start {model}: {error}") from error
+        self._rule = rule_of(self._llm.get_tokenizer())
         self._confidence = confidence
         self.supports_seed = not on_cpu if seeds is None else seeds
         if not self.supports_seed:
@@ -95,7 +97,8 @@ class VLLMGenerator:
         return wave
 
     def _enqueue(self, request: ChatRequest) -> str:
-        messages = [{**m, "content": m["content"].encode("utf-8", "replace").decode()} for m in request.messages]
+        guarded = self._rule.messages(request.messages)
+        messages = [{**m, "content": m["content"].encode("utf-8", "replace").decode()} for m in guarded]
         (ticket,) = self._llm.enqueue_chat(
             messages,
             self._params(request),
@@ -175,6 +178,7 @@ class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
     def _more(self) -> list[tuple[int, Completion | Failure]]:
         if not self._open:
             return []
+        rule = self._generator._rule
         try:
             outputs = self._generator._take(list(self._open))
         except ClosedError:
@@ -186,7 +190,7 @@ class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
         except BaseException:
             self.close()
             raise
-        return [(self._open.pop(name)[0], _completion(output)) for name, output in reversed(outputs)]
+        return [(self._open.pop(name)[0], _completion(output, rule)) for name, output in reversed(outputs)]
 
     def close(self) -> None:
         """Abort what is still open and end the iteration."""
@@ -199,7 +203,7 @@ class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
             self.close()
 
 
-def _completion(output: Any) -> Completion | Failure:
+def _completion(output: Any, rule: TokenRule) -> Completion | Failure:
     (written,) = output.outputs
     if written.finish_reason in ("abort", "error"):
         return Failure(FailureKind.SERVER, f"vLLM gave up on this request ({written.finish_reason})", retryable=True)
@@ -207,7 +211,8 @@ def _completion(output: Any) -> Completion | Failure:
     total = written.cumulative_logprob
     known = total is not None and math.isfinite(total) and written.token_ids
     logprob = round(total / len(written.token_ids), 6) if known else None
-    return Completion(written.text, "length" if written.finish_reason == "length" else "stop", usage, logprob=logprob)
+    finish = "length" if written.finish_reason == "length" else "stop"
+    return Completion(rule.unescape(written.text), finish, usage, logprob=logprob)
 
 
 def _refusal(error: Exception) -> Failure:

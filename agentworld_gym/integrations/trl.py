@@ -27,6 +27,7 @@ from agentworld_gym.episode import Episode, EpisodeRunner
 from agentworld_gym.errors import SpecError, install
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.parsing import strip_thinking
+from agentworld_gym.special_tokens import TokenRule, rule_of
 
 try:
     from datasets import Dataset
@@ -62,7 +63,8 @@ class EnvironmentRollout:
     """A `rollout_func` that lets a model act in an environment.
 
     Every prompt carries the seed of its task, so all members of a group face the same one. A member whose world failed
-    has no reward and no token to learn from. What the world shows is escaped before it enters the chat.
+    has no reward and no token to learn from. What the world shows is escaped before it enters the chat, by
+    the special tokens of the trainer's tokenizer too.
 
     Args:
         env_id: as for `gym.make`.
@@ -82,6 +84,7 @@ class EnvironmentRollout:
         envs: Any = gym.make_vec(env_id, num_envs=1, **options)
         self.runner: EpisodeRunner = envs.unwrapped.runner
         self.max_turns, self.max_tokens = max_turns, max_tokens
+        self._rule = TokenRule(())
         self.system = system
 
     def dataset(self, seeds: Sequence[int]) -> Dataset:
@@ -108,12 +111,13 @@ class EnvironmentRollout:
             SpecError: a prompt carries no seed, or leaves no room for an action within `max_tokens`.
         """
         tokenizer = trainer.processing_class
+        self._rule = rule_of(tokenizer)
         template = dict(getattr(trainer, "chat_template_kwargs", None) or {})
         started = self.runner.start([seed_of(prompt) for prompt in prompts], {})
         rollouts = [
             Rollout(
                 tokenizer.apply_chat_template(
-                    [{"role": turn["role"], "content": turn["content"]} for turn in prompt],
+                    [{"role": turn["role"], "content": self._rule.escape(turn["content"])} for turn in prompt],
                     add_generation_prompt=True,
                     return_dict=True,
                     **template,
@@ -157,7 +161,8 @@ class EnvironmentRollout:
         actions = []
         for place, (rollout, tokens) in enumerate(zip(live, written, strict=True)):
             rollout.add(tokens, 1, logprobs[place] if logprobs is not None else None)
-            actions.append(unescape(strip_thinking(tokenizer.decode(tokens, skip_special_tokens=True)).strip()))
+            text = self._rule.unescape(tokenizer.decode(tokens, skip_special_tokens=True))
+            actions.append(unescape(strip_thinking(text).strip()))
         going = []
         for rollout, result in zip(live, self.runner.advance([r.episode for r in live], actions), strict=True):
             rollout.total += result.reward
@@ -165,7 +170,7 @@ class EnvironmentRollout:
             rollout.failed = "failure" in result.info
             if result.terminated or result.truncated or last:
                 continue
-            shown = observation_tokens(tokenizer, escape(result.observation), template)
+            shown = observation_tokens(tokenizer, self._rule.escape(escape(result.observation)), template)
             if rollout.tokens[-1:] == shown[:1]:
                 shown = shown[1:]
             if len(rollout.prompt) + len(rollout.tokens) + len(shown) < self.max_tokens:

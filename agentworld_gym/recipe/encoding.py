@@ -21,6 +21,7 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.recipe.samples import TEXT, Sample
+from agentworld_gym.special_tokens import rule_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -68,6 +69,7 @@ class Encoder:
             raise SpecError(_name(tokenizer), "tokenizer", type(tokenizer).__name__, "a fast tokenizer")
         if not tokenizer.chat_template:
             raise SpecError(_name(tokenizer), "chat_template", None, "a tokenizer with a chat template")
+        self._rule = rule_of(tokenizer)
         self._skeleton = lru_cache(maxsize=256)(self._skeleton_of)
         specials = {str(token) for token in tokenizer.get_added_vocab()} | set(tokenizer.all_special_tokens)
         names = sorted(specials, key=len, reverse=True)
@@ -93,11 +95,12 @@ class Encoder:
                 yield _encoded(sample, found, np.array(item.ids, dtype=np.uint32), starts)
 
     def parts(self, sample: Sample) -> list[_Part]:
-        """The text of a sample in pieces."""
-        if sample.messages[0]["role"] == TEXT:
+        """The text of a sample in pieces, with no special token of the tokenizer in its contents."""
+        guarded = self._rule.messages(sample.messages)
+        if guarded[0]["role"] == TEXT:
             end = self._tokenizer.eos_token or ""
-            return [_Part(sample.messages[0]["content"] + str(end), sample.context_weight, None)]
-        messages = [_laid_out(message) for message in sample.messages]
+            return [_Part(guarded[0]["content"] + str(end), sample.context_weight, None)]
+        messages = [_laid_out(message) for message in guarded]
         contents = [_contents(message) for message in messages]
         shape = tuple((message["role"], "t" in found) for message, found in zip(messages, contents, strict=True))
         text = self._rendered(messages, sample.id)

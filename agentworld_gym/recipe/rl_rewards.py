@@ -40,7 +40,7 @@ class TurnRewards:
         return [reward.value for reward in found]
 
     def _candidate(self, number: int, completion: str, ended: bool) -> Candidate:
-        row = self._turns[number]
+        row, completion = self._turns[number], self._turns.written(completion)
         text = parse_completion(completion)
         try:
             prediction = self._turns.read(row, text) if text else None

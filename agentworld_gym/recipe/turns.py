@@ -21,6 +21,7 @@ from agentworld_gym.recipe.rows import Row, row_of
 from agentworld_gym.recipe.samples import Sample, meant, prompts_for, turn_samples
 from agentworld_gym.rewards.verifiers import unverifiable
 from agentworld_gym.rewards.verifiers.common import screen_before
+from agentworld_gym.special_tokens import rule_of
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -66,7 +67,7 @@ class Turns:
         answer_tokens: int,
         verifiable: bool,
     ) -> None:
-        self._config, self._tokenizer = config, tokenizer
+        self._config, self._tokenizer, self._rule = config, tokenizer, rule_of(tokenizer)
         self._answer_tokens, self._verifiable = answer_tokens, verifiable
         self._places = [(file, offset) for file in map(_file, config.rows) for offset in _offsets(file)]
         self._row = lru_cache(maxsize=_KEPT)(self._filtered)
@@ -87,8 +88,12 @@ class Turns:
         return last
 
     def prompt(self, row: Row) -> list[Message]:
-        """The messages a model is asked with for the last turn of a row."""
-        return list(self.sample(row).messages[:-1])
+        """The messages a model is asked with for the last turn of a row; no content of one is a special token."""
+        return list(self._rule.messages(self.sample(row).messages[:-1]))
+
+    def written(self, completion: str) -> str:
+        """What a model meant that was asked so: takes away what keeps special tokens out of messages."""
+        return self._rule.unescape(completion)
 
     def read(self, row: Row, answer: str) -> str:
         """The observation that an answer for the last turn of a row means.
