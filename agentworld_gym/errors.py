@@ -48,7 +48,10 @@ class SpecError(AgentWorldError, ValueError):
 
     def __init__(self, file: str | Path, key: str, value: Any, expected: str) -> None:
         self.file, self.key, self.value, self.expected = str(file), key, value, expected
-        shown = repr(value)
+        try:
+            shown = repr(value)
+        except RecursionError:
+            shown = f"a deep {type(value).__name__}"
         if len(shown) > 120:
             shown = shown[:117] + "..."
         super().__init__(f"{self.file}: {key}: got {shown}, expected {expected}")

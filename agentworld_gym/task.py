@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.keys import keys_at, nearest, value_at
+from agentworld_gym.plainyaml import check_plain, load_yaml
 from agentworld_gym.scoring import close, item_f1, row_f1
 from agentworld_gym.screens import GRAPHICAL, has_locator
 from agentworld_gym.screens.locate import compiled
@@ -20,12 +20,13 @@ from agentworld_gym.screens.locate import compiled
 Split = Literal["train", "validation", "test"]
 When = Literal["finish", "end", "step"]
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 
 class Strict(BaseModel):
-    """A frozen model that refuses unknown keys."""
+    """A frozen model that refuses unknown keys, and numbers that JSON cannot hold."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Expect(Strict):
@@ -198,6 +199,12 @@ class Task(Strict):
     free: tuple[str, ...] = ()
     free_values: tuple[str, ...] = ()
 
+    @field_validator("state", "hidden", "tools")
+    @classmethod
+    def _plain(cls, value: T) -> T:
+        check_plain(value)
+        return value
+
     @field_validator("menu", "expert")
     @classmethod
     def _locators(cls, actions: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
@@ -242,18 +249,15 @@ def read_yaml(path: Path) -> Any:
     """A YAML file as plain data (safe loader, UTF-8).
 
     Raises:
-        SpecError: if the file cannot be read or is not YAML.
+        SpecError: if the file cannot be read or is not YAML, or means too much; see `agentworld_gym.plainyaml`.
     """
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise MissingFile(path, "a YAML file") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(path, "file", type(error).__name__, "a readable UTF-8 file") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}" if mark else "the whole file"
-        raise SpecError(path, where, getattr(error, "problem", None) or str(error), "valid YAML") from error
+    return load_yaml(text, path)
 
 
 def validated(model: type[M], data: Any, file: str | Path) -> M:

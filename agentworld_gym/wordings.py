@@ -19,10 +19,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
 from jinja2 import BaseLoader, Environment
 
 from agentworld_gym.errors import SpecError
+from agentworld_gym.plainyaml import load_yaml
 
 if TYPE_CHECKING:
     Source = tuple[str, str | None, Callable[[], bool] | None]
@@ -95,13 +95,13 @@ def read_wordings(file: Path) -> Mapping[str, Mapping[str, Sequence[str]]]:
     """
     try:
         return _parsed(file, file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise SpecError(file, "file", str(error), "YAML") from error
 
 
 @lru_cache(maxsize=64)
 def _parsed(file: Path, text: str) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    data = yaml.safe_load(text)
+    data = load_yaml(text, file)
     if not isinstance(data, dict) or not all(isinstance(lines, dict) for lines in data.values()):
         raise SpecError(file, "file", data, "a mapping of templates to mappings of lines to texts")
     for template, lines in data.items():

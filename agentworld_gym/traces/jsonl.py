@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -80,12 +81,55 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
                 try:
                     row = orjson.loads(line)
                 except orjson.JSONDecodeError as error:
-                    raise TraceError(f"{path}: line {number}: not JSON ({error})") from error
+                    found, reason = problem_of(line, error)
+                    raise TraceError(f"{path}: line {number}: not JSON ({reason}): {found!r}") from error
                 if not isinstance(row, dict):
                     raise TraceError(f"{path}: line {number}: expected a JSON object")
                 yield row
     except OSError as error:
         raise _trace_error(path, error) from error
+
+
+def sealed(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """The row as it is written, with the digest of all that is in it and of the digest `before` it.
+
+    >>> first = sealed({"key": "a"})
+    >>> second = sealed({"key": "b"}, first["digest"])
+    >>> is_whole(second, first["digest"]), is_whole(second), is_whole({**second, "key": "c"}, first["digest"])
+    (True, False, False)
+    """
+    try:
+        digest = _digest(row, before)
+    except TypeError:
+        row = _cleaned(row)
+        digest = _digest(row, before)
+    return {**row, "digest": digest}
+
+
+def is_whole(row: Mapping[str, Any], before: str = "") -> bool:
+    """Whether a row that was read has the digest of what is in it and of what stood before it."""
+    return row.get("digest") == _digest({key: value for key, value in row.items() if key != "digest"}, before)
+
+
+def _digest(row: Mapping[str, Any], before: str) -> str:
+    return hashlib.blake2b(orjson.dumps([before, row], option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
+
+
+def check_fields(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, number: int) -> None:
+    """See that a row has some fields of some types.
+
+    >>> check_fields({"turn": "1"}, {"turn": int}, Path("a.jsonl"), 3)
+    Traceback (most recent call last):
+    agentworld_gym.errors.TraceError: a.jsonl: line 3: turn: got '1', expected int
+
+    Raises:
+        TraceError: names the file, the line, the field, its value and what was expected.
+    """
+    for name, kind in kinds.items():
+        value = row.get(name)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            wanted = getattr(kind, "__name__", str(kind))
+            raise TraceError(f"{path}: line {number}: {name}: got {str(row.get(name))[:80]!r}, expected {wanted}")
 
 
 def problem_of(line: bytes, error: orjson.JSONDecodeError) -> tuple[str, str]:

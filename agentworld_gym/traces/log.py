@@ -15,7 +15,7 @@ from typing import Any
 
 from agentworld_gym.errors import TraceError
 from agentworld_gym.fingerprint import Fingerprint
-from agentworld_gym.traces.jsonl import JsonlWriter, read_jsonl
+from agentworld_gym.traces.jsonl import JsonlWriter, check_fields, read_jsonl
 
 FORMAT = "agentworld-trace-1"
 
@@ -77,7 +77,7 @@ def read_trace(path: Path) -> Iterator[TraceEpisode]:
         path: a folder, or either of the two files of a run.
 
     Raises:
-        TraceError: nothing there, or not a trace.
+        TraceError: nothing there, or not a trace; or a line is no row of one (names the file and the line).
     """
     if path.is_dir():
         agents = sorted(path.glob("*.agent.jsonl"))
@@ -101,36 +101,54 @@ def read_header(path: Path) -> dict[str, Any]:
     return header
 
 
+_START: Mapping[str, Any] = {"episode": str, "turn": int, "task_id": str, "seed": int, "observation": str}
+_FORK: Mapping[str, Any] = {"parent": str, "parent_turn": int}
+_STEP: Mapping[str, Any] = {"episode": str, "turn": int, "action": str, "observation": str, "reward": float | int}
+_STEP = {**_STEP, "terminated": bool, "truncated": bool, "info": dict}
+_WORLD: Mapping[str, Any] = {"episode": str, "turn": int}
+
+
 def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
     read_header(agent_file)
     world_file = agent_file.with_name(agent_file.name.replace(".agent.jsonl", ".world.jsonl"))
     worlds: dict[tuple[str, int], dict[str, Any]] = {}
     if world_file.is_file():
-        for row in read_jsonl(world_file):
-            if "episode" in row:
-                worlds[row["episode"], row["turn"]] = row
+        for number, row in _rows(world_file):
+            check_fields(row, _WORLD, world_file, number)
+            worlds[row["episode"], row["turn"]] = row
     starts: dict[str, dict[str, Any]] = {}
     steps: dict[str, list[TraceStep]] = {}
-    for row in read_jsonl(agent_file):
-        if "episode" not in row:
-            continue
+    for number, row in _rows(agent_file):
+        check_fields(row, _START if row.get("turn") == 0 else _STEP, agent_file, number)
         episode = row["episode"]
         if row["turn"] == 0:
+            if "parent" in row:
+                check_fields(row, _FORK, agent_file, number)
             starts[episode], steps[episode] = row, []
             continue
-        if episode in steps:
-            steps[episode].append(
-                TraceStep(
-                    row["turn"],
-                    row["action"],
-                    row["observation"],
-                    row["reward"],
-                    row["terminated"],
-                    row["truncated"],
-                    row["info"],
-                    worlds.get((episode, row["turn"])),
-                )
+        if episode not in steps:
+            raise TraceError(
+                f"{agent_file}: line {number}: a step of episode {episode}, whose start is not in the trace"
             )
+        steps[episode].append(
+            TraceStep(
+                row["turn"],
+                row["action"],
+                row["observation"],
+                row["reward"],
+                row["terminated"],
+                row["truncated"],
+                row["info"],
+                worlds.get((episode, row["turn"])),
+            )
+        )
     for episode, start in starts.items():
         system = worlds.get((episode, 0), {}).get("system", "")
         yield TraceEpisode(episode, start, system, tuple(steps[episode]))
+
+
+def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a log behind its header, each with its line."""
+    rows = enumerate(read_jsonl(file), 1)
+    next(rows, None)
+    return rows

@@ -2,6 +2,10 @@
 
 A transition is keyed by a chain of digests: the world's fingerprint (model, spec, prompts, sampling), the task and the
 seed, then each action. Where one key comes up twice, the first answer wins, in the recording as in the replay.
+
+Each line carries the digest of what is in it and of the line before, so that a line that was edited, damaged or taken
+out is noticed when the recording is read. A digest has no secret: who makes all of them anew can write what was never
+observed, and lines that are missing at the end leave no mark.
 """
 
 from __future__ import annotations
@@ -22,14 +26,14 @@ from agentworld_gym.contracts import (
     Usage,
     World,
 )
-from agentworld_gym.errors import RecordingError
+from agentworld_gym.errors import RecordingError, TraceError
 from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.fingerprint import Fingerprint, digest_of
 from agentworld_gym.task import Task
-from agentworld_gym.traces.jsonl import JsonlWriter, read_jsonl
+from agentworld_gym.traces.jsonl import JsonlWriter, check_fields, is_whole, read_jsonl, sealed
 from agentworld_gym.worlds.waves import rounds
 
-FORMAT = "agentworld-recording-1"
+FORMAT = "agentworld-recording-2"
 
 
 def start_key(digest: str, task: Task, seed: int) -> str:
@@ -93,9 +97,10 @@ class RecordingWorld:
         self.fingerprint = inner.fingerprint
         self.deterministic = inner.deterministic
         self._rows: dict[str, dict[str, Any]] = {}
+        self._last = ""
         self._file = JsonlWriter(path)
         if not self._file.empty:
-            recorded, self._rows = read_recording(path)
+            recorded, self._rows, self._last = _read(path)
             if recorded.digest != self.fingerprint.digest:
                 self._file.close()
                 raise RecordingError(
@@ -103,7 +108,7 @@ class RecordingWorld:
                     "record to another file"
                 )
         else:
-            self._file.write([{"format": FORMAT, "fingerprint": self.fingerprint.as_dict()}])
+            self._write([{"format": FORMAT, "fingerprint": self.fingerprint.as_dict()}])
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[RecordedSession | Failure]:
         """Begin in the inner world and record the first observations."""
@@ -118,7 +123,7 @@ class RecordingWorld:
             sessions.append(session)
             row = {"key": key, "task": task.id, "seed": seed, "text": escape(inner.observation), "system": inner.system}
             rows += self._keep(row)
-        self._file.write(rows)
+        self._write(rows)
         return sessions
 
     def step(self, sessions: Sequence[RecordedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
@@ -135,7 +140,7 @@ class RecordingWorld:
                 if isinstance(answer, Observation):
                     row = {"key": keys[index], "parent": sessions[index].key, "action": actions[index].raw}
                     rows += self._keep({**row, **_packed(answer)})
-            self._file.write(rows)
+            self._write(rows)
             for index in indices:
                 self._settle(sessions[index], actions[index], keys[index], index, asked, results)
         return results
@@ -177,6 +182,15 @@ class RecordingWorld:
         self._rows[row["key"]] = row
         return [row]
 
+    def _write(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Append rows, each with its digest."""
+        last, lines = self._last, []
+        for row in rows:
+            lines.append(sealed(row, last))
+            last = lines[-1]["digest"]
+        self._file.write(lines)
+        self._last = last
+
     def passes(
         self, sessions: Sequence[RecordedSession], tests: Sequence[Mapping[str, str | None]]
     ) -> list[bool | Failure | None]:
@@ -188,7 +202,7 @@ class RecordingWorld:
         for session, files, answer in zip(sessions, tests, found, strict=True):
             if isinstance(answer, bool):
                 rows += self._keep({"key": tests_key(session.key, files), "passes": answer})
-        self._file.write(rows)
+        self._write(rows)
         return found
 
     def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
@@ -201,7 +215,7 @@ class RecordingWorld:
             if not isinstance(places, Failure):
                 key = outcome_key(session.key)
                 rows += self._keep({"key": key, "collateral": None if places is None else list(places)})
-        self._file.write(rows)
+        self._write(rows)
         return found
 
     def close(self) -> None:
@@ -292,20 +306,55 @@ def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
     """The fingerprint of the recorded world, and its rows by key (the first of equal keys).
 
     Raises:
-        RecordingError: the file is not there or is no recording.
+        RecordingError: the file is not there or is no recording; or a line is not what was recorded (names it).
+        TraceError: a line is no JSON (names it).
     """
+    fingerprint, found, _ = _read(path)
+    return fingerprint, found
+
+
+def _read(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]], str]:
+    """What `read_recording` gives, and the digest of the last line."""
     if not path.is_file():
         raise RecordingError(f"{path}: no such recording; make one with world='record:{path}+WORLD'")
-    rows = iter(read_jsonl(path))
-    header = next(rows, {})
+    rows = enumerate(read_jsonl(path), 1)
+    _, header = next(rows, (1, {}))
     if header.get("format") != FORMAT:
-        raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r})")
+        raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r}; record again)")
+    last = _checked(header, _HEADER, path, 1, "")
     found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        if "key" not in row:
-            raise RecordingError(f"{path}: a row without a key: {str(row)[:80]}")
+    for number, row in rows:
+        last = _checked(row, _kinds_of(row), path, number, last)
         found.setdefault(row["key"], row)
-    return Fingerprint.from_dict(header["fingerprint"]), found
+    return Fingerprint.from_dict(header["fingerprint"]), found, last
+
+
+_HEADER: Mapping[str, Any] = {"fingerprint": dict}
+_START: Mapping[str, Any] = {"key": str, "task": str, "seed": int, "text": str, "system": str}
+_STEP: Mapping[str, Any] = {"key": str, "parent": str, "action": str, "text": str, "usage": list, "prompt": str}
+_STEP = {**_STEP, "completion": str, "reasoning": str, "seed": int | None}
+
+
+_PASSES: Mapping[str, Any] = {"key": str, "passes": bool}
+_COLLATERAL: Mapping[str, Any] = {"key": str, "collateral": list | None}
+
+
+def _kinds_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a row with their types."""
+    kinds = {"task": _START, "passes": _PASSES, "collateral": _COLLATERAL}
+    return next((fields for name, fields in kinds.items() if name in row), _STEP)
+
+
+def _checked(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, number: int, before: str) -> str:
+    """The digest of a row that is what was recorded behind the digest `before`."""
+    if not is_whole(row, before):
+        said = "its digest is not that of what it holds and of the line before: something was changed or taken out"
+        raise RecordingError(f"{path}: line {number}: {said if 'digest' in row else 'an entry without a digest'}")
+    try:
+        check_fields(row, kinds, path, number)
+    except TraceError as error:
+        raise RecordingError(str(error)) from error
+    return str(row["digest"])
 
 
 def _inner(session: RecordedSession) -> Session:

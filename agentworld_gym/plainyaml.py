@@ -1,0 +1,126 @@
+"""YAML as plain data of a bounded size, whoever wrote it: no objects, no circles, nothing that grows when it is read.
+
+An alias costs a character and may stand for a whole document, so that a few lines can mean more than any memory holds.
+What a document means is therefore counted before it is built.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agentworld_gym.errors import SpecError
+
+MAX_DEPTH = 64
+"""Collections may lie within each other so deep."""
+
+MAX_SIZE = 20_000_000
+"""Characters and values that a document may mean, its aliases written out."""
+
+
+MAX_VALUES = 2_000_000
+"""Values that the state of a task may hold."""
+
+
+def check_plain(value: Any) -> None:
+    """See that data is finite in every way, so that it can be written down.
+
+    >>> check_plain({"a": [1, 2.5, "x", None]})
+
+    Raises:
+        ValueError: it nests too deep, or within itself; or it holds too many values, or a number that is not finite.
+    """
+    level, count = [value], 0
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, float) and not math.isfinite(item):
+                raise ValueError(f"finite numbers, which {item} is not")
+            if isinstance(item, Mapping):
+                below += item.values()
+            elif isinstance(item, list | tuple):
+                below += item
+        count += len(below)
+        if count > MAX_VALUES:
+            raise ValueError(f"at most {MAX_VALUES} values")
+        if not below:
+            return
+        level = below
+    raise ValueError(f"nested at most {MAX_DEPTH} deep, and never within itself")
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, which counts what it reads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+        self._sizes: dict[int, int] = {}
+        self._kept: list[Any] = []
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """A node, of which the size is known once it is whole."""
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        is_alias = self.check_event(yaml.AliasEvent)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise yaml.MarkedYAMLError(problem=f"nested deeper than {MAX_DEPTH}", problem_mark=mark)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if is_alias:
+            if id(node) not in self._sizes:
+                raise yaml.MarkedYAMLError(problem="an alias of what it stands in", problem_mark=mark)
+        else:
+            self._sizes[id(node)] = self._size(node)
+            self._kept.append(node)  # so that no other node gets its id
+            if self._sizes[id(node)] > MAX_SIZE:
+                problem = f"more than {MAX_SIZE} characters with its aliases written out"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+        return node
+
+    def _size(self, node: Any) -> int:
+        if isinstance(node, yaml.ScalarNode):
+            return 1 + len(node.value)
+        if isinstance(node, yaml.MappingNode):
+            return 1 + sum(self._sizes[id(key)] + self._sizes[id(value)] for key, value in node.value)
+        return 1 + sum(self._sizes[id(item)] for item in node.value)
+
+
+def _finite(loader: _Loader, node: Any) -> float:
+    """A number of the document; one that JSON cannot hold is none."""
+    value = float(loader.construct_yaml_float(node))
+    if not math.isfinite(value):
+        raise yaml.MarkedYAMLError(problem=f"{node.value} is no finite number", problem_mark=node.start_mark)
+    return value
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _finite)
+
+
+def load_yaml(text: str, file: str | Path) -> Any:
+    r"""The plain data that a text of YAML means.
+
+    >>> load_yaml("a: &x [1]\nb: *x", "notes.yaml")
+    {'a': [1], 'b': [1]}
+    >>> load_yaml("weight: .inf", "notes.yaml")
+    Traceback (most recent call last):
+    agentworld_gym.errors.SpecError: notes.yaml: line 1: got '.inf is no finite number', expected valid YAML
+
+    Raises:
+        SpecError: names the file, the line and the problem: no YAML, too deep, too large, or about itself.
+    """
+    loader = _Loader(text)
+    try:
+        return loader.get_single_data()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark else "the whole file"
+        raise SpecError(file, where, getattr(error, "problem", None) or str(error), "valid YAML") from error
+    except (ValueError, RecursionError) as error:  # a date that is none, a number of too many digits
+        raise SpecError(file, "the whole file", str(error), "valid YAML") from error
+    finally:
+        loader.dispose()
