@@ -25,7 +25,7 @@ from agentworld_gym.contracts import (
     World,
 )
 from agentworld_gym.errors import AgentWorldError, RecordingError
-from agentworld_gym.rewards.checks import carried_out, due, passed, score, score_with_collateral
+from agentworld_gym.rewards.checks import brought_about, carried_out, due, passed, score, score_with_collateral
 from agentworld_gym.rewards.probes import Probe, run_probes
 from agentworld_gym.rewards.rubric import Case, RubricJudge
 from agentworld_gym.screens.sight import Sight
@@ -303,8 +303,9 @@ class EpisodeRunner:
                 elif check.rubric is not None:
                     cases.append((index, number))
                 else:
-                    deeds = [] if check.action is None else carried_out(self._parsed(episode))
-                    ending.passed[number] = passed(check, deeds, episode.observations, actions[index].answer)
+                    acted = self._parsed(episode) if check.answer is None else []
+                    shown = brought_about(acted, episode.observations[: len(acted) + 1])
+                    ending.passed[number] = passed(check, carried_out(acted), shown, actions[index].answer)
             if over and self.spec.reward.rubric:
                 cases.append((index, None))
         if probes:

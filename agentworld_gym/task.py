@@ -118,9 +118,9 @@ class Check(Strict):
 
     Exactly one of: `probe` (an action run on a fork, or several one after the other; the output of the last must pass
     `expect`), `answer` (what follows `finish:`), `action` (some action of the episode that was carried out; a JSON
-    object stands on one line, with a space after each comma and colon), `observation` (some observation of the
-    episode), `rubric` (a question a judge answers). `when` says at which moment it is tested: on `finish`, at any `end`
-    of the episode (the step limit too), or after every `step`.
+    object stands on one line, with a space after each comma and colon), `observation` (what some such
+    action showed), `rubric` (a question a judge answers). `when` says at which moment it is tested: on `finish`, at any
+    `end` of the episode (the step limit too), or after every `step`.
 
     A probe may hold `tests`: test files by their path from the root, with their text, or nothing for the text that they
     had at the start. A world that can runs them itself and judges the values that the tested code gives; its verdict

@@ -63,6 +63,21 @@ def test_a_spec_survives_json(env_id):
     assert again.spec.kwargs == env.spec.kwargs
 
 
+def test_an_observation_check_is_not_met_by_the_instruction_nor_by_what_cannot_be_read():
+    task = {
+        "instruction": "Find the file that says: ready to go.",
+        "state": {"cwd": "/home/dev", "files": {"/home/dev/b.txt": "ready to go\n"}},
+        "success": [{"observation": {"contains": "ready to go"}}],
+    }
+    for acts, expected in (([], False), (["[{ready to go"], False), (["ls"], False), (["cat b.txt"], True)):
+        env = make("AgentWorld/Terminal-v0", world="grounded")
+        observation, _ = env.reset(seed=1, options={"task": task})
+        assert "ready to go" in observation
+        for action in acts:
+            env.step(action)
+        assert env.step("finish")[4]["success"] is expected, acts
+
+
 def test_the_first_observation_holds_the_instruction_and_what_the_world_shows():
     env = make(world="grounded")
     observation, info = env.reset(seed=1, options={"task": TASK})

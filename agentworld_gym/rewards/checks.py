@@ -27,7 +27,7 @@ def passed(check: Check, actions: Sequence[str], observations: Sequence[str], an
     Args:
         check: the check.
         actions: the actions that were carried out, as `carried_out` gives them.
-        observations: all that was shown.
+        observations: what these actions brought about, as `brought_about` gives it.
         answer: what followed `finish:`; None where nothing did.
     """
     if check.answer is not None:
@@ -51,8 +51,29 @@ def carried_out(actions: Iterable[Action]) -> list[str]:
     return [
         json.dumps(action.parsed, ensure_ascii=False) if isinstance(action.parsed, dict) else action.raw
         for action in actions
-        if action.kind is ActionKind.ACT and action.error is None
+        if _is_deed(action)
     ]
+
+
+def brought_about(actions: Sequence[Action], observations: Sequence[str]) -> list[str]:
+    """What was shown after each action that a world acted on.
+
+    What is shown before the first action holds the instruction, and the answer to what could not be read may hold its
+    words: neither is anything that the agent has done.
+
+    Args:
+        actions: those of an episode.
+        observations: what was shown at the start, and after each action.
+
+    >>> done, ended = Action("ls", ActionKind.ACT), Action("finish", ActionKind.FINISH)
+    >>> brought_about([done, ended], ["Find a.txt.", "a.txt", "a.txt"])
+    ['a.txt']
+    """
+    return [shown for action, shown in zip(actions, observations[1:], strict=True) if _is_deed(action)]
+
+
+def _is_deed(action: Action) -> bool:
+    return action.kind is ActionKind.ACT and action.error is None
 
 
 def score(task: Task, reached: Mapping[int, float]) -> float:
