@@ -1,7 +1,8 @@
 """What an episode changed beside what its task asks for: two flat states compared with those of the task's expert.
 
 An agent's changes are held against the expert's. What only one of the two changed, or changed to another value, is
-collateral, or was left undone. Data says what does not count: see `agentworld_gym.spec.OutcomeSpec`.
+collateral, or was left undone. Data says what does not count: see `agentworld_gym.spec.OutcomeSpec`. Words that an
+instruction quotes are not free, though: who is told to write 'New hours' has to write that.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.scoring import normalised
 from agentworld_gym.spec import OutcomeSpec
 from agentworld_gym.task import Task
 
@@ -27,6 +29,7 @@ _ROUNDS = 3
 """How far the numbers of rows are followed: a payment of an order of a customer."""
 
 _GONE = object()
+_QUOTED = re.compile(r"(?<!\w)'([^\n]+?)'(?!\w)|\"([^\"\n]+)\"")
 _WILD = re.compile(r"\*\*|\*|#")
 _WILD_MEANS = {"**": ".*", "*": "[^/]*", "#": r"\d+"}
 
@@ -46,17 +49,37 @@ class Rules:
     free_values: re.Pattern[str]
     rows: re.Pattern[str]
     numbers: re.Pattern[str]
+    quoted: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, spec: OutcomeSpec, task: Task) -> Rules:
         """The rules of a domain with what a task adds to them."""
         lists = (spec.free + task.free, spec.free_values + task.free_values, spec.rows, spec.numbers)
-        return _compiled(lists)
+        return Rules(*_compiled(lists), quoted(task.instruction))
+
+    def prescribed(self, span: Span) -> frozenset[str]:
+        """The quoted words that stand in the end where values are free, and did not in the beginning."""
+        written = (
+            normalised(value)
+            for key, value in span.end.items()
+            if isinstance(value, str) and span.start.get(key) != value and self.free_values.fullmatch(key)
+        )
+        return self.quoted & frozenset(written)
+
+
+def quoted(instruction: str) -> frozenset[str]:
+    """What stands in quotes in an instruction, in the form in which answers are compared.
+
+    >>> sorted(quoted("Reply to the customer's mail 'A question': \\"It's on Tuesday.\\""))
+    ['a question', "it's on tuesday"]
+    """
+    found = _QUOTED.finditer(instruction)
+    return frozenset(normalised(match[1] or match[2]) for match in found) - {""}
 
 
 @lru_cache(maxsize=256)
-def _compiled(lists: tuple[tuple[str, ...], ...]) -> Rules:
-    return Rules(*map(_any, lists))
+def _compiled(lists: tuple[tuple[str, ...], ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(map(_any, lists))
 
 
 def _any(patterns: Iterable[str]) -> re.Pattern[str]:
@@ -92,7 +115,8 @@ def collateral(agent: Span, expert: Span, rules: Rules) -> tuple[str, ...]:
     >>> collateral(Span(start, agent), Span(start, expert), rules)
     ('orders/2/status', 'refunds/7')
     """
-    mine, theirs = _Ending(agent, rules), _Ending(expert, rules)
+    prescribed = rules.prescribed(expert)
+    mine, theirs = _Ending(agent, rules, prescribed), _Ending(expert, rules, prescribed)
     found = set(_rows_apart(mine, theirs)) | set(_fields_apart(mine, theirs, agent, expert, rules))
     return tuple(sorted(found)[:MOST_NAMED])
 
@@ -100,8 +124,8 @@ def collateral(agent: Span, expert: Span, rules: Rules) -> tuple[str, ...]:
 class _Ending:
     """The end of an episode, as the fields of what was there before and the rows that were made since."""
 
-    def __init__(self, span: Span, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, span: Span, rules: Rules, prescribed: frozenset[str]) -> None:
+        self._rules, self._prescribed = rules, prescribed
         before = {row for key in span.start for row in _rows_of(key, rules)}
         self.fields: dict[str, Value] = {}
         self.made: dict[str, dict[str, Value]] = {}
@@ -123,12 +147,19 @@ class _Ending:
 
     def _digest(self, row: str) -> str:
         """What a row holds: its fields without values that are free, and other rows in place of their numbers."""
-        free = self._rules.free_values
         fields = [
-            (self._unnumbered(name), None if free.fullmatch(f"{row}/{name}") else self._meant(f"{row}/{name}", value))
-            for name, value in self.made[row].items()
+            (self._unnumbered(name), self._chosen(f"{row}/{name}", value)) for name, value in self.made[row].items()
         ]
         return digest_of([row.rpartition("/")[0], sorted(fields, key=repr)])
+
+    def _chosen(self, key: str, value: Value) -> Value:
+        """A value as it is compared; of a free one only the words that are prescribed."""
+        return self.words(value) if self._rules.free_values.fullmatch(key) else self._meant(key, value)
+
+    def words(self, value: object) -> str | None:
+        """The prescribed words that a value is, but for case and stops; None where it is none of them."""
+        said = normalised(value) if isinstance(value, str) and self._prescribed else None
+        return said if said in self._prescribed else None
 
     def _unnumbered(self, name: str) -> str:
         return re.sub(r"(?<![^/])\d+(?![^/])", "#", name)
@@ -182,7 +213,8 @@ def _fields_apart(mine: _Ending, theirs: _Ending, agent: Span, expert: Span, rul
         touched, wanted = _changed(agent.start, key, got), _changed(expert.start, key, due)
         if not touched and not wanted:
             continue
-        if touched and wanted and _GONE not in (got, due) and rules.free_values.fullmatch(key):
+        same = _GONE not in (got, due) and mine.words(got) == theirs.words(due)
+        if touched and wanted and same and rules.free_values.fullmatch(key):
             continue
         yield _row_gone(key, agent, rules) or key
 

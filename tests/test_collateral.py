@@ -22,8 +22,8 @@ RULES = OutcomeSpec(
 )
 
 
-def task(**more: Any) -> Task:
-    return Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}}], **more)  # type: ignore[list-item]
+def task(instruction: str = "i", **more: Any) -> Task:
+    return Task(id="t", domain="d", instruction=instruction, success=[{"answer": {"equals": "1"}}], **more)  # type: ignore[list-item]
 
 
 def apart(start: State, agent: State, expert: State, **more: Any) -> tuple[str, ...]:
@@ -56,6 +56,29 @@ def test_a_removed_row_is_named_once() -> None:
 def payment(number: int, order: int, amount: float) -> State:
     row = {"payment_id": number, "order_id": order, "amount": amount, "sent_at": f"10:0{number}"}
     return {f"payments/{number}/{column}": value for column, value in row.items()}
+
+
+LETTER: State = {"letters/1/text": "Hello.", "letters/1/read": True}
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_words_are_free_unless_the_instruction_quotes_them(made: bool) -> None:
+    start: State = {} if made else LETTER
+    expert, agent = ({**LETTER, "letters/1/text": text} for text in ("It is on Tuesday", "So it is"))
+    assert apart(start, agent, expert, instruction="Answer the customer's letter.") == ()
+    assert apart(start, agent, expert, instruction="Answer: 'It is on Tuesday'.") != ()
+    assert apart(start, expert, expert, instruction="Answer: 'It is on Tuesday'.") == ()
+
+
+@pytest.mark.parametrize("text", ["It is on Tuesday.", " it is on  tuesday "])
+def test_case_and_stops_of_quoted_words_do_not_matter(text: str) -> None:
+    expert, agent = ({**LETTER, "letters/1/text": words} for words in ("It is on Tuesday", text))
+    assert apart(LETTER, agent, expert, instruction='Answer "It is on Tuesday".') == ()
+
+
+def test_quoted_words_that_the_expert_writes_nowhere_prescribe_nothing() -> None:
+    expert, agent = ({**LETTER, "letters/1/text": text} for text in ("Tuesday", "A question"))
+    assert apart(LETTER, agent, expert, instruction="Answer the letter 'A question'.") == ()
 
 
 def test_rows_made_in_another_order_are_the_same_rows() -> None:
