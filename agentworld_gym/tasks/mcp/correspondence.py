@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from agentworld_gym.tasks.mcp.scene import Scene
@@ -128,9 +129,10 @@ class Question:
 
     @property
     def telltales(self) -> tuple[str, ...]:
-        """The words by which wrong values differ from the right one: "3 or 10 June" tells 10."""
-        words = {word: None for value in self.others for word in value.split()}
-        return tuple(word for word in words if word not in self.found[0].split())
+        """The words and numbers by which wrong values differ from the right one: "3 or 10 June" tells 10."""
+        right = re.findall(r"\w+", self.found[0])
+        words = {word: None for value in self.others for word in re.findall(r"\w+", value)}
+        return tuple(word for word in words if word not in right)
 
     @property
     def what(self) -> str:

@@ -18,6 +18,7 @@ from agentworld_gym.tasks.web.scene import (
     family,
     fill_in,
     go,
+    paragraph,
     press,
     write,
 )
@@ -178,7 +179,7 @@ def answer_mail(scene: Scene, level: int) -> Draft:
     reply = [click("Reply"), write("Text", text), press("Send")]
 
     def letter(subject: str, to: Person, told: str) -> tuple[list[str], list[str]]:
-        return [sent, click(subject)], [rf"definition [^\n]*: {re.escape(to.address)}\n", rf"\]: {re.escape(told)}\n"]
+        return [sent, click(subject)], [rf"definition [^\n]*: {re.escape(to.address)}\n", paragraph(told)]
 
     subject = "A question"
     path, wants = letter(f"Re: {subject}", asker, text)

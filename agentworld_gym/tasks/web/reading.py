@@ -16,6 +16,7 @@ from agentworld_gym.tasks.web.scene import (
     fill_in,
     go,
     in_row,
+    paragraph,
     press,
     term,
     url,
@@ -273,7 +274,7 @@ def follow_policy(scene: Scene, level: int) -> Draft:
     ]
     checks = [
         scene.shows(home, *settled(who, last)),
-        scene.shows(page, term("Assignee", who.name), rf"\]: {re.escape(note)}\n"),
+        scene.shows(page, term("Assignee", who.name), paragraph(note)),
     ]
     instruction = (
         f"In the tracker, {goal}, which is about {fault.area}, as the wiki's page {url(path('Faults'))} says."

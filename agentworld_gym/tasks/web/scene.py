@@ -141,6 +141,11 @@ def term(name: str, value: str) -> str:
     return rf"- term [^\n]*: {re.escape(name)}\n(?:(?!- term\b).)*?(?<![\w.,]){re.escape(value)}(?![\w.,])"
 
 
+def paragraph(text: str) -> str:
+    """A pattern for a paragraph with just this text, but for stops at its end."""
+    return rf"\]: {re.escape(text.rstrip('.!'))}[.!]?\n"
+
+
 def euros(amount: float) -> str:
     """An amount as pages show it.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from agentworld_gym.tasks.draft import Draft
@@ -16,6 +15,7 @@ from agentworld_gym.tasks.web.scene import (
     fill_in,
     go,
     in_row,
+    paragraph,
     press,
     term,
     url,
@@ -219,7 +219,7 @@ def open_issue(scene: Scene, level: int) -> Draft:
     wrong = _near(scene, number)
     if level == 1:
         expert = [click("New issue"), fill, choose("Priority", priority), press("Open issue")]
-        checks = [scene.shows(page, heading, term("Priority", priority), re.escape(fault.text))]
+        checks = [scene.shows(page, heading, term("Priority", priority), paragraph(fault.text))]
         goal = scene.say(
             f"Open an issue '{fault.title}' with the description '{fault.text}' and priority {priority}.",
             f"Report '{fault.title}' in the tracker, priority {priority}, description '{fault.text}'.",
@@ -281,7 +281,7 @@ def open_issue(scene: Scene, level: int) -> Draft:
     )
     wrong = _near(scene, number)[:2]
     turns = [turns[0], choose("Priority", odd), stray, click(strange, "checkbox")]
-    wants += [f"Told by {customer.name}", re.escape(fault.text)]
+    wants += [paragraph(f"Told by {customer.name}"), paragraph(fault.text)]
     return scene.draft(instruction, expert, turns, [scene.shows(page, *wants)], f"#{number}", wrong, 16)
 
 
