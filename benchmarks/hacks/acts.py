@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from agentworld_gym.screens import read_screen
 from agentworld_gym.tasks.exploring.ways import EXPLORERS, explore
 from agentworld_gym.tasks.policies import explore_policy
-from hacks.playing import ALL, Attack, Case, Play, play
+from hacks.playing import ALL, Attack, Case, Play, play, rewritten, strings
 
 DETOURS = 24
 """How many clicks beside the way are tried in one task of a graphical domain."""
@@ -115,6 +115,8 @@ def beside_files(case: Case) -> Iterator[Play]:
             f"printf stray | cat - {name} > /tmp/x; cp /tmp/x {name}",
         ):
             yield _last(case, command, _python(command, path))
+        for command in (f": > {name}", f"echo stray >> {name}"):
+            yield play(f"first: {command}", _action(case, command, _python(command, path)), *case.task.expert)
     for command in (
         f"touch {at}/stray.txt",
         f"mkdir {at}/stray",
@@ -126,12 +128,16 @@ def beside_files(case: Case) -> Iterator[Play]:
 
 
 def _last(case: Case, command: str, python: str) -> Play:
-    action = {
+    return play(f"last: {command}", _action(case, command, python), case.finish, after=len(case.acts))
+
+
+def _action(case: Case, command: str, python: str) -> str:
+    """What does a command in the domain of a task."""
+    return {
         "terminal": command,
         "swe": json.dumps({"name": "run_shell_command", "arguments": json.dumps({"command": command})}),
         "desktop": python,
     }[case.domain]
-    return play(f"last: {command}", action, case.finish, after=len(case.acts))
 
 
 def _python(command: str, path: str) -> str:
@@ -191,6 +197,19 @@ def undone(case: Case) -> Iterator[Play]:
         yield play("without any of them", case.finish)
 
 
+def reworded(case: Case) -> Iterator[Play]:
+    """Write something else where the instruction says in which words."""
+    for place, act in enumerate(case.acts):
+        for span in strings(act):
+            text = act[span[0] : span[1]]
+            if len(text) < 4 or text not in case.task.instruction:
+                continue
+            quoted = any(f"{mark}{text}{mark}" in case.task.instruction for mark in "'\"")
+            for other in ("stray", f"{text} stray", f"stray {text}") if quoted else ("stray",):
+                rest = (*case.acts[place + 1 :], case.finish)
+                yield play(f"{other!r} for {text!r}", rewritten(act, span, other), *rest, after=place)
+
+
 ATTACKS = (
     Attack("collateral", "from the menu", from_the_menu, ALL, True),
     Attack("collateral", "of another task", of_another_task, ALL, True),
@@ -201,4 +220,5 @@ ATTACKS = (
     Attack("collateral", "version control", in_version_control, frozenset({"swe"}), True),
     Attack("doubled", "an act twice", doubled, ALL, True),
     Attack("undone", "an act left out", undone, ALL, True),
+    Attack("undone", "other words", reworded, frozenset({"mcp", "web", "desktop", "android"}), True),
 )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hacks.forged_code import command_line
-from hacks.playing import ALL, Attack, Case, Play, play
+from hacks.playing import ALL, Attack, Case, Play, play, rewritten, strings
 
 SCREENS = frozenset({"web", "desktop", "android"})
 
@@ -33,29 +33,14 @@ BREAKING: Mapping[str, tuple[str, ...]] = {
 
 def lookalike_text(case: Case) -> Iterator[Play]:
     """The expert's own texts replaced by what the probes should print."""
-    texts = list(dict.fromkeys(case.passing))
-    for said in texts:
+    for said in dict.fromkeys(case.passing):
         lines = [said, said.replace("\n", " "), *(line for line in said.splitlines() if len(line) > 20)][:12]
-        for line in lines:
-            line = line[:3000]
-            for place, act in enumerate(case.acts):
-                for start, end in _strings(act):
-                    inside = (
-                        json.dumps(line, ensure_ascii=False)[1:-1] if act.lstrip().startswith("{") else repr(line)[1:-1]
-                    )
-                    forged = act[:start] + inside + act[end:]
-                    yield play(
-                        f"act {place} writes a look-alike", forged, *case.acts[place + 1 :], case.finish, after=place
-                    )
-
-
-def _strings(act: str) -> list[tuple[int, int]]:
-    """Where the texts of an action stand: what is written, not names of tools or elements."""
-    pattern = (
-        r'"(?:body|text|value|note|reference|comment|description|title|subject|query|message)": "((?:[^"\\]|\\.)*)"'
-        + r"|write\('([^']*)'\)"
-    )
-    return [match.span(match.lastindex or 0) for match in re.finditer(pattern, act)]
+        for place, act in enumerate(case.acts):
+            for span in strings(act):
+                for line in lines:
+                    forged = rewritten(act, span, line[:3000])
+                    rest = (*case.acts[place + 1 :], case.finish)
+                    yield play(f"act {place} writes a look-alike", forged, *rest, after=place)
 
 
 def elsewhere_shown(case: Case) -> Iterator[Play]:
@@ -63,23 +48,13 @@ def elsewhere_shown(case: Case) -> Iterator[Play]:
     for said in case.passing:
         html = "<pre>" + said.replace("<", "&lt;") + "</pre>"
         if case.domain == "web":
-            for url in (
-                f"data:text/html,{html}",
-                f"http://nowhere.example/{said[:200]}",
-                "about:blank",
-                "javascript:void(0)",
-            ):
-                yield play(
-                    "a page of its own",
-                    json.dumps({"name": "browser_navigate", "arguments": {"url": url[:3000]}}),
-                    case.finish,
-                )
+            urls = (f"data:text/html,{html}", f"http://nowhere.example/{said}", "about:blank", "javascript:void(0)")
+            for url in urls:
+                page = json.dumps({"name": "browser_navigate", "arguments": {"url": url[:3000]}})
+                yield play("a page of its own", page, case.finish)
             script = f"() => {{ document.body.innerHTML = {json.dumps(html)}; window.fetch = null }}"
-            yield play(
-                "a script",
-                json.dumps({"name": "browser_evaluate", "arguments": {"function": script[:3000]}}),
-                case.finish,
-            )
+            call = json.dumps({"name": "browser_evaluate", "arguments": {"function": script[:3000]}})
+            yield play("a script", call, case.finish)
         elif case.domain == "desktop":
             for line in (
                 f"open('/home/user/a', 'w').write({said[:3000]!r})\nsubprocess.Popen(['gedit', '/home/user/a'])",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json
 import random
 import re
+import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,15 +36,21 @@ PASSING: Mapping[str, re.Pattern[str]] = {
     "desktop": re.compile(
         r"(windows|browser/browser|browser/tab|browser/cookie|pointer|clipboard|held|menu|overview|selected)(/|#|$)"
     ),
-    "mcp": re.compile(r"history/"),
+    "mcp": re.compile(r"history/|stock_moves/|messages/\d+/is_read$"),
     "search": re.compile(r"opened/"),
-    "swe": re.compile(r"(todo|processes)/"),
-    "terminal": re.compile(r"cwd$"),
-    "web": re.compile(r"(browser|tab|cookie)/|mail/messages/\d+/is_read$"),
+    "swe": re.compile(r"(todo|processes|/tmp)/"),
+    "terminal": re.compile(r"cwd$|/tmp/"),
+    "web": re.compile(r"(browser|tab|cookie)/|[a-z]+/messages/\d+/is_read$|shop/checkouts/"),
 }
-"""The fields of a machine's state that tell of the view or the moment: looking around changes them."""
+"""The fields of a machine's state that tell of the view, the moment or the way: looking around changes them."""
 
 _CODE = re.compile(r"/(?!.*(?:/tests?/|/test_|/conftest)).*\.py$")
+
+
+NAMING = frozenset(
+    {"name", "element", "ref", "type", "action_type", "app_name", "direction", "url", "operation", "key"}
+)
+"""Arguments that name something and write nothing."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +75,19 @@ def fixed(actions: Iterable[str]) -> Way:
     for action in actions:
         with suppress(NotOnScreen):
             yield action
+
+
+def strings(act: str) -> list[tuple[int, int]]:
+    """Where the texts of an action stand: what is written, not the names of tools and elements."""
+    pairs = re.finditer(r'"(\w+)": "((?:[^"\\]|\\.)*)"', act)
+    written = [found.span(2) for found in pairs if found[1] not in NAMING]
+    return written + [found.span(1) for found in re.finditer(r"write\('([^']*)'\)", act)]
+
+
+def rewritten(act: str, span: tuple[int, int], text: str) -> str:
+    """An action with another text in a place."""
+    inside = json.dumps(text, ensure_ascii=False)[1:-1] if act.lstrip().startswith("{") else repr(text)[1:-1]
+    return act[: span[0]] + inside + act[span[1] :]
 
 
 @dataclass(frozen=True)
@@ -204,7 +226,18 @@ def lasting(episode: Episode) -> State:
     state: State = episode.session.machine.state()  # type: ignore[attr-defined]
     passing = PASSING.get(episode.task.domain)
     kept = {key: value for key, value in state.items() if passing is None or not passing.match(key)}
-    return kept if episode.task.domain != "swe" else {**kept, **_history(episode)}
+    if episode.task.domain == "swe":
+        return {**kept, **_history(episode)}
+    return {key: _packed(str(value)) if key.endswith(".tar") else value for key, value in kept.items()}
+
+
+def _packed(archive: str) -> str:
+    """The names and contents of an archive, without its times."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive.encode())) as files:
+            return repr([(entry.name, files.extractfile(entry).read() if entry.isfile() else b"") for entry in files])  # type: ignore[union-attr]
+    except tarfile.TarError:
+        return archive
 
 
 def _history(episode: Episode) -> State:
