@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import gymnasium as gym
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from parallel_work import killed, pids, refusing, slow_when_even
 
 from agentworld_gym.actions import ActionParser
 from agentworld_gym.engines.catalog import ENGINES
@@ -21,6 +23,7 @@ from agentworld_gym.errors import AgentWorldError, SpecError, TraceError
 from agentworld_gym.prompt import Profile, Prompts
 from agentworld_gym.recipe.collect import collect
 from agentworld_gym.recipe.config import CollectConfig, PolicyName, load_config
+from agentworld_gym.recipe.parallel import batches
 from agentworld_gym.recipe.policies import AWARE
 from agentworld_gym.recipe.recorder import Recorder
 from agentworld_gym.recipe.rows import Row, read_rows
@@ -59,6 +62,7 @@ def test_a_recording_does_not_depend_on_workers_or_interruptions(tmp_path: Path)
 
 RECORD = """
 import sys
+from contextlib import suppress
 from pathlib import Path
 from agentworld_gym.recipe.collect import collect
 from agentworld_gym.spec import load_spec
@@ -96,6 +100,50 @@ def test_ctrl_c_ends_a_recording_without_a_word_of_its_workers(tmp_path: Path) -
     assert "Traceback" not in said and "Stopped." in said
     wait_until(lambda: not lives(process.pid))
     assert len(list(read_rows(out))) >= 8
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.05, 0.5])
+def test_a_second_ctrl_c_never_hangs(tmp_path: Path, pause: float) -> None:
+    out = tmp_path / "rows.jsonl"
+    command = ["collect", "terminal", "--out", str(out), "-n", "100000", "--workers", "2"]
+    process = background([sys.executable, "-m", "agentworld_gym", *command])
+    wait_until(lambda: out.exists() and out.read_bytes().count(b"\n") >= 8)
+    for _ in range(2):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        time.sleep(pause)
+    try:
+        process.communicate(timeout=30)
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+    assert process.returncode in (130, -signal.SIGINT)
+    wait_until(lambda: not lives(process.pid))
+    assert len(list(read_rows(out))) >= 8
+
+
+def test_a_worker_that_is_killed_is_an_error_and_not_a_wait() -> None:
+    with pytest.raises(AgentWorldError, match="exit code -9"):
+        list(batches(killed, range(8), 2, 2))
+
+
+def test_what_a_worker_raises_is_raised_with_where_it_was() -> None:
+    with pytest.raises(SpecError, match=r"one\.yaml") as error:
+        list(batches(refusing, range(8), 2, 2))
+    assert "in refusing" in "".join(error.value.__notes__)
+
+
+@pytest.mark.parametrize("taken", [1, 3])
+def test_whoever_takes_no_more_results_ends_the_workers(taken: int) -> None:
+    results = batches(pids, iter(int, 1), 2, 1)
+    found = {next(results)[0] for _ in range(taken)}
+    results.close()
+    for pid in found:
+        wait_until(lambda pid=pid: not Path(f"/proc/{pid}").exists())  # type: ignore[misc]
+
+
+def test_results_come_in_the_order_of_what_was_given() -> None:
+    assert list(batches(slow_when_even, range(9), 2, 1)) == [[number] for number in range(9)]
 
 
 def background(command: list[str]) -> subprocess.Popen[str]:
