@@ -146,8 +146,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         loss = warm_up(model, tokenizer, shown, options.warm_up)
         print(f"warm-up: {options.warm_up} steps in {time.perf_counter() - began:.0f} s, loss {loss:.2f}")
     else:
-        tokenizer = AutoTokenizer.from_pretrained(options.model)
-        model = AutoModelForCausalLM.from_pretrained(options.model, dtype="auto")
+        tokenizer = AutoTokenizer.from_pretrained(options.model, trust_remote_code=False)
+        model = AutoModelForCausalLM.from_pretrained(options.model, dtype="auto", trust_remote_code=False)
 
     config = GRPOConfig(
         output_dir=options.output,

@@ -204,15 +204,14 @@ def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) ->
 
 
 def _encoder(folder: Path) -> Encoder:
-    from transformers import AutoTokenizer
-
+    from agentworld_gym.generators.pretrained import load_tokenizer
     from agentworld_gym.recipe.encoding import Encoder
 
     expected = "the folder of a model or a tokenizer"
     if not folder.is_dir():
         raise SpecError("command line", "--tokenizer", str(folder), expected)
     try:
-        found = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+        found = load_tokenizer(folder, local_files_only=True)
     except (OSError, ValueError) as error:
         raise SpecError(
             "command line", "--tokenizer", str(folder), f"{expected} ({str(error).strip()[:200]})"

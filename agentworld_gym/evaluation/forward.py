@@ -34,17 +34,17 @@ def exact_steps(
         SpecError: as `folder_of`.
     """
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    from agentworld_gym.generators.pretrained import load_model, load_tokenizer
     from agentworld_gym.generators.quiet import without_progress_bars
     from agentworld_gym.recipe.exactness import exact_answers
     from agentworld_gym.recipe.samples import cpt_sample
     from agentworld_gym.recipe.weights import Weighting
 
     folder = folder_of(world)
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    tokenizer = load_tokenizer(folder, local_files_only=True)
     with without_progress_bars():
-        model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
+        model: Any = load_model(folder, local_files_only=True)
     model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
     prompts, equal = world.prompts, Weighting(rule="equal")  # type: ignore[attr-defined]
     for start in range(0, len(cases), AT_ONCE):

@@ -14,6 +14,7 @@ from agentworld_gym.generators.decoding import Row
 from agentworld_gym.generators.packed_decoder import PackedDecoder
 from agentworld_gym.generators.packed_model import PackedModel, Unpackable
 from agentworld_gym.generators.padded_decoder import PaddedDecoder
+from agentworld_gym.generators.pretrained import load_model, load_tokenizer
 from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
 from agentworld_gym.number_formats import speeds
@@ -83,10 +84,9 @@ class TransformersGenerator:
         if cache_tokens is not None and cache_tokens < 0:
             raise GeneratorError(f"cache_tokens={cache_tokens}: expected at least 0")
         try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(self.path, local_files_only=True)
-            load: Any = transformers.AutoModelForCausalLM.from_pretrained
+            self._tokenizer: Any = load_tokenizer(self.path, local_files_only=True)
             with without_progress_bars():
-                model, told = load(self.path, dtype=kind, local_files_only=True, output_loading_info=True)
+                model, told = load_model(self.path, dtype=kind, local_files_only=True, output_loading_info=True)
             model = model.eval().to(device)
         except Exception as error:  # torch, transformers, safetensors and tokenizers raise many kinds
             said = " ".join(str(error).split())[:600] or type(error).__name__

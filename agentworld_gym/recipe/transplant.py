@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import GeneratorError, SpecError
+from agentworld_gym.generators.pretrained import load_model, load_tokenizer
 
 if TYPE_CHECKING:
     import torch
@@ -42,10 +43,7 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
         SpecError: the layers are of another shape, too many or too few.
     """
     import torch
-    import transformers
 
-    load_model: Any = transformers.AutoModelForCausalLM.from_pretrained
-    load_tokenizer: Any = transformers.AutoTokenizer.from_pretrained  # both untyped
     folders = (Path(source), Path(str(resources.files("agentworld_gym"))) / "models" / source)
     folder = next((folder for folder in folders if (folder / "config.json").is_file()), None)
     if folder is None:
