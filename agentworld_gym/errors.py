@@ -9,6 +9,7 @@
     ├── RecordingError         a recording has no such transition, or cannot be read
     ├── TraceError             a trace log cannot be written or read
     ├── AnswerError            what a world model wrote cannot be read: a change or a reference that does not fit
+    ├── TooManyFiles           the limit of open files is reached, and cannot be raised
     ├── GeneratorError         a generator cannot be made (missing extra, no such model, bad address)
     ├── TrainingError          a training run cannot go on (a loss that explodes, a full disk)
     └── ClosedError            used after close()

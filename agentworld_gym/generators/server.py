@@ -26,6 +26,7 @@ from agentworld_gym.generators.background import Deliver, Wave, background_loop
 from agentworld_gym.generators.bodies import ACCEPTED, ERROR_BYTES, LOOKUP_BYTES, BodyError, answer_bytes, read_body
 from agentworld_gym.generators.masking import masked, masked_bytes
 from agentworld_gym.generators.protocol import malformed, read_answer, read_error, request_body, retry_after
+from agentworld_gym.openfiles import allowed_files
 from agentworld_gym.special_tokens import TokenRule, rule_in
 
 log = logging.getLogger(__name__)
@@ -327,13 +328,9 @@ async def _cancel(tasks: Any) -> None:
 
 def _affordable(connections: int) -> int:
     """As many connections as the process may open files for."""
-    try:
-        import resource
-    except ImportError:  # not on this system
-        return connections
-    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    allowed = allowed_files(connections + _OTHER_FILES)
     room = allowed - _OTHER_FILES
-    if allowed == resource.RLIM_INFINITY or connections <= room:
+    if connections <= room:
         return connections
     log.warning("%d open requests instead of %d: the limit of open files is %d (ulimit -n)", room, connections, allowed)
     return max(1, room)

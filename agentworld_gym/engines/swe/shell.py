@@ -22,6 +22,7 @@ from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
 from agentworld_gym.engines.terminal.hostfiles import names_host, stood_in
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
+from agentworld_gym.engines.terminal.shell import need_shell_files
 from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, parse
 from agentworld_gym.interrupts import deferred_interrupt
 
@@ -154,6 +155,7 @@ def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tu
 
 def _shell(run: Run, folder: str) -> Bash:
     context, episode = run.context, run.episode
+    need_shell_files()
     with deferred_interrupt():
         bash = Bash(
             username=context.user,

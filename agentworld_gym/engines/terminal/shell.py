@@ -24,6 +24,7 @@ from agentworld_gym.engines.terminal.script import clock_variables, prepared
 from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
 from agentworld_gym.errors import SpecError
 from agentworld_gym.interrupts import deferred_interrupt
+from agentworld_gym.openfiles import TooManyFiles, need_files
 
 MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 2.0
@@ -32,6 +33,22 @@ LAST_RESORT_SECONDS = 2.0
 _SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
+
+
+_FILES = 3
+"""How many files one interpreter keeps open."""
+
+
+def need_shell_files() -> None:
+    """See that an interpreter can be made.
+
+    Raises:
+        EngineError: this process cannot open enough files.
+    """
+    try:
+        need_files(_FILES, "a shell")
+    except TooManyFiles as error:
+        raise EngineError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +95,7 @@ class Shell:
             max_commands=max_commands,
             names_host=any(names_host(file.content) for file in state.files.values()),
         )
+        need_shell_files()
         with deferred_interrupt():
             bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
         context.files = bash.fs()
@@ -95,6 +113,7 @@ class Shell:
             assert self._restore is not None
             snapshot, times = self._restore
             self.context.clock = self.context.clock.restarted()
+            need_shell_files()
             with deferred_interrupt():
                 self._bash = Bash.from_snapshot(snapshot, **_settings(self.context))
                 if self._afresh:

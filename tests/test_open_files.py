@@ -1,0 +1,45 @@
+"""Many shells under a small limit of open files: the soft limit is raised, and at the hard one stands a typed error."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PLAY = """
+import resource, sys
+import gymnasium as gym
+import agentworld_gym
+from agentworld_gym.errors import AgentWorldError
+soft, hard, count = map(int, sys.argv[1:])
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+try:
+    envs = gym.make_vec("AgentWorld/Terminal-v0", num_envs=count)
+    envs.reset(seed=0)
+    print(sum(envs.step(["pwd"] * count)[3]), "failed", resource.getrlimit(resource.RLIMIT_NOFILE)[0] > soft)
+except AgentWorldError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def played(soft: int, hard: int, count: int) -> str:
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", PLAY, *map(str, (soft, hard, count))]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout.strip()
+
+
+def test_the_soft_limit_is_raised_where_shells_need_it() -> None:
+    assert played(256, 2048, 120) == "0 failed True"
+
+
+def test_a_limit_that_is_high_enough_stays_as_it_is() -> None:
+    assert played(256, 2048, 10) == "0 failed False"
+
+
+def test_at_the_hard_limit_an_error_says_what_to_do() -> None:
+    said = played(256, 256, 120)
+    assert said.startswith("AgentWorldError") and "ulimit -n" in said and "a shell needs 3 open files" in said
