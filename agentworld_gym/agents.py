@@ -20,7 +20,7 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
     those of the episode's task and may differ from episode to episode: ask again after a reset.
 
     Args:
-        env: an environment of Gymnasium after `reset`, single or vector, wrapped or not.
+        env: an environment of Gymnasium after `reset`, single or vector, wrapped or not, or one of several agents.
         member: which member of a vector environment.
 
     Raises:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from agentworld_gym.env import MAX_SEED, env_options, text_spaces, transcript
 from agentworld_gym.episode import Episode, Transition
 from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, install
 from agentworld_gym.spaces import UnicodeText
+from agentworld_gym.spec import DomainSpec
+from agentworld_gym.task import Task
 from agentworld_gym.tasksource import RESET_OPTIONS
 
 try:
@@ -49,17 +52,40 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
         if type(num_agents) is not int or num_agents < 1:
             raise SpecError("options", "num_agents", num_agents, "an integer of at least 1")
         self.render_mode = render_mode
-        self.runner = env_options(options).runner()
+        self.runner = env_options(options, type(self).__name__).runner()
         self.possible_agents = [f"agent_{number}" for number in range(num_agents)]
         self.agents: list[str] = []
         spaces = {agent: text_spaces(self.runner.spec) for agent in self.possible_agents}
         self.action_spaces = {agent: pair[0] for agent, pair in spaces.items()}
+        for space in self.action_spaces.values():
+            space.offer(lambda: () if self._episode is None else self.runner.offers(self._episode))
         self.observation_spaces = {agent: pair[1] for agent, pair in spaces.items()}
         self._random, _ = seeding.np_random()
         self._episode: Episode | None = None
         self._seen: dict[str, str] = {}
         self._confirming: set[str] = set()
         self._closed = False
+
+    @property
+    def domain(self) -> DomainSpec:
+        """The domain's spec."""
+        return self.runner.spec
+
+    @property
+    def task(self) -> Task:
+        """The current task.
+
+        Raises:
+            ClosedError: there is no episode.
+        """
+        if self._episode is None:
+            raise ClosedError("there is no episode; call reset()")
+        return self._episode.task
+
+    @property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        """What can be called in this episode, by every agent: name, description and JSON Schema of each tool."""
+        return self.runner.tools(self.task)
 
     def observation_space(self, agent: str) -> UnicodeText:
         """The same object each time."""
@@ -93,7 +119,7 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
         self.agents = list(self.possible_agents)
         self._seen = {agent: observation for agent in self.agents}
         self._confirming = set()
-        return {**self._seen}, {agent: {**info} for agent in self.agents}
+        return {**self._seen}, {agent: deepcopy({**info}) for agent in self.agents}
 
     def step(
         self, actions: dict[str, str]

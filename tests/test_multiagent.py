@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pettingzoo")
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from agentworld_gym import SpecError
+from agentworld_gym import SpecError, agent_prompt
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import Failure, FailureKind
 from agentworld_gym.multiagent import AgentWorldParallelEnv
@@ -137,3 +137,19 @@ def test_what_is_no_action_names_the_agent_and_changes_nothing(actions, said):
         env.step(actions)
     observations, *_ = env.step({"agent_0": "ls", "agent_1": "ls"})
     assert observations["agent_0"] == "ls\ndev@box:~$"
+
+
+def test_agents_are_told_their_tools_and_draw_actions_that_make_sense():
+    env = AgentWorldParallelEnv(2, spec="mcp", world="grounded")
+    _, infos = env.reset(seed=2)
+    told = agent_prompt(env)
+    for agent in env.agents:
+        assert infos[agent]["tools"] and all(f'"name": "{tool["name"]}"' in told for tool in infos[agent]["tools"])
+        assert all(env.action_space(agent).sample() in env.task.menu for _ in range(10))
+    infos["agent_0"]["tools"].clear()
+    assert infos["agent_1"]["tools"], "each agent has a copy of its own"
+    with pytest.raises(
+        TypeError, match=r"AgentWorldParallelEnv.__init__\(\) got an unexpected keyword argument 'wrld'"
+    ):
+        make(wrld="tiny")
+    env.close()
