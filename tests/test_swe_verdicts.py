@@ -385,3 +385,31 @@ def value():
 def test_a_test_that_cannot_be_judged_from_outside_is_named(tests: str, line: int) -> None:
     with pytest.raises(EngineError, match=rf"tests/test_shop.py.*line {line}"):
         failed("monty", SHOP, tests)
+
+
+@pytest.mark.parametrize("family", [*KINDS, "publish"])
+def test_success_is_tested_with_values_that_the_visible_tests_do_not_name(family: str) -> None:
+    """Else a program that looks up what it should give in a copy of the tests would be a repair."""
+    other = 0
+    for seed in range(8):
+        task = generate("swe", family, 1, seed)
+        visible = {text for path, text in task.state["files"].items() if "/tests/" in path}
+        held = {text for text in task.success[0].tests.values() if text is not None}
+        other += bool(held - visible)
+    assert other == 8
+
+
+@in_both
+def test_a_program_that_knows_the_visible_tests_by_heart_does_not_succeed(sandbox: str) -> None:
+    right = "def price(name):\n    return len(name)\n"
+    heart = "KNOWN = {'tea': 3, 'cake': 4}\n\n\ndef price(name):\n    return KNOWN.get(name, 0)\n"
+    test = "from shop import price\n\n\ndef test_it():\n    assert price('tea') == 3\n    assert price('cake') == 4\n"
+    check = {
+        "probe": shell("python -m pytest -q"),
+        "expect": {"contains": "1 passed"},
+        "tests": {"tests/test_shop.py": None, "held/test_shop.py": test.replace("cake') == 4", "milk tea') == 8")},
+    }
+    files = {"/repo/shop.py": "def price(name):\n    return 0\n", "/repo/tests/test_shop.py": test}
+    task = Task(id="t", domain="swe", instruction="Repair it.", state={"files": files}, success=[check])
+    assert success(sandbox, task, [write("/repo/shop.py", right)])
+    assert not success(sandbox, task, [write("/repo/shop.py", heart)])

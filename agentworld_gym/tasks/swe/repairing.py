@@ -131,13 +131,14 @@ def _draft(
 def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
     """Every test passes, none is skipped, and the tests are those that were there.
 
-    The grounded repository judges the tests of the start by the values that the code gives. Any other world is asked,
+    The grounded repository judges the tests of the start, and the same ones with other names and numbers, which the
+    agent never sees, by the values that the code gives. Any other world is asked,
     with the texts of the tests: an agent can commit whatever it wants.
     """
     tests = sorted(path for path in repository.files if path.startswith("tests/"))
     given = [f"diff - {path} <<'END'\n{repository.files[path]}END\n" for path in ("pyproject.toml", *tests)]
     command = f"{''.join(given)}ls {UNWANTED} 2>/dev/null; {SUITE} {' '.join(tests)}"
-    return Check(probe=shell(command), expect=PASSED, tests=dict.fromkeys(tests), weight=weight)
+    return Check(probe=shell(command), expect=PASSED, tests={**dict.fromkeys(tests), **repository.held}, weight=weight)
 
 
 def prints(command: str, output: str, weight: float = 1.0) -> Check:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, TemplateError, meta
 from jinja2 import Template as CompiledTemplate
 from pydantic import Field
 
@@ -109,12 +109,16 @@ class Render:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """One repository drawn from a template: its healthy files by path from the root, and its possible bugs."""
+    """One repository drawn from a template: its healthy files by path from the root, and its possible bugs.
+
+    `held` are its tests once more, with other names and numbers where the sources leave them open. No agent sees them.
+    """
 
     template: Template
     values: Mapping[str, Any]
     files: Mapping[str, str]
     mutations: tuple[Mutation, ...]
+    held: Mapping[str, str]
 
     def broken(self, *mutations: Mutation) -> dict[str, str]:
         """The files with some bugs, by absolute path.
@@ -184,7 +188,20 @@ def draw_repository(rng: random.Random, template: Template) -> Repository:
     render = Render(template.path, values)
     files = {render(target, "files"): render(text, target) for target, text in template.texts.items()}
     mutations = tuple(mutation.rendered(render) for mutation in template.spec.mutations)
-    return Repository(template, values, files, mutations)
+    return Repository(template, values, files, mutations, _held(template, values))
+
+
+def _held(template: Template, values: Mapping[str, Any]) -> dict[str, str]:
+    """The tests with the next value of every parameter that no source names."""
+    sources = [text for target, text in template.texts.items() if not target.startswith("tests/")]
+    names = meta.find_undeclared_variables(BoundedEnvironment().parse("\n".join([*sources, *template.texts])))
+    other = dict(values)
+    for name, choices in template.spec.parameters.items():
+        if name not in names:
+            other[name] = choices[(choices.index(values[name]) + 1) % len(choices)]
+    render = Render(template.path, other)
+    tests = ((render(target, "files"), text) for target, text in template.texts.items() if target.startswith("tests/"))
+    return {f"held/{path.removeprefix('tests/')}": render(text, path) for path, text in tests}
 
 
 @cache
