@@ -183,6 +183,7 @@ def test_the_bound_grows_with_the_tokens_that_were_asked_for(serve, connect):
     assert isinstance(ask(connect(server, retries=0), max_tokens=16), Failure)
     assert ask(connect(server), max_tokens=8192).text == "x" * MIB
     assert ask(connect(server, confidence=True), max_tokens=1024).text == "x" * MIB
+    assert ask(connect(server, extra_body={"max_tokens": 8192}), max_tokens=16).text == "x" * MIB
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -224,7 +224,9 @@ class ServerGenerator:
     async def _ask(self, request: ChatRequest, index: int, last: dict[int, Failure]) -> Completion | Failure:
         guarded = replace(request, messages=self._rule.messages(request.messages))
         body = request_body(guarded, str(self._model), self._extra)
-        limit = answer_bytes(request.sampling.max_tokens, bool(self._extra.get("logprobs")))
+        asked = [self._extra.get(name) for name in ("max_tokens", "max_completion_tokens")]
+        tokens = max([request.sampling.max_tokens, *(number for number in asked if isinstance(number, int))])
+        limit = answer_bytes(tokens, bool(self._extra.get("logprobs")))
         pause = 0.0
         for attempt in range(self._retries + 1):
             if attempt:
