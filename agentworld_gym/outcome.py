@@ -47,6 +47,7 @@ class Rules:
 
     free: re.Pattern[str]
     free_values: re.Pattern[str]
+    free_made: re.Pattern[str]
     rows: re.Pattern[str]
     numbers: re.Pattern[str]
     quoted: frozenset[str] = frozenset()
@@ -54,7 +55,8 @@ class Rules:
     @classmethod
     def of(cls, spec: OutcomeSpec, task: Task) -> Rules:
         """The rules of a domain with what a task adds to them."""
-        lists = (spec.free + task.free, spec.free_values + task.free_values, spec.rows, spec.numbers)
+        own = (spec.free + task.free, spec.free_values + task.free_values)
+        lists = (*own, spec.free_made, spec.rows, spec.numbers)
         return Rules(*_compiled(lists), quoted(task.instruction))
 
     def prescribed(self, span: Span) -> frozenset[str]:
@@ -215,6 +217,8 @@ def _fields_apart(mine: _Ending, theirs: _Ending, agent: Span, expert: Span, rul
             continue
         same = _GONE not in (got, due) and mine.words(got) == theirs.words(due)
         if touched and wanted and same and rules.free_values.fullmatch(key):
+            continue
+        if due is _GONE and key not in agent.start and rules.free_made.fullmatch(key):
             continue
         yield _row_gone(key, agent, rules) or key
 

@@ -147,13 +147,15 @@ class OutcomeSpec(Strict):
     All are patterns over the flat fields of a machine: `*` is anything but `/`, `**` anything at all, `#` a number.
     `free` fields count for nothing (what is on the screen, the clock). Of `free_values` it counts that they were
     changed, made or removed where the expert does so; what they hold is left to the task's checks (the words of a
-    letter), unless the expert writes there what the instruction quotes. `rows` are names of rows or things that are
-    numbered as they are made, so that their number says nothing, and `numbers` the fields that hold such numbers. A
-    task adds to the first two under the same names.
+    letter), unless the expert writes there what the instruction quotes. Fields of `free_made` may be made where there
+    was nothing (a further test). `rows` are names of rows or things that are numbered as they are made, so that their
+    number says nothing, and `numbers` the fields that hold such numbers. A task adds to the first two under the same
+    names.
     """
 
     free: tuple[str, ...] = ()
     free_values: tuple[str, ...] = ()
+    free_made: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
 

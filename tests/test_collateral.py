@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from agentworld_gym.engines import Controls
+from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.outcome import Rules, Span, State, collateral
 from agentworld_gym.screens import NotOnScreen
@@ -18,7 +20,11 @@ from agentworld_gym.tasks import families
 from agentworld_gym.tasks.policies import follow
 
 RULES = OutcomeSpec(
-    free=("clock",), free_values=("letters/*/text", "*/*/sent_at"), rows=("*/#",), numbers=("*/*/*_id",)
+    free=("clock",),
+    free_values=("letters/*/text", "*/*/sent_at"),
+    free_made=("tests/*",),
+    rows=("*/#",),
+    numbers=("*/*/*_id",),
 )
 
 
@@ -118,6 +124,12 @@ def test_a_task_frees_more() -> None:
     assert apart(ORDERS, agent, ORDERS, free=("orders/2/**",)) == ()
 
 
+def test_something_further_may_be_made_where_the_domain_says_so() -> None:
+    start = {**ORDERS, "tests/old": "assert 1"}
+    assert apart(start, {**start, "tests/more": "assert 2"}, start) == ()
+    assert apart(start, {**start, "tests/old": "pass"}, start) == ("tests/old",)
+
+
 def test_what_a_control_did_to_the_start_is_not_the_agents() -> None:
     locked = {**ORDERS, "orders/2/locked": True}
     rules = Rules.of(RULES, task())
@@ -167,6 +179,8 @@ COLLATERAL = {
         "accounts/2009/balance",
     ),
     "removes a file": ("terminal", "count_lines-1-0", "rm daily.log", "/home/dev/work/daily.log"),
+    "leaves a link": ("terminal", "count_lines-1-0", "ln -s daily.log latest", "/home/dev/work/latest#link"),
+    "leaves packed bytes": ("terminal", "count_lines-1-0", "gzip -k daily.log", "/home/dev/work/daily.log.gz"),
     "gives away rights": ("terminal", "permissions-1-0", "chmod 700 orders.sh", "/srv/data/orders.sh#mode"),
     "likes a post": (
         "web",
@@ -208,6 +222,18 @@ def test_a_doubled_act_does_not_win() -> None:
     assert not info["success"]
     assert any(place.startswith("orders/") for place in info["collateral"])
     env.close()
+
+
+def test_sites_that_a_desktops_browser_opens_were_there_before() -> None:
+    """A look at a site loads what it stores; that changes nothing."""
+    machine = load_engine("desktop").start({}, 0, Controls(), {})
+    before = {key for key in machine.state() if key.startswith("browser/")}
+    machine.act("pyautogui.click(35, 65)")
+    after = {key for key in machine.state() if key.startswith("browser/")}
+    assert not before
+    assert after
+    assert {key.split("/")[1] for key in after} <= {"browser", "tab", "cookie"}
+    machine.close()
 
 
 READING = {

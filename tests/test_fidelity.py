@@ -66,7 +66,7 @@ class Altered(GroundedWorld):
     """A grounded world that says something else to some actions; what they did stays as it is."""
 
     def __init__(self, world: GroundedWorld, say: Callable[[Action], str | Failure | None]) -> None:
-        super().__init__(world.engine, world.fingerprint)
+        super().__init__(world.engine, world.fingerprint, world.spec)
         self._say = say
 
     def _step(self, session: object, action: Action) -> Observation | Failure:

@@ -272,7 +272,7 @@ class Program:
         """Whether the window may close; a program with unsaved changes opens a dialog and says no."""
         return True
 
-    def unsaved(self, window: Window) -> bool:
+    def unsaved(self, desk: Desk, window: Window) -> bool:
         """Whether the window holds changes that were not saved."""
         return False
 

@@ -52,7 +52,7 @@ def _window(desk: Desk, window: Window, order: int) -> Iterator[tuple[str, Scala
     yield f"{start}/minimized", window["minimized"]
     yield f"{start}/order", order
     yield f"{start}/focus", window["focus"]
-    if desk.programs[window["program"]].unsaved(window):
+    if desk.programs[window["program"]].unsaved(desk, window):
         yield f"unsaved/{window['data'].get('path') or window['title'].strip('*')}", True
     for key, offset in window["scroll"].items():
         yield f"{start}/scroll/{key}", offset

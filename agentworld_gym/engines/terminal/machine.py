@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -58,11 +59,23 @@ class TerminalMachine:
         return ()
 
     def state(self) -> dict[str, Scalar]:
-        """The working directory, every text file by its path, every folder, and the modes that were set."""
+        """The working directory, every file by its path, every folder and link, and the modes that were set.
+
+        A file that is no text is told by its length and a digest.
+        """
         shell = self._open()
-        folders = {f"{path}/": True for path, metadata in shell.walk() if metadata["file_type"] == "directory"}
-        modes = {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items()}
-        return {"cwd": shell.cwd, **folders, **self.files(), **modes}
+        files = shell.context.files
+        assert files is not None
+        found: dict[str, Scalar] = {"cwd": shell.cwd}
+        for path, metadata in shell.walk():
+            kind = metadata["file_type"]
+            if kind == "directory":
+                found[f"{path}/"] = True
+            elif kind == "symlink":
+                found[f"{path}#link"] = str(files.read_link(path))
+            elif kind == "file":
+                found[path] = _told(files.read_file(path))
+        return found | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items()}
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.
@@ -203,6 +216,13 @@ class TerminalMachine:
         self._status = outcome.status
         self._line.running = outcome.stuck
         printed.append(outcome.text + done)
+
+
+def _told(content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return f"{len(content)} bytes, {hashlib.blake2b(content, digest_size=4).hexdigest()}"
 
 
 def _seconds(duration: Any) -> float:

@@ -21,18 +21,23 @@ SUFFIX = " - Web Browser"
 
 
 class Internet:
-    """The web browser's state that is no plain data: tabs and pages, cookies, and what the sites store."""
+    """The web browser's state that is no plain data: tabs and pages, cookies, and what the sites store.
 
-    def __init__(self, browser: Browser, home: str) -> None:
-        self.browser, self.home = browser, home
+    `stored` is what the sites stored when the browser was opened for the first time.
+    """
+
+    def __init__(self, browser: Browser, home: str, stored: Mapping[str, Scalar]) -> None:
+        self.browser, self.home, self._stored = browser, home, stored
 
     def fork(self) -> Internet:
         """An exact copy."""
-        return Internet(self.browser.fork(), self.home)
+        return Internet(self.browser.fork(), self.home, self._stored)
 
     def state(self) -> Mapping[str, Scalar]:
-        """What of it actions can change."""
-        return fields.state(self.browser)
+        """The tabs, and what the sites store in another way than at first: None where a field is gone."""
+        found, before = fields.state(self.browser), self._stored
+        gone = dict.fromkeys(before.keys() - found.keys())
+        return gone | {name: value for name, value in found.items() if name not in before or before[name] != value}
 
     def close(self) -> None:
         """Free it; twice is fine."""
@@ -47,7 +52,7 @@ def online(desk: Desk) -> Internet:
         first = next(iter(given), site_names()[0])
         home = f"http://{load_site(first).about.host}/"
         sites = Sites.start({"open": home, **({"sites": given} if given else {})}, whole.seed, Controls())
-        whole.resources["browser"] = Internet(Browser(sites), home)
+        whole.resources["browser"] = Internet(Browser(sites), home, sites.state())
     found: Internet = whole.resources["browser"]
     return found
 

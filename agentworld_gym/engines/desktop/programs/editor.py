@@ -200,7 +200,7 @@ class TextEditor(Program):
             Entry("Close", ("window/close",)),
         )
 
-    def unsaved(self, window: Window) -> bool:
+    def unsaved(self, desk: Desk, window: Window) -> bool:
         """Whether the document differs from its file."""
         return is_changed(window["data"])
 

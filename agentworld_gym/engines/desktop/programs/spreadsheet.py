@@ -152,9 +152,9 @@ class Spreadsheet(Program):
         )
         return False
 
-    def unsaved(self, window: Window) -> bool:
-        """Whether the document was changed since it was saved."""
-        return bool(window["data"]["unsaved"])
+    def unsaved(self, desk: Desk, window: Window) -> bool:
+        """Whether the document was changed since it was saved, and differs from its file."""
+        return saving.differs(desk, window["data"])
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
         """The methods of `CalcTools`."""

@@ -88,6 +88,15 @@ def written(book: Book, path: str) -> str:
     return documents.write_csv(cells)
 
 
+def differs(desk: Desk, book: Book) -> bool:
+    """Whether a document was changed since it was saved, and would be written in another way than it was."""
+    if not book["unsaved"]:
+        return False
+    path = book["path"]
+    node = desk.files.nodes.get(path) if path else None
+    return node is None or node.content != written(book, path)
+
+
 def _write(desk: Desk, window: Window, path: str, then: str) -> None:
     book = window["data"]
     if desk.write_file(window, path, written(book, path)):
