@@ -410,6 +410,7 @@ def test_a_program_that_knows_the_visible_tests_by_heart_does_not_succeed(sandbo
         "tests": {"tests/test_shop.py": None, "held/test_shop.py": test.replace("cake') == 4", "milk tea') == 8")},
     }
     files = {"/repo/shop.py": "def price(name):\n    return 0\n", "/repo/tests/test_shop.py": test}
-    task = Task(id="t", domain="swe", instruction="Repair it.", state={"files": files}, success=[check])
+    told = {"id": "t", "domain": "swe", "instruction": "Repair it.", "state": {"files": files}, "success": [check]}
+    task = Task.model_validate(told)
     assert success(sandbox, task, [write("/repo/shop.py", right)])
     assert not success(sandbox, task, [write("/repo/shop.py", heart)])
