@@ -14,7 +14,7 @@ from typing import Any, Protocol
 OPEN, CLOSE = "<ledger>", "</ledger>"
 
 _OPEN = re.compile(r"\n?<ledger>[ \t]*\n?", re.IGNORECASE)
-_CLOSE = re.compile(r"\n?</ledger>", re.IGNORECASE)
+_CLOSE = re.compile(r"</ledger>", re.IGNORECASE)
 
 
 class StateChange(Protocol):
