@@ -57,7 +57,8 @@ class Rules:
         """The rules of a domain with what a task adds to them."""
         own = (spec.free + task.free, spec.free_values + task.free_values)
         lists = (*own, spec.free_made, spec.rows, spec.numbers)
-        return Rules(*_compiled(lists), quoted(task.instruction))
+        free, free_values, free_made, rows, numbers = _compiled(lists)
+        return Rules(free, free_values, free_made, rows, numbers, quoted(task.instruction))
 
     def prescribed(self, span: Span) -> frozenset[str]:
         """The quoted words that stand in the end where values are free, and did not in the beginning."""

@@ -32,6 +32,9 @@ REFERENCES = 1
 """How references are written, to the state and to the screen before: counts for the digest of the prompts whose answers
 may hold some."""
 
+LEDGER = "shared/ledger.j2"
+"""How a ledger is written in a domain that has no `ledger.j2` of its own."""
+
 
 class Prompts:
     """The messages of one domain.
@@ -91,7 +94,7 @@ class Prompts:
         self._ledger = None
         if ledger:
             own = templates.load(f"{base}/ledger.j2", optional=True)
-            self._ledger = own or templates.load("shared/ledger.j2")
+            self._ledger = own or templates.load(LEDGER)
         self.closing = self._closing()
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
         if ledger:

@@ -18,7 +18,7 @@ from agentworld_gym.actions import ActionParser
 from agentworld_gym.contracts import ActionKind
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
-from agentworld_gym.prompt import Profile, Prompts
+from agentworld_gym.prompt import LEDGER, Profile, Prompts
 from agentworld_gym.retrieval.demonstrations import TEMPLATES
 from agentworld_gym.rewards.checks import passed
 from agentworld_gym.screens.locate import stand_in
@@ -403,7 +403,7 @@ def test_no_template_is_left_unused_or_unfinished() -> None:
     for path in folder.rglob("*.j2"):
         assert path.read_text(encoding="utf-8").strip()
     used = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.j2"))
-    used += "".join(f"'{name}'" for name in TEMPLATES.values())
+    used += "".join(f"'{name}'" for name in (*TEMPLATES.values(), LEDGER))
     for path in (folder / "shared").glob("*.j2"):
         assert f"'shared/{path.name}'" in used
 
