@@ -30,7 +30,7 @@ _ROUNDS = 3
 
 _GONE = object()
 _QUOTED = re.compile(r"(?<!\w)'([^\n]+?)'(?!\w)|\"([^\"\n]+)\"")
-_WILD = re.compile(r"\*\*|\*|#")
+_WILD = re.compile(r"\*\*|\*|(?<![^/])#(?![^/])")
 _WILD_MEANS = {"**": ".*", "*": "[^/]*", "#": r"\d+"}
 
 
@@ -53,9 +53,9 @@ class Rules:
     quoted: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, spec: OutcomeSpec, task: Task) -> Rules:
-        """The rules of a domain with what a task adds to them."""
-        own = (spec.free + task.free, spec.free_values + task.free_values)
+    def of(cls, spec: OutcomeSpec, task: Task, free: tuple[str, ...] = ()) -> Rules:
+        """The rules of a domain with what a task adds to them, and what else is `free`."""
+        own = (spec.free + task.free + free, spec.free_values + task.free_values)
         lists = (*own, spec.free_made, spec.rows, spec.numbers)
         free, free_values, free_made, rows, numbers = _compiled(lists)
         return Rules(free, free_values, free_made, rows, numbers, quoted(task.instruction))
@@ -91,7 +91,7 @@ def _any(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 def pattern_of(text: str) -> str:
-    """A pattern as a regular expression: `*` is anything within a part, `**` anything at all, `#` a number.
+    """A pattern as a regular expression: `*` is anything within a part, `**` anything at all, a part `#` a number.
 
     >>> bool(re.fullmatch(pattern_of("orders/*/status"), "orders/12/status")), pattern_of("a.b/#/**")
     (True, 'a\\\\.b/\\\\d+/.*')

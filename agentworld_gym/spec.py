@@ -144,7 +144,7 @@ class RewardSpec(Strict):
 class OutcomeSpec(Strict):
     """Which of the state that an episode leaves is compared with the one that the task's expert leaves.
 
-    All are patterns over the flat fields of a machine: `*` is anything but `/`, `**` anything at all, `#` a number.
+    All are patterns over a machine's flat fields: `*` is anything but `/`, `**` anything at all, a part `#` a number.
     `free` fields count for nothing (what is on the screen, the clock). Of `free_values` it counts that they were
     changed, made or removed where the expert does so; what they hold is left to the task's checks (the words of a
     letter), unless the expert writes there what the instruction quotes. Fields of `free_made` may be made where there
@@ -161,9 +161,13 @@ class OutcomeSpec(Strict):
 
 
 class Control(Strict):
-    """A perturbation of the world: the sentence a language world is told."""
+    """A perturbation of the world: the sentence a language world is told.
+
+    `free` are patterns of fields that count for nothing where it is in force, beside those of `OutcomeSpec`.
+    """
 
     sentence: str = Field(min_length=1)
+    free: tuple[str, ...] = ()
 
 
 class TaskSources(Strict):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agentworld_gym.config import EnvOptions
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.env import AgentWorldEnv
@@ -18,6 +19,7 @@ from agentworld_gym.spec import OutcomeSpec
 from agentworld_gym.task import Task
 from agentworld_gym.tasks import families
 from agentworld_gym.tasks.policies import follow
+from agentworld_gym.tasks.solvers import control_cases, play
 
 RULES = OutcomeSpec(
     free=("clock",),
@@ -234,6 +236,15 @@ def test_sites_that_a_desktops_browser_opens_were_there_before() -> None:
     assert after
     assert {key.split("/")[1] for key in after} <= {"browser", "tab", "cookie"}
     machine.close()
+
+
+def test_a_fault_that_was_overcome_leaves_nothing_behind() -> None:
+    """A file's rights that were taken away by a control, and given back by the agent, are not the agent's change."""
+    case = next(case for case in control_cases("terminal") if case.control == "permission-denied")
+    runner = EnvOptions(spec="terminal").runner()
+    faults = {"family": case.family, "level": case.level, "controls": {case.control: 1.0}}
+    assert all(play(runner, case.aware, seed, faults)[0] for seed in range(3))
+    runner.close()
 
 
 READING = {

@@ -134,7 +134,9 @@ class GroundedWorld:
             return begun
         try:
             start = expert.start if begun is None else dict(begun.state())
-            return collateral(Span(start, session.machine.state()), expert, Rules.of(self.spec.outcome, task))
+            controls = (self.spec.controls[name] for name in task.controls if name in self.spec.controls)
+            rules = Rules.of(self.spec.outcome, task, tuple(free for control in controls for free in control.free))
+            return collateral(Span(start, session.machine.state()), expert, rules)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         finally:

@@ -75,7 +75,7 @@ class TerminalMachine:
                 found[f"{path}#link"] = str(files.read_link(path))
             elif kind == "file":
                 found[path] = _told(files.read_file(path))
-        return found | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items()}
+        return found | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.
