@@ -86,10 +86,13 @@ def _instruction(bugs: Sequence[Mutation], level: int, message: str) -> str:
 
 
 def _checks(repository: Repository, message: str, level: int) -> tuple[Check, ...]:
-    """The repair, and that the remote has it: it is asked, and under its full name, which no branch can take."""
+    """The repair, and that the remote has it: it is asked, and under its full name, which no branch can take.
+
+    There is one commit more than before, and none that was not pushed.
+    """
     there = f"git fetch -q; git diff --stat {REMOTE} | wc -l; git status --porcelain | wc -l"
-    there += f"; git log -1 --format=%s {REMOTE}"
-    shown = f"0\n0\n{message}\n"
+    there += f"; git log -1 --format=%s {REMOTE}; git rev-list --count {REMOTE}; git rev-list --count {REMOTE}..HEAD"
+    shown = f"0\n0\n{message}\n{2 if level == 1 else 3}\n0\n"
     if level > 1:  # what others have pushed is still there
         there += f"; git log --format=%s {REMOTE} | grep -c '^{NEWS_MESSAGE}$'"
         shown += "1\n"

@@ -127,7 +127,8 @@ def archive(rng: random.Random, level: int) -> Draft:
     move = [] if level == 1 else [f"mkdir {folder}", f"mv {tar} {place}"]
     expert += [f"tar -cf {tar} {both}", *move, f"rm {both}"]
     left = scene.listing(tar if level == 1 else folder, without=packed)
-    checks = [prints(f"tar -tf {place}", packed), prints("ls -1", left)]
+    lines = [line for name in packed for line in scene.files[name].splitlines()]
+    checks = [prints(f"tar -tf {place}", packed), prints(f"tar -xOf {place}", lines), prints("ls -1", left)]
     instruction = {
         1: scene.say(
             f"Pack the log file that holds the word {word} into {tar}, then delete that log file.",
