@@ -248,16 +248,18 @@ def _history(episode: Episode) -> State:
     tips = {"head": history.head.id, "detached": history.detached}
     tips |= {f"branches/{name}": tip for name, tip in history.branches.items()}
     tips |= {f"remote/{name}": tip for name, tip in history.server.items()}
-    return {f"git/{name}": _line(history.commits, tip) for name, tip in tips.items()}
+    return {f"git/{name}": _line(history.commits, tip, episode.task) for name, tip in tips.items()}
 
 
-def _line(commits: Mapping[str, Any], tip: str) -> str:
-    """What a commit and all before it say and hold."""
+def _line(commits: Mapping[str, Any], tip: str, task: Task) -> str:
+    """What a commit and all before it hold, code apart, and say, where the instruction says in which words."""
     lines, left = [], [tip]
     while left:
         commit = commits.get(left.pop())
         if commit is not None:
-            lines.append(f"{commit.message!r} {tree_id(commit.tree)}")
+            held = tree_id({path: text for path, text in commit.tree.items() if not _CODE.match(f"/{path}")})
+            said = commit.subject if '"' in task.instruction else ""
+            lines.append(f"{said!r} {held}")
             left += commit.parents
     return "\n".join(lines)
 
