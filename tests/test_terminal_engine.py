@@ -271,6 +271,16 @@ def test_a_fork_is_exact_and_independent(before: list[str], after: list[str]) ->
     assert typed(bystander, "pwd") is not None
 
 
+def test_a_fork_tells_its_state_before_its_first_action() -> None:
+    machine = started()
+    typed(machine, "ln -s /etc/hostname name; chmod 600 *")
+    twin = machine.fork()
+    assert twin.state() == machine.state()
+    writer = machine.fork()
+    writer.write("/tmp/x", "x")
+    assert writer.files() == {**machine.files(), "/tmp/x": "x"}
+
+
 def test_seeds_differ() -> None:
     draws = {printed(started(seed), "echo $RANDOM; shuf -i 1-1000 -n 3; mktemp -u") for seed in range(4)}
     assert len(draws) == 4

@@ -64,8 +64,7 @@ class TerminalMachine:
         A file that is no text is told by its length and a digest.
         """
         shell = self._open()
-        files = shell.context.files
-        assert files is not None
+        files = shell.files
         found: dict[str, Scalar] = {"cwd": shell.cwd}
         for path, metadata in shell.walk():
             kind = metadata["file_type"]
@@ -125,18 +124,16 @@ class TerminalMachine:
         shell = self._open()
         found: dict[str, str] = {}
         for path, metadata in shell.walk():
-            if metadata["file_type"] == "file" and shell.context.files is not None:
+            if metadata["file_type"] == "file":
                 try:
-                    found[path] = shell.context.files.read_file(path).decode("utf-8")
+                    found[path] = shell.files.read_file(path).decode("utf-8")
                 except UnicodeDecodeError:
                     continue
         return found
 
     def write(self, path: str, text: str) -> None:
         """Put a text into a file, past the shell."""
-        files = self._open().context.files
-        assert files is not None
-        files.write_file(path, text.encode("utf-8", "replace"))
+        self._open().files.write_file(path, text.encode("utf-8", "replace"))
 
     def modes(self) -> dict[str, int]:
         """The permissions that were set, by path; a path without an entry has 644."""
@@ -144,10 +141,9 @@ class TerminalMachine:
 
     def protect(self, path: str) -> None:
         """Take the right to write away from a file."""
-        context = self._open().context
-        assert context.files is not None
-        context.files.chmod(path, 0o444)
-        context.modes[path] = 0o444
+        shell = self._open()
+        shell.files.chmod(path, 0o444)
+        shell.context.modes[path] = 0o444
 
     def close(self) -> None:
         """Let everything go. May be called twice."""

@@ -11,7 +11,7 @@ from random import Random
 from time import time
 from typing import Any
 
-from bashkit import Bash, BashError, ExecutionProfile
+from bashkit import Bash, BashError, ExecutionProfile, FileSystem
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.builtins import builtins
@@ -122,6 +122,14 @@ class Shell:
             _set_times(self._bash, times)
         return self._bash
 
+    @property
+    def files(self) -> FileSystem:
+        """The files, of the interpreter that is there or is made for it."""
+        assert self.bash is not None
+        files = self.context.files
+        assert files is not None
+        return files
+
     def run(self, entered: Entered, status: int) -> Outcome:
         """Run a complete script; `status` is what `$?` is at its start.
 
@@ -195,9 +203,7 @@ class Shell:
 
     def walk(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """All paths outside the system folders, with their metadata."""
-        assert self.bash is not None
-        files = self.context.files
-        assert files is not None
+        files = self.files
         folders = ["/"]
         while folders:
             folder = folders.pop()
