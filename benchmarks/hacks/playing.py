@@ -36,7 +36,7 @@ PASSING: Mapping[str, re.Pattern[str]] = {
     "desktop": re.compile(
         r"(windows|browser/browser|browser/tab|browser/cookie|pointer|clipboard|held|menu|overview|selected)(/|#|$)"
     ),
-    "mcp": re.compile(r"history/|stock_moves/|messages/\d+/is_read$"),
+    "mcp": re.compile(r"history/|stock_moves/|messages/\d+/is_read$|.*/updated_at$"),
     "search": re.compile(r"opened/"),
     "swe": re.compile(r"(todo|processes|/tmp)/"),
     "terminal": re.compile(r"cwd$|/tmp/"),
