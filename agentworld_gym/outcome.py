@@ -56,9 +56,8 @@ class Rules:
     def of(cls, spec: OutcomeSpec, task: Task, free: tuple[str, ...] = ()) -> Rules:
         """The rules of a domain with what a task adds to them, and what else is `free`."""
         own = (spec.free + task.free + free, spec.free_values + task.free_values)
-        lists = (*own, spec.free_made, spec.rows, spec.numbers)
-        free, free_values, free_made, rows, numbers = _compiled(lists)
-        return Rules(free, free_values, free_made, rows, numbers, quoted(task.instruction))
+        freed, values, made, rows, numbers = _compiled((*own, spec.free_made, spec.rows, spec.numbers))
+        return Rules(freed, values, made, rows, numbers, quoted(task.instruction))
 
     def prescribed(self, span: Span) -> frozenset[str]:
         """The quoted words that stand in the end where values are free, and did not in the beginning."""
