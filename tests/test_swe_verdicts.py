@@ -6,14 +6,16 @@ import json
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import cast
 
 import pytest
 
 from agentworld_gym.config import EnvOptions
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.swe.python.bubblewrap import usable
+from agentworld_gym.engines.swe.python.judging import TALE as TOLD_AT
 from agentworld_gym.engines.swe.python.judging import judge
-from agentworld_gym.engines.swe.python.sandbox import open_sandbox
+from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbox, open_sandbox
 from agentworld_gym.episode import EpisodeRunner
 from agentworld_gym.task import Task
 from agentworld_gym.tasks import generate
@@ -414,3 +416,29 @@ def test_a_program_that_knows_the_visible_tests_by_heart_does_not_succeed(sandbo
     task = Task.model_validate(told)
     assert success(sandbox, task, [write("/repo/shop.py", right)])
     assert not success(sandbox, task, [write("/repo/shop.py", heart)])
+
+
+TALES = (
+    "5",
+    "[[1]]",
+    "[[1, null, 5]]",
+    '[[1, "raised"]]',
+    '[[1, "raised", [], ""]]',
+    '[[1, "raised", {}, ""]]',
+    '[[1, "raised", 5, ""]]',
+    '[[1, "value", ["none"]], [2, "value", ["bytes", 5000000000]], [3, "value", ["none"]]]',
+)
+"""What a program may leave where its tale should stand."""
+
+
+@pytest.mark.parametrize("text", TALES)
+def test_a_tale_that_is_none_is_a_test_that_failed(text: str) -> None:
+    """Whoever overwrites the tale gets neither success nor an error of the world, and takes no memory of the host."""
+
+    class Liar:
+        def run(self, files: dict[str, str], argv: list[str], **_: object) -> PythonResult:
+            return PythonResult("", "", 0, {TOLD_AT: text})
+
+    tests = {"t.py": "import a\n\ndef test_it():\n    b = a.f()\n    assert b == a.g()\n    assert a.h() != 4\n"}
+    told = judge(cast(PythonSandbox, Liar()), {}, tests, root="/w", timeout_s=1)
+    assert list(told.failed) == ["t.py::test_it"]

@@ -60,11 +60,21 @@ def judge(
 
 
 def _tales(text: str) -> dict[int, Any]:
-    """What was told, by place."""
+    """What was told, by place; rows that are none, as a program may leave them, are left out."""
     try:
-        return {row[0]: row[1:] for row in json.loads(text or "[]") if isinstance(row[0], int)}
-    except (IndexError, KeyError, RecursionError, TypeError, ValueError):
+        rows = json.loads(text or "[]")
+    except (RecursionError, ValueError):
         return {}
+    return {row[0]: row[1:] for row in rows if _is_row(row)} if isinstance(rows, list) else {}
+
+
+def _is_row(row: Any) -> bool:
+    """Whether this is how `inside_telling.py` writes a value or an exception."""
+    if not isinstance(row, list) or len(row) < 3 or type(row[0]) is not int:
+        return False
+    if row[1] == "raised":
+        return len(row) == 4 and isinstance(row[2], list) and row[2] != [] and all(isinstance(n, str) for n in row[2])
+    return bool(row[1] == "value" and len(row) == 3)
 
 
 @cache

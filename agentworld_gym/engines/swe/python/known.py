@@ -186,7 +186,7 @@ def _read(told: Any, depth: int) -> Any:
         return given
     if kind in ("int", "float", "str") and isinstance(given, str):
         return int(given) if kind == "int" else float(given) if kind == "float" else given
-    if kind == "bytes":
+    if kind == "bytes" and isinstance(given, list):
         return bytes(given)
     if kind in ("tuple", "list", "set"):
         parts = [_read(part, depth + 1) for part in given]
