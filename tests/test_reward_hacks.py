@@ -80,6 +80,16 @@ def test_an_archive_holds_what_the_files_held(terminal: EpisodeRunner, level: in
     assert not result.won
 
 
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_packed_archive_holds_what_the_files_held_and_nothing_behind_it(terminal: EpisodeRunner, place: int) -> None:
+    case = open_case(terminal, terminal.source.find("pack-old-reports"), [])
+    acts = list(case.task.expert)
+    acts.insert(place, "echo stray >> 2024-04.txt" if place == 0 else "echo stray >> 2024.tar.gz")
+    result = try_out(case, Attack("tampered", "stray", lambda case: ()), play("stray", *acts))
+    case.close()
+    assert case.won and not result.won
+
+
 def test_every_kind_is_tried_somewhere() -> None:
     assert {attack.kind for attack in reward_hacks.ATTACKS} == set(reward_hacks.KINDS)
     names = [attack.name for attack in reward_hacks.ATTACKS]

@@ -61,9 +61,9 @@ def tar(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     except (tarfile.TarError, OSError, EOFError):
         run.errors.append("tar: This does not look like a tar archive\n" + _FAILED)
         return BuiltinResult("".join(run.out), "".join(run.errors), 2)
-    if run.failed:
-        run.errors.append(_FAILED)
-    return BuiltinResult("".join(run.out), "".join(run.errors), 2 if run.failed else 0)
+    if run.failed or run.spoiled:
+        run.errors.append(run.spoiled or _FAILED)
+    return BuiltinResult("".join(run.out), "".join(run.errors), 2 if run.failed or run.spoiled else 0)
 
 
 def _old_style(argv: list[str]) -> list[str]:
@@ -89,6 +89,7 @@ class _Tar:
         self.out: list[str] = []
         self.errors: list[str] = []
         self.failed = False
+        self.spoiled = ""
 
     def go(self) -> None:
         modes = [option for option, _ in self.found if option in ("c", "x", "t", "r", "u")]
@@ -118,6 +119,9 @@ class _Tar:
             raise _Fatal("")
         if "z" in self.chosen and data[:2] != b"\x1f\x8b":
             raise _Fatal(f"\ngzip: stdin: not in gzip format\ntar: Child returned status 1\n{_FATAL}")
+        if data[:2] == b"\x1f\x8b" and _trailing(data):
+            ignored = "\ngzip: stdin: decompression OK, trailing garbage ignored\n"
+            self.spoiled = f"{ignored}tar: Child returned status 2\n{_FATAL}"
         return tarfile.open(fileobj=io.BytesIO(data))
 
     # --- writing
@@ -272,6 +276,19 @@ class _Tar:
 
 def _matches(name: str, pattern: str) -> bool:
     return any(fnmatch.fnmatchcase(part, pattern) for part in (name, *name.split("/")))
+
+
+def _trailing(data: bytes) -> bool:
+    """Whether something follows gzip's own data that is neither more of it nor empty."""
+    import zlib
+
+    unpacked = zlib.decompressobj(wbits=31)
+    try:
+        unpacked.decompress(data)
+    except zlib.error:
+        return False
+    rest = unpacked.unused_data
+    return any(rest) and rest[:2] != b"\x1f\x8b"
 
 
 def _packed(data: bytes, packed: str) -> bytes:
