@@ -225,10 +225,14 @@ def lasting(episode: Episode) -> State:
     """The state of the world without what only tells of the view or the moment."""
     state: State = episode.session.machine.state()  # type: ignore[attr-defined]
     passing = PASSING.get(episode.task.domain)
-    kept = {key: value for key, value in state.items() if passing is None or not passing.match(key)}
+    kept = {
+        key: value.strip() if isinstance(value, str) else value
+        for key, value in state.items()
+        if passing is None or not passing.match(key)
+    }
     if episode.task.domain == "swe":
         return {**kept, **_history(episode)}
-    return {key: _packed(str(value)) if key.endswith(".tar") else value for key, value in kept.items()}
+    return {key: _packed(str(state[key])) if key.endswith(".tar") else value for key, value in kept.items()}
 
 
 def _packed(archive: str) -> str:
