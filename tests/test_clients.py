@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from agentworld_gym.wrappers.menu import Menu
+from agentworld_gym.wrappers.menu_env import MenuEnv
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "clients"
 NEEDS = {
@@ -66,3 +67,17 @@ def test_a_script_runs_and_a_client_that_takes_masks_keeps_to_them(name, monkeyp
     assert math.isfinite(result) or name == "cleanrl_ppo", "so few steps may end no episode"
     if name in MASKED:
         assert len(offered) >= 64 and all(offered)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tianshou_goes_on_after_an_episode_with_collateral(monkeypatch, tmp_path):
+    pytest.importorskip("tianshou")
+    monkeypatch.chdir(tmp_path)
+    step = MenuEnv.step
+
+    def with_collateral(env: MenuEnv, action: int):
+        *seen, info = step(env, action)
+        return *seen, (info | {"collateral": ["/home/dev/a.txt"]} if info["steps"] == 2 else info)
+
+    monkeypatch.setattr(MenuEnv, "step", with_collateral)
+    assert script("tianshou_dqn").main(64) >= 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tianshou.algorithm import DQN
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
-from tianshou.data import Collector, VectorReplayBuffer
+from tianshou.data import Batch, Collector, VectorReplayBuffer
 from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import MLP
 from torch import nn
@@ -26,6 +26,11 @@ class Network(nn.Module):
         return self.layers(seen.obs if hasattr(seen, "obs") else seen), state
 
 
+def keep_numbers(_action, step) -> None:
+    """Tianshou stops where its buffer lacks a value, and texts and lists are in `info` at some steps only."""
+    step.info = Batch(steps=step.info.steps)
+
+
 def main(steps: int = 4096) -> float:
     # plug in
     import gymnasium as gym
@@ -40,7 +45,8 @@ def main(steps: int = 4096) -> float:
     network = Network(one.observation_space["obs"].shape[0], int(one.action_space.n))
     policy = DiscreteQLearningPolicy(model=network, action_space=one.action_space, eps_training=0.2)
     algorithm = DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), gamma=0.98, target_update_freq=200)
-    training = Collector(algorithm, envs, VectorReplayBuffer(10_000, 8), exploration_noise=True)
+    buffer = VectorReplayBuffer(10_000, 8)
+    training = Collector(algorithm, envs, buffer, exploration_noise=True, on_step_hook=keep_numbers)
     training.reset()
     training.collect(n_step=64)
     result = algorithm.run_training(
