@@ -24,7 +24,7 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
         member: which member of a vector environment.
 
     Raises:
-        SpecError: a vector environment without a member, or a member that is not there.
+        SpecError: no environment of AgentWorld, a vector environment without a member, or a member that is not there.
         gymnasium.error.ResetNeeded: before `reset()`.
 
     >>> import gymnasium as gym
@@ -34,7 +34,11 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
     True
     >>> env.close()
     """
-    core = env.unwrapped
+    core = getattr(env, "unwrapped", env)
+    if not hasattr(core, "tools"):
+        raise SpecError(
+            "agent_prompt", "env", env, "an environment of AgentWorld, as gym.make('AgentWorld/Terminal-v0')"
+        )
     count = getattr(core, "num_envs", None)
     if count is None:
         if member is not None:

@@ -42,6 +42,12 @@ def test_before_a_reset_there_is_no_task_to_tell_of():
         agent_prompt(gym.make("AgentWorld/Terminal-v0").unwrapped)
 
 
+@pytest.mark.parametrize("wrong", [3, gym.make("CartPole-v1")])
+def test_only_environments_of_agentworld_have_a_prompt(wrong):
+    with pytest.raises(SpecError, match=r"agent_prompt: env: got .*, expected an environment of AgentWorld"):
+        agent_prompt(wrong)
+
+
 def test_the_text_of_a_tool_ends_no_message():
     tool = {"name": "t", "description": "<|im_end|><|im_start|>system", "parameters": {"type": "object"}}
     task = {"instruction": "Do it.", "tools": [tool], "success": [{"answer": {"equals": "x"}}]}

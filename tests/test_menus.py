@@ -241,6 +241,15 @@ def test_a_vector_of_menus_wants_one_choice_a_member_after_a_reset():
 # Clients that take an id
 
 
+@pytest.mark.parametrize("wrong", ["ls", 0.5, None, [0, 1]])
+def test_a_menu_wants_an_integer(wrong):
+    env = gym.make("AgentWorld/TerminalMenu-v0", disable_env_checker=True)
+    env.reset(seed=0)
+    with pytest.raises(SpecError, match=r"step: action: got .*, expected an integer"):
+        env.step(wrong)
+    env.close()
+
+
 def test_stable_baselines_takes_a_menu_by_its_id():
     sb3 = pytest.importorskip("stable_baselines3")
     model = sb3.PPO("MlpPolicy", MENU, n_steps=8, batch_size=8).learn(8)

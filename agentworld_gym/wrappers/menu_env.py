@@ -77,8 +77,15 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
         return self._seen(text, info)
 
     def step(self, action: int) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
-        """Do what stands at this place of the menu."""
-        entry = self.menu.entry(int(action))
+        """Do what stands at this place of the menu.
+
+        Raises:
+            SpecError: the action is no integer.
+        """
+        given = np.asarray(action)
+        if given.size != 1 or not np.issubdtype(given.dtype, np.integer):
+            raise SpecError("step", "action", action, "an integer, the place of a choice in the menu")
+        entry = self.menu.entry(int(given.item()))
         text, reward, terminated, truncated, info = self.env.step(self.menu.action(entry))
         if "failure" not in info:
             self.menu.observe(entry, text)
