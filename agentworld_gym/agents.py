@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import gymnasium as gym
+
 from agentworld_gym.errors import SpecError
 from agentworld_gym.escaping import escape
 from agentworld_gym.spec import DomainSpec
@@ -46,6 +48,8 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
         return role_of_agent(core.domain, core.tools)
     if isinstance(member, bool) or not isinstance(member, int) or not 0 <= member < count:
         raise SpecError("agent_prompt", "member", member, f"an integer from 0 to {count - 1}")
+    if not core.episodes:
+        raise gym.error.ResetNeeded("call reset() before agent_prompt()")
     return role_of_agent(core.runner.spec, core.tools[member])
 
 

@@ -53,6 +53,8 @@ class SpecError(AgentWorldError, ValueError):
             shown = repr(value)
         except RecursionError:
             shown = f"a deep {type(value).__name__}"
+        except ValueError:  # Python writes down no number of so many digits
+            shown = "a number of too many digits"
         if len(shown) > 120:
             shown = shown[:117] + "..."
         super().__init__(f"{self.file}: {key}: got {shown}, expected {expected}")

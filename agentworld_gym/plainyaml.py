@@ -21,6 +21,8 @@ MAX_DEPTH = 64
 MAX_SIZE = 20_000_000
 """Characters and values that a document may mean, its aliases written out."""
 
+MAX_DIGITS = 4000
+"""Characters of a whole number; Python writes down none that is much longer."""
 
 MAX_VALUES = 2_000_000
 """Values that the state of a task may hold."""
@@ -98,7 +100,16 @@ def _finite(loader: _Loader, node: Any) -> float:
     return value
 
 
+def _whole(loader: _Loader, node: Any) -> int:
+    """A whole number of the document, in any base."""
+    if len(node.value) > MAX_DIGITS:
+        problem = f"a number of more than {MAX_DIGITS} digits"
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    return int(loader.construct_yaml_int(node))
+
+
 _Loader.add_constructor("tag:yaml.org,2002:float", _finite)
+_Loader.add_constructor("tag:yaml.org,2002:int", _whole)
 
 
 def load_yaml(text: str, file: str | Path) -> Any:
@@ -113,7 +124,11 @@ def load_yaml(text: str, file: str | Path) -> Any:
     Raises:
         SpecError: names the file, the line and the problem: no YAML, too deep, too large, or about itself.
     """
-    loader = _Loader(text)
+    try:
+        loader = _Loader(text)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise SpecError(file, f"line {line}", f"{chr(error.character)!r}: {error.reason}", "valid YAML") from error
     try:
         return loader.get_single_data()
     except yaml.YAMLError as error:

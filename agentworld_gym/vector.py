@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
@@ -203,23 +203,21 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
 
     def _seeds(self, seed: int | Sequence[int | None] | None, members: Sequence[int]) -> list[int]:
         """The seed of each member's next episode; what is given begins a stream, else the member's stream tells."""
-        if seed is None:
-            given: Sequence[int | None] = [None] * self.num_envs
-        elif isinstance(seed, Integral):
-            given = [int(seed) + member for member in range(self.num_envs)]
-        elif isinstance(seed, Sequence | np.ndarray) and len(seed) == self.num_envs:
-            given = [None if one is None else int(one) for one in seed]
-        else:
-            raise SpecError("reset", "seed", seed, f"an integer or {self.num_envs} integers")
+        given: list[Any] = [None] * self.num_envs
+        if _is_seed(seed):
+            given = [int(cast(int, seed)) + member for member in range(self.num_envs)]
+        elif seed is not None:
+            given = _listed(seed)
+            if len(given) != self.num_envs or not all(one is None or _is_seed(one) for one in given):
+                raise SpecError("reset", "seed", seed, f"an integer of at least 0, or {self.num_envs} of them")
         for member in members:
             if (one := given[member]) is not None:
-                self._streams[member] = seeding.np_random(one)
+                self._streams[member] = seeding.np_random(int(one))
         chosen = [(given[member], self._streams[member][0]) for member in members]
-        return [int(stream.integers(MAX_SEED)) if one is None else one for one, stream in chosen]
+        return [int(stream.integers(MAX_SEED)) if one is None else int(one) for one, stream in chosen]
 
     def _check(self, actions: Sequence[str]) -> None:
-        listed = isinstance(actions, Sequence | np.ndarray) and not isinstance(actions, str | bytes)
-        if not listed or len(actions) != self.num_envs:
+        if len(_listed(actions)) != self.num_envs:
             raise SpecError("step", "actions", actions, f"{self.num_envs} strings")
         for member, action in enumerate(actions):
             if not isinstance(action, str):
@@ -248,6 +246,17 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         for episode in self.episodes:
             episode.session.close()
         self.runner.close()
+
+
+def _listed(given: Any) -> list[Any]:
+    """What stands in a list, a tuple or an array of one dimension; a text and anything else is none of these."""
+    if isinstance(given, np.ndarray):
+        return list(given) if given.ndim == 1 else []
+    return list(given) if isinstance(given, Sequence) and not isinstance(given, str | bytes) else []
+
+
+def _is_seed(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 0
 
 
 def _remade(kind: type[AgentWorldVectorEnv], num_envs: int, given: dict[str, Any]) -> AgentWorldVectorEnv:

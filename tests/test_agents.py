@@ -40,6 +40,8 @@ def test_wrappers_and_members_are_told_the_same():
 def test_before_a_reset_there_is_no_task_to_tell_of():
     with pytest.raises(gym.error.ResetNeeded):
         agent_prompt(gym.make("AgentWorld/Terminal-v0").unwrapped)
+    with pytest.raises(gym.error.ResetNeeded):
+        agent_prompt(gym.make_vec("AgentWorld/Terminal-v0", num_envs=2), member=0)
 
 
 @pytest.mark.parametrize("wrong", [3, gym.make("CartPole-v1")])

@@ -43,8 +43,11 @@ WRONG = {
     "an endless weight": ("instruction: x\nweight: .inf\n", "line 2", "no finite number"),
     "no number": ("weight: .nan", "line 1", "no finite number"),
     "a number beyond all": ("weight: 1.0e+999", "line 1", "no finite number"),
-    "too many digits": (f"weight: {'9' * 5000}", "the whole file", "digits"),
+    "too many digits": (f"weight: {'9' * 5000}", "line 1", "digits"),
     "a date that is none": ("clock: 2024-13-45", "the whole file", "month"),
+    "a hexadecimal number of many digits": (f"clock: 1\nweight: 0x{'f' * 5000}", "line 2", "digits"),
+    "a number in sixties of many digits": (f"weight: 1{':00' * 3000}", "line 1", "digits"),
+    "a character that no document may hold": ("instruction: a\n\0b", "line 2", "special characters"),
     "an object": ("a: !!python/object/apply:os.system [ls]", "line 1", "constructor"),
 }
 

@@ -521,3 +521,9 @@ def test_the_schema_for_editors_accepts_the_shipped_specs() -> None:
     for domain in DOMAINS:
         data = yaml.safe_load((data_folder("domain_specs") / f"{domain}.yaml").read_text(encoding="utf-8"))
         jsonschema.validate(data, schema)
+
+
+def test_an_error_names_a_number_that_cannot_be_written_down() -> None:
+    assert str(SpecError("a.yaml", "weight", 10**5000, "less")) == (
+        "a.yaml: weight: got a number of too many digits, expected less"
+    )

@@ -249,3 +249,20 @@ def test_a_vector_tells_the_tools_of_every_member_and_samples_from_its_menu():
                 assert action in envs.menus[member]
         *_, infos = envs.step(["finish"] * 3)
     envs.close()
+
+
+@pytest.mark.parametrize("wrong", ["ab", 1.5, [1.5, 2], ["1", "2"], [1], True, [True, False], -1, [0, -1]])
+def test_a_seed_that_is_none_is_named_and_changes_nothing(wrong):
+    envs = gym.make_vec("AgentWorld/Terminal-v0", num_envs=2, world="scripted")
+    envs.reset(seed=1)
+    before = envs.np_random_seed
+    with pytest.raises(SpecError, match=r"reset: seed: got .* expected an integer"):
+        envs.reset(seed=wrong)
+    assert envs.np_random_seed == before
+
+
+def test_an_array_without_members_is_no_list_of_actions():
+    envs = gym.make_vec("AgentWorld/Terminal-v0", num_envs=2, world="scripted")
+    envs.reset(seed=1)
+    with pytest.raises(SpecError, match=r"step: actions: got .* expected 2 strings"):
+        envs.step(np.array("ls"))
