@@ -238,15 +238,6 @@ def test_a_vector_of_menus_wants_one_choice_a_member_after_a_reset():
             envs.step(wrong)
 
 
-@pytest.mark.parametrize("wrong", ["ls", None, 1.5, [0, 1], np.array([0.5])])
-def test_a_menu_wants_a_whole_number(wrong):
-    env = gym.make(MENU, world="scripted", disable_env_checker=True)
-    env.reset(seed=1)
-    with pytest.raises(SpecError, match=r"step: action: got .* expected an integer"):
-        env.step(wrong)
-    assert env.step(np.array([0]))[4]["steps"] == 1
-
-
 # Clients that take an id
 
 
