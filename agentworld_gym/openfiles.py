@@ -30,6 +30,8 @@ def allowed_files(wanted: int) -> int:
     if soft == unlimited or wanted <= soft:
         return sys.maxsize if soft == unlimited else soft
     raised = wanted if hard == unlimited else min(wanted, hard)
+    if raised <= soft:
+        return soft
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
     except (ValueError, OSError):  # some systems have a further limit of their own
@@ -60,10 +62,11 @@ def need_files(count: int, what: str) -> None:
 
 
 def _used() -> int:
-    """About how many files are open: descriptors are given out from the lowest."""
+    """About how many files are open: descriptors are given out from the lowest. No file is opened to tell."""
     try:
-        lowest = os.open(os.devnull, os.O_RDONLY)
+        ends = os.pipe()
     except OSError:
         return allowed_files(0)
-    os.close(lowest)
-    return lowest
+    for end in ends:
+        os.close(end)
+    return min(ends)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from agentworld_gym.openfiles import allowed_files, need_files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -43,3 +48,18 @@ def test_a_limit_that_is_high_enough_stays_as_it_is() -> None:
 def test_at_the_hard_limit_an_error_says_what_to_do() -> None:
     said = played(256, 256, 120)
     assert said.startswith("AgentWorldError") and "ulimit -n" in said and "a shell needs 3 open files" in said
+
+
+def test_a_limit_that_cannot_be_raised_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who may lower a hard limit, but not raise it again, would otherwise lose what the process had."""
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (131, 131))
+    monkeypatch.setattr(resource, "setrlimit", lambda which, limits: pytest.fail(f"the limit is set to {limits}"))
+    assert allowed_files(1000) == 131
+
+
+def test_counting_open_files_opens_none() -> None:
+    """An engine opens no file of the host, whatever an agent does."""
+    opened: list[str] = []
+    sys.addaudithook(lambda event, arguments: opened.append(event) if event == "open" else None)
+    need_files(1, "a test")
+    assert opened == []
