@@ -55,9 +55,10 @@ def test_a_row_that_is_no_json_is_named_with_its_file_line_and_reason(
 ) -> None:
     file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a"), official("mcp", "b")])
     first, second = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(first + second.replace(b'"id":"b"', b'"id":"b",' + broken))
+    file.write_bytes(first + second.replace(b'"id":"b"', b'"id":"b",' + broken).removesuffix(b"\n"))
     with pytest.raises(SpecError) as refused:
         _ = BenchRows((file,)).counts
+    assert "ends within" not in str(refused.value)
     assert (Path(refused.value.file), refused.value.key) == (file, "line 2")
     assert reason in refused.value.expected and broken[-4:].decode("utf-8", "replace") in str(refused.value.value)
 

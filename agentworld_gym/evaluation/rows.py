@@ -288,7 +288,8 @@ def _rows(files: Sequence[Path]) -> Iterator[tuple[int, Row]]:
                     data = orjson.loads(text)
                 except orjson.JSONDecodeError as error:
                     found, reason = problem_of(text, error)
-                    cut = "" if text.endswith(b"\n") else "the file ends within the line: "
+                    torn = not text.endswith(b"\n") and "end of data" in error.msg
+                    cut = "the file ends within the line: " if torn else ""
                     raise SpecError(file, f"line {number}", found, f"JSON ({cut}{reason})") from error
                 yield line, row_of(_known(data) if isinstance(data, dict) else data, file, f"line {number}")
 

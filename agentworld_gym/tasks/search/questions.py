@@ -325,9 +325,11 @@ def exactly(name: str) -> Expect:
 
     >>> exactly("Tin Goose").holds('the "tin goose".'), exactly("Tin Goose").holds("Tin Goose or Wet Foot")
     (True, False)
+    >>> exactly("Tin Goose").holds("`Tin Goose`")
+    True
     """
     bare = re.sub(r"^(?:the|a|an) ", "", name, flags=re.IGNORECASE)
-    return Expect(matches=rf"(?i)\A[\s\"'*]*(?:(?:the|a|an)\s+)?[\"'*]*{re.escape(bare)}[\s\"'*.]*\Z")
+    return Expect(matches=rf"(?i)\A[\s\"'*`]*(?:(?:the|a|an)\s+)?[\"'*`]*{re.escape(bare)}[\s\"'*`.]*\Z")
 
 
 def _alike(rows: Sequence[Row], pool: Sequence[Row], rng: random.Random) -> list[list[Row]]:
