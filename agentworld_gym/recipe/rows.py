@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.engines import Kind, Scalar
@@ -37,6 +37,8 @@ class Change(Strict):
     >>> Change(field="cwd", kind="changed", before="/srv", after="/srv/app").after
     '/srv/app'
     """
+
+    model_config = ConfigDict(allow_inf_nan=True)  # what a world's state holds, and no setting of ours
 
     field: str
     kind: Literal["added", "changed", "removed"]
@@ -83,6 +85,8 @@ class Row(Strict):
     >>> row.closing, row.at(1).prompt, [message["content"] for message in row.messages()]
     (', please', ('ls, please',), ['', 'ls', 'a.txt', 'pwd', '/srv'])
     """
+
+    model_config = ConfigDict(allow_inf_nan=True)  # as in `Change`
 
     task: str = Field(min_length=1)
     id: str = Field(min_length=1)
