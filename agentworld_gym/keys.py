@@ -18,7 +18,7 @@ def keys_at(model: type[BaseModel], place: Sequence[str]) -> list[str]:
 
     >>> from agentworld_gym.spec import DomainSpec
     >>> keys_at(DomainSpec, ["controls", "fog"]), keys_at(DomainSpec, ["action"])[:2]
-    (['sentence'], ['syntax', 'schema'])
+    (['sentence', 'free'], ['syntax', 'schema'])
     """
     models = [model]
     for key in place:

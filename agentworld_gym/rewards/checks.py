@@ -65,7 +65,7 @@ def brought_about(actions: Sequence[Action], observations: Sequence[str]) -> lis
         actions: those of an episode.
         observations: what was shown at the start, and after each action.
 
-    >>> done, ended = Action("ls", ActionKind.ACT), Action("finish", ActionKind.FINISH)
+    >>> done, ended = Action("ls"), Action("finish", kind=ActionKind.FINISH)
     >>> brought_about([done, ended], ["Find a.txt.", "a.txt", "a.txt"])
     ['a.txt']
     """
