@@ -54,7 +54,7 @@ def small_engine() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def engine(model_dir: Path, small_engine: None) -> Iterator[VLLMGenerator]:
-    generator = VLLMGenerator(str(model_dir), confidence=True, **ENGINE)
+    generator = VLLMGenerator(str(model_dir), dtype="float32", confidence=True, **ENGINE)
     yield generator
     generator.close()
     with pytest.raises(ClosedError):
