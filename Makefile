@@ -20,7 +20,7 @@ VLLM_ENV := VLLM_CPU_KVCACHE_SPACE=1 VLLM_CPU_OMP_THREADS_BIND=$${VLLM_CPU_OMP_T
 	VLLM_NO_USAGE_STATS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo tiny test check format test-vllm test-all bench clean
+.PHONY: help venv demo tiny test check format docs test-vllm test-all bench clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -47,6 +47,10 @@ format: $(VENV)/.dev ## Format the code and fix what ruff can
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format .
 
+docs: $(VENV)/.docs ## Build the documentation site strictly, into site/
+	@PATH="$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "site/index.html is the first page; for its search serve the folder: $(BIN)/python -m http.server --directory site"
+
 test-vllm: $(VENV)/.vllm ## Run the tests that need a real vLLM, on the CPU
 	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests $(ARGS)
 
@@ -58,7 +62,7 @@ bench: $(VENV)/.vllm ## Run the benchmarks, vLLM on the CPU included (hours)
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; OMP_NUM_THREADS=1 $(BIN)/python $$script $(ARGS); done
 
 clean: ## Remove the virtual environment, caches and builds
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:
@@ -86,6 +90,11 @@ $(VENV)/.demo: setup.cfg pyproject.toml constraints.txt | $(VENV)/.torch
 $(VENV)/.dev: setup.cfg pyproject.toml constraints.txt | $(VENV)/.torch
 	@echo "Installing agentworld-gym with what the tests need"
 	@$(INSTALL) --editable ".[dev]"
+	@touch $@
+
+$(VENV)/.docs: setup.cfg pyproject.toml constraints.txt | $(VENV)/.created
+	@echo "Installing what builds the documentation"
+	@$(INSTALL) --editable ".[docs]"
 	@touch $@
 
 # vLLM for CPUs asks for torchvision, torchaudio and torchcodec, whose plain wheels do not fit torch's CPU build; it

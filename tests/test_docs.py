@@ -75,7 +75,7 @@ def test_every_command_has_help_and_an_example(name: str) -> None:
     assert all(parameter.help for parameter in ALL[name].params if parameter.name != "context")
 
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path) -> list[str]:
@@ -154,7 +154,7 @@ GROUNDED = {
 
 @pytest.mark.parametrize("domain", GROUNDED)
 def test_page_of_a_graphical_domain_names_families_controls_and_keys(domain: str) -> None:
-    text = (ROOT / "docs" / f"{domain}.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "worlds" / f"{domain}.md").read_text(encoding="utf-8")
     spec = load_spec(domain)
     wanted = {*families(domain), *spec.controls, *GROUNDED[domain]}
     assert {name for name in wanted if f"`{name}`" not in text} == set()
@@ -164,5 +164,5 @@ def test_page_of_a_graphical_domain_names_families_controls_and_keys(domain: str
 def test_readme_tells_of_every_grounded_world(domain: str) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     [line] = [line for line in text.splitlines() if line.startswith(f"| `{load_spec(domain).env_id}` |")]
-    assert f"(docs/{domain}.md)" in line
+    assert f"(docs/worlds/{domain}.md)" in line
     assert f"{len(families(domain))} families" in line
