@@ -1,4 +1,6 @@
-"""How faithful a world is in every domain, beside two baselines that need no model: the tables of docs/world_models/world_model.md.
+"""How faithful a world is in every domain, beside two baselines that need no model.
+
+Its tables stand in docs/world_models/world_model.md.
 
     python benchmarks/world_model.py                                     # the bundled model, all domains
     python benchmarks/world_model.py terminal --tasks 20                 # a sample
