@@ -6,7 +6,6 @@
 'terminal'
 """
 
-from agentworld_gym.agents import agent_prompt
 from agentworld_gym.contracts import (
     Action,
     ChatRequest,
@@ -15,11 +14,13 @@ from agentworld_gym.contracts import (
     FailureKind,
     Generator,
     Observation,
-    Sampling,
     Session,
     Usage,
     World,
 )
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.spec import DomainSpec, load_spec
+from agentworld_gym.domain.task import Check, Expect, Task
 from agentworld_gym.errors import (
     AgentWorldError,
     ClosedError,
@@ -32,9 +33,8 @@ from agentworld_gym.errors import (
     WorldNotConfigured,
 )
 from agentworld_gym.fingerprint import Fingerprint, Part
+from agentworld_gym.prompting.agent_prompt import agent_prompt
 from agentworld_gym.registration import ENV_IDS, register_envs
-from agentworld_gym.spec import DomainSpec, load_spec
-from agentworld_gym.task import Check, Expect, Task
 from agentworld_gym.worlds import ScriptedWorld, register_world
 
 __version__ = "0.1.0"

@@ -11,14 +11,14 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import World
-from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.episodes.runner import Episode, EpisodeRunner
 from agentworld_gym.errors import ClosedError, SpecError, UnknownOption
+from agentworld_gym.options import EnvOptions
 from agentworld_gym.registration import MENU_IDS
 from agentworld_gym.spaces import UnicodeText
-from agentworld_gym.spec import DomainSpec
-from agentworld_gym.task import Task
 
 MAX_SEED = 2**31
 MAX_INSTRUCTION_CHARS = 16384
@@ -48,12 +48,12 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
     The first observation is the task's instruction, a blank line, and what the world shows. The action `finish` (or
     `finish: ANSWER`) ends the episode and has its success tested. `info` holds the keys of
-    `agentworld_gym.episode.Info`.
+    `agentworld_gym.episodes.runner.Info`.
 
     Args:
         render_mode: `ansi` (the episode so far as text), `human` (the same, written to standard output), or `rgb_array`
             (a picture of the last screen; in a text domain of the end of the episode; needs the extra `render`).
-        options: see `agentworld_gym.config.EnvOptions`.
+        options: see `agentworld_gym.options.EnvOptions`.
 
     Raises:
         SpecError: a spec or an option is wrong.

@@ -24,7 +24,7 @@ def register_envs() -> None:
     The checker of Gymnasium is off: it calls `reset` without a seed and so costs a session of a world model.
     """
     texts = ("agentworld_gym.env:AgentWorldEnv", "agentworld_gym.vector:AgentWorldVectorEnv")
-    menus = ("agentworld_gym.wrappers.menu_env:menu_env", "agentworld_gym.wrappers.menu_env:menu_vector_env")
+    menus = ("agentworld_gym.menu_env:menu_env", "agentworld_gym.menu_env:menu_vector_env")
     domains = [*((env_id, domain, texts) for env_id, domain in ENV_IDS.items()), (CUSTOM_ID, None, texts)]
     domains += [(env_id, domain, menus) for env_id, domain in MENU_IDS.items()]
     for env_id, domain, (single, many) in domains:

@@ -61,7 +61,7 @@ class UnicodeText(gym.Space[str]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'spaces'")
         raise TypeError(
             f"Stable-Baselines3 needs numbers and this environment has texts: take {self.menu_id!r}, as in "
-            f"PPO('MlpPolicy', {self.menu_id!r}), or many at once with agentworld_gym.wrappers.make_sb3_env"
+            f"PPO('MlpPolicy', {self.menu_id!r}), or many at once with agentworld_gym.integrations.sb3.make_sb3_env"
         )
 
     def offer(self, menu: Sequence[str] | Callable[[], Sequence[str]]) -> None:

@@ -16,10 +16,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from agentworld_gym.contracts import World
+from agentworld_gym.domain.task import Task
 from agentworld_gym.env import MAX_SEED, WorldSpec, env_options, picture_of, text_spaces, transcript
-from agentworld_gym.episode import Episode
+from agentworld_gym.episodes.runner import Episode
 from agentworld_gym.errors import ClosedError, SpecError
-from agentworld_gym.task import Task
 
 Flags = NDArray[np.bool_]
 
@@ -38,7 +38,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         autoreset_mode: `NextStep` (Gymnasium's default: the step after the end resets), `SameStep` (`final_obs` and
             `final_info` hold the end) or `Disabled` (reset with `options={"reset_mask": …}`).
         max_episode_steps: the same as `max_steps`, by the name that `gym.make_vec` uses.
-        options: see `agentworld_gym.config.EnvOptions`.
+        options: see `agentworld_gym.options.EnvOptions`.
 
     Raises:
         SpecError: a spec or an option is wrong.

@@ -14,9 +14,9 @@ import sys
 import time
 from pathlib import Path
 
-from agentworld_gym.recipe.ablation_table import AblationConfig, markdown
-from agentworld_gym.recipe.ablations import Ablations, smoke
-from agentworld_gym.recipe.arms import ARMS
+from agentworld_gym.recipe.ablations.ablations import Ablations, smoke
+from agentworld_gym.recipe.ablations.arms import ARMS
+from agentworld_gym.recipe.ablations.table import AblationConfig, markdown
 from agentworld_gym.recipe.config import CptConfig, load_config
 
 

@@ -21,15 +21,15 @@ from math import nan
 from statistics import mean
 from typing import Any
 
-from agentworld_gym.changes import SAME, apply, diff, numbered
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import has_engine
-from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.ways import expert_policy, menu_policy
+from agentworld_gym.prompting.changes import SAME, apply, diff, numbered
 from agentworld_gym.screens import read_screen
 from agentworld_gym.screens.sight import Way, on_screen
-from agentworld_gym.task import Task
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.policies import expert_policy, menu_policy
 
 DOMAINS = ("web", "desktop", "android")
 TARGET = 15.0

@@ -22,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 
 from agentworld_gym.engines.catalog import ENGINES
-from agentworld_gym.recipe.rows import Row, read_rows
+from agentworld_gym.sessions.row import Row, read_rows
 
 TARGET_SECONDS = 900
 

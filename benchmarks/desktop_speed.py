@@ -14,10 +14,10 @@ import resource
 import time
 from typing import Any
 
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.screens import NotOnScreen, read_screen, resolve
-from agentworld_gym.spec import load_spec
 
 FOLDER = "/home/user/Documents"
 FILES = {f"{FOLDER}/note {number}.txt": f"Note {number}\nof some lines\n" * 5 for number in range(20)}

@@ -17,12 +17,12 @@ from typing import Any
 
 import torch
 
-from agentworld_gym.recipe.checkpoints import Checkpoints
-from agentworld_gym.recipe.collect import collect
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.recipe.collect.collect import collect
 from agentworld_gym.recipe.config import CptConfig, SmallModelSessions
-from agentworld_gym.recipe.cpt import train
-from agentworld_gym.recipe.model import CHECKPOINTS
-from agentworld_gym.spec import load_spec
+from agentworld_gym.recipe.training.checkpoints import Checkpoints
+from agentworld_gym.recipe.training.cpt import train
+from agentworld_gym.recipe.training.model import CHECKPOINTS
 
 SHAPE = {"hidden_size": 64, "intermediate_size": 192, "num_hidden_layers": 3, "head_dim": 16, "vocab_size": 700}
 

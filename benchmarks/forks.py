@@ -16,9 +16,9 @@ import sys
 import time
 from statistics import median
 
-from agentworld_gym.config import EnvOptions
 from agentworld_gym.engines.catalog import ENGINES
-from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+from agentworld_gym.options import EnvOptions
 from agentworld_gym.screens.sight import Sight
 
 STEPS = 12

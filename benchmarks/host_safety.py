@@ -29,14 +29,14 @@ import sealed
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, EngineError, Machine
 from agentworld_gym.engines.catalog import ENGINES, load_engine
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import Sight
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
 from agentworld_gym.tasks import families, generate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))

@@ -14,10 +14,10 @@ import resource
 import time
 from typing import Any
 
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.mcp import ToolMachine, generated, load_service, scenario_names
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
 from agentworld_gym.tasks import families, generate
 
 Episode = tuple[dict[str, Any], list[dict[str, Any]]]

@@ -17,15 +17,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from agentworld_gym.recipe.batches import Batches
-from agentworld_gym.recipe.collect import collect
+from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.collect.collect import collect
 from agentworld_gym.recipe.config import load_config
-from agentworld_gym.recipe.preparing import Preparation, prepare
-from agentworld_gym.recipe.rows import Row, read_rows
-from agentworld_gym.recipe.store import TokenStore, build_store
-from agentworld_gym.recipe.tokenizer import build_tokenizer, wrap
-from agentworld_gym.recipe.weights import CLASSES, Weighting, classify, turn_weights
-from agentworld_gym.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.recipe.data.token_store import TokenStore, build_store
+from agentworld_gym.recipe.data.tokenizer import build_tokenizer, wrap
+from agentworld_gym.recipe.data.turn_weights import CLASSES, Weighting, classify, turn_weights
+from agentworld_gym.recipe.training.batches import Batches
+from agentworld_gym.sessions.row import Row, read_rows
 
 BUDGETS = (8192, 16384, 32768)
 LENGTHS = (2048, 3072, 4096, 8192)

@@ -27,11 +27,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from agentworld_gym.spec import load_spec
-from agentworld_gym.wrappers.encoder import TextEncoder
-from agentworld_gym.wrappers.evaluate import bootstrap_interval, evaluate_policy
-from agentworld_gym.wrappers.ppo import Point, Training, train_ppo
-from agentworld_gym.wrappers.sb3 import make_sb3_env
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.integrations.sb3.evaluate import bootstrap_interval, evaluate_policy
+from agentworld_gym.integrations.sb3.ppo import Point, Training, train_ppo
+from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
+from agentworld_gym.policies.encoder import TextEncoder
 
 WORLDS = {"swe": "grounded:monty"}
 """Where the grounded world has variants: the one that is there on every machine."""

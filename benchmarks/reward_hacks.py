@@ -27,9 +27,9 @@ from pathlib import Path
 from hacks import acts, answers, forged_code, forged_shell, forged_views
 from hacks.playing import ALL, STEPS, Attack, Case, drawn, open_case, try_out
 
-from agentworld_gym.config import EnvOptions
-from agentworld_gym.episode import EpisodeRunner
-from agentworld_gym.task import Task
+from agentworld_gym.domain.task import Task
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.options import EnvOptions
 from agentworld_gym.tasks import families, generate
 
 ATTACKS: tuple[Attack, ...] = (

@@ -12,18 +12,19 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from agentworld_gym.contracts import ChatRequest, Failure, Sampling
-from agentworld_gym.evaluation.statistics import interval
+from agentworld_gym.contracts import ChatRequest, Failure
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Split
 from agentworld_gym.generators import open_generator
-from agentworld_gym.parsing import parse_completion
-from agentworld_gym.recipe.collect import collect
+from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.recipe.collect.collect import collect
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.rl import train
-from agentworld_gym.recipe.rl_config import RlConfig
-from agentworld_gym.recipe.rows import Row, read_rows
-from agentworld_gym.rewards.verifiers import verify
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Split
+from agentworld_gym.recipe.rl.config import RlConfig
+from agentworld_gym.recipe.rl.train import train
+from agentworld_gym.recipe.rl.verifiers import verify
+from agentworld_gym.sessions.row import Row, read_rows
+from agentworld_gym.statistics.bootstrap import interval
 
 HARD = ("edit_in_place", "filter_lines", "sort_unique", "pipeline", "aggregate_csv")
 LONGEST = 1500

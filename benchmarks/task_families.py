@@ -14,14 +14,14 @@ import sys
 from collections.abc import Iterable
 from statistics import mean, median
 
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import ENGINES
-from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.solving import walk
+from agentworld_gym.policies.ways import expert_policy, menu_policy, nothing_policy
 from agentworld_gym.screens.sight import Way
-from agentworld_gym.task import Task
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.policies import expert_policy, menu_policy, nothing_policy
-from agentworld_gym.tasks.solvers import walk
 
 HEADER = ("family", "level", "expert %", "nothing %", "random menu %", "random score", "expert steps", "menu", "fields")
 

@@ -22,15 +22,15 @@ import numpy as np
 import torch
 import transformers
 
-from agentworld_gym.recipe.batches import Batches
-from agentworld_gym.recipe.collect import collect
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.recipe.collect.collect import collect
 from agentworld_gym.recipe.config import ModelConfig, ModelShape, SmallModelSessions, TrainConfig
-from agentworld_gym.recipe.model import make_model, make_tokenizer
-from agentworld_gym.recipe.preparing import Preparation, prepare
-from agentworld_gym.recipe.rows import read_rows
-from agentworld_gym.recipe.store import TokenStore, build_store
-from agentworld_gym.recipe.trainer import Trainer
-from agentworld_gym.spec import load_spec
+from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.recipe.data.token_store import TokenStore, build_store
+from agentworld_gym.recipe.training.batches import Batches
+from agentworld_gym.recipe.training.model import make_model, make_tokenizer
+from agentworld_gym.recipe.training.trainer import Trainer
+from agentworld_gym.sessions.row import read_rows
 
 DOMAINS = ("terminal", "mcp")
 SIZES = {

@@ -3,8 +3,8 @@
     python benchmarks/verifiers.py [--domains NAME ...] [--sessions 14]
 
 Records sessions of each domain, 40 % of them disturbed by controls, and gives the verifiers the recorded observation of
-each turn and corrupted copies of it (`agentworld_gym.rewards.verifiers.corruptions`). The exit status tells whether the
-truth passed everywhere and 95 % of the mistakes were noticed.
+each turn and corrupted copies of it (`agentworld_gym.recipe.rl.verifiers.corruptions`). The exit status tells whether
+the truth passed everywhere and 95 % of the mistakes were noticed.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
+from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row
-from agentworld_gym.rewards.verifiers import Truth, verify
-from agentworld_gym.rewards.verifiers.corruptions import corruptions
-from agentworld_gym.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.rl.verifiers import Truth, verify
+from agentworld_gym.recipe.rl.verifiers.corruptions import corruptions
+from agentworld_gym.sessions.row import Row
 
 MISTAKES = ("digit", "line", "names", "state", "metadata", "pre-existing")
 NOTICED = 0.95

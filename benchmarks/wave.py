@@ -26,7 +26,8 @@ import orjson
 import stub
 
 import agentworld_gym  # noqa: F401  (registers the ids)
-from agentworld_gym.contracts import ChatRequest, Sampling
+from agentworld_gym.contracts import ChatRequest
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.generators import ServerGenerator
 
 ANSWER = "<predicted_observation>\nuser@host:~$ ls\nnotes.txt  report.txt\nuser@host:~$ \n</predicted_observation>"

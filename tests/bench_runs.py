@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure
-from agentworld_gym.evaluation.bench import Bench, Model
-from agentworld_gym.evaluation.judging import Judge
+from agentworld_gym.evaluation.bench.bench import Bench, Model
 from agentworld_gym.evaluation.results import BenchResult
-from agentworld_gym.evaluation.rows import BenchRows
 from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.judging.bench_rows import BenchRows
+from agentworld_gym.judging.judge import Judge
 
 Answer = str | Completion | Failure
 CLOSING = "\n\nNow predict."

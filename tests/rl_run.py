@@ -6,8 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-from agentworld_gym.recipe.rl import train
-from agentworld_gym.recipe.rl_config import RlConfig
+from agentworld_gym.recipe.rl.config import RlConfig
+from agentworld_gym.recipe.rl.train import train
 
 if __name__ == "__main__":
     train(RlConfig(**json.loads(sys.argv[2])), Path(sys.argv[1]))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.world import build_world
-from agentworld_gym.spec import load_spec
 
 SPEC = load_spec("search")
 WORLD = build_world("harbours", 12)

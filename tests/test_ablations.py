@@ -13,9 +13,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from agentworld_gym.contracts import Completion, Failure, FailureKind  # noqa: E402
+from agentworld_gym.domain.spec import load_spec  # noqa: E402
 from agentworld_gym.errors import SpecError  # noqa: E402
-from agentworld_gym.recipe import ablations  # noqa: E402
-from agentworld_gym.recipe.ablation_table import (  # noqa: E402
+from agentworld_gym.recipe.ablations import ablations  # noqa: E402
+from agentworld_gym.recipe.ablations.ablations import Ablations, smoke  # noqa: E402
+from agentworld_gym.recipe.ablations.arms import ARMS, ArmData, arms_for  # noqa: E402
+from agentworld_gym.recipe.ablations.table import (  # noqa: E402
     AblationConfig,
     ArmResult,
     Table,
@@ -23,19 +26,16 @@ from agentworld_gym.recipe.ablation_table import (  # noqa: E402
     markdown,
     table_of,
 )
-from agentworld_gym.recipe.ablations import Ablations, smoke  # noqa: E402
-from agentworld_gym.recipe.arms import ARMS, ArmData, arms_for  # noqa: E402
+from agentworld_gym.recipe.collect.recorder import Recorder  # noqa: E402
 from agentworld_gym.recipe.config import CptConfig, load_config  # noqa: E402
-from agentworld_gym.recipe.encoding import Encoder  # noqa: E402
-from agentworld_gym.recipe.exactness import exact_answers  # noqa: E402
-from agentworld_gym.recipe.recorder import Recorder  # noqa: E402
-from agentworld_gym.recipe.rows import Row  # noqa: E402
-from agentworld_gym.recipe.samples import Sample  # noqa: E402
-from agentworld_gym.recipe.tokenizer import build_tokenizer, wrap  # noqa: E402
+from agentworld_gym.recipe.data.encoding import Encoder  # noqa: E402
+from agentworld_gym.recipe.data.tokenizer import build_tokenizer, wrap  # noqa: E402
+from agentworld_gym.recipe.training.exactness import exact_answers  # noqa: E402
 from agentworld_gym.retrieval.build import build_index  # noqa: E402
 from agentworld_gym.retrieval.index import StepIndex  # noqa: E402
 from agentworld_gym.retrieval.steps import steps_of  # noqa: E402
-from agentworld_gym.spec import load_spec  # noqa: E402
+from agentworld_gym.sessions.row import Row  # noqa: E402
+from agentworld_gym.sessions.samples import Sample  # noqa: E402
 
 torch.set_num_threads(1)
 RECIPE = load_config("tiny", CptConfig)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.domain.spec import DOMAINS, DomainSpec, load_spec
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import is_valid
 from agentworld_gym.screens.locate import stand_in
-from agentworld_gym.spec import DOMAINS, DomainSpec, load_spec
+from agentworld_gym.text.escaping import is_valid
 
 TOOLS: tuple[dict[str, Any], ...] = (
     {

@@ -9,7 +9,7 @@ import pytest
 
 import agentworld_gym
 from agentworld_gym import SpecError, agent_prompt
-from agentworld_gym.wrappers import MenuEnv
+from agentworld_gym.integrations.sb3 import MenuEnv
 
 
 @pytest.mark.parametrize("env_id", list(agentworld_gym.ENV_IDS))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.display import Display
@@ -19,7 +20,6 @@ from agentworld_gym.engines.gui import handler
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens import read_screen, resolve
 from agentworld_gym.screens.node import Node
-from agentworld_gym.spec import load_spec
 
 ALARMS = [
     {"time": "6:30 AM", "label": "Early train", "days": "Tue, Thu", "state": "off"},

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls, EngineError
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.apps.arithmetic import BadExpression, calculated
@@ -18,7 +19,6 @@ from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.engines.android.phone import MAX_DEPTH
 from agentworld_gym.engines.gui.field import MAX_CHARS
 from agentworld_gym.screens import read_screen
-from agentworld_gym.spec import load_spec
 
 KINDS = load_spec("android").action.json_schema["properties"]["action_type"]["enum"]  # type: ignore[index]
 TITLES = [app.title for app in apps().values()]

@@ -15,19 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agentworld_gym  # noqa: F401
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task, split_of
 from agentworld_gym.engines.android.machine import AndroidMachine
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.solving import play
 from agentworld_gym.screens import read_screen, resolve
 from agentworld_gym.screens.locate import stand_in
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task, split_of
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.android.controlled import CASES
 from agentworld_gym.tasks.android.scene import Scene, Unfit, app, enter_text, family, hold, line, named, tap
 from agentworld_gym.tasks.draft import MENU_MIN, Draft
-from agentworld_gym.tasks.solvers import ControlCase, play
+from agentworld_gym.tasks.solvers import ControlCase
 
 SPEC = load_spec("android")
 PARSER = ActionParser(SPEC)

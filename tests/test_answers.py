@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.documents.strict import validated
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Check, Expect, Task, load_task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Check, Expect, Task, load_task, validated
+from agentworld_gym.options import EnvOptions
 from agentworld_gym.tasks import families, generate
 
 DOMAINS = ("android", "desktop", "mcp", "search", "swe", "terminal", "web")

@@ -13,12 +13,12 @@ import yaml
 from jinja2 import StrictUndefined, TemplateError
 from worlds import language_world, predicted
 
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.bounded import BoundedEnvironment
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.prompting.prompt import Prompts
 
 TASK = Task(
     id="t",

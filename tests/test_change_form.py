@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.changes import CHANGE, FULL, SAME, ChangeError, apply, change_messages, diff, numbered
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.cli import app
-from agentworld_gym.config import EnvOptions
-from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation
+from agentworld_gym.contracts import Action, ChatRequest, Failure, FailureKind, Observation
+from agentworld_gym.domain.spec import DOMAINS, Form, load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.parsing import parse_completion
-from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.spec import DOMAINS, Form, load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.prompting.changes import CHANGE, FULL, SAME, ChangeError, apply, diff, numbered
+from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds import LanguageWorld, RecordingWorld, WorldOptions, open_world, register_world
 from agentworld_gym.worlds.recorded import read_recording
 from tests.worlds import predicted
@@ -353,7 +353,7 @@ class TestPrompts:
     ) -> None:
         forms: list[Form] = ["full", "change"] if domain in GUI else ["full"]
         digests = [Prompts(load_spec(domain), profile=profile, form=form).digest for form in forms]
-        monkeypatch.setattr("agentworld_gym.prompt.REFERENCES", "other")
+        monkeypatch.setattr("agentworld_gym.prompting.prompt.REFERENCES", "other")
         for form, digest in zip(forms, digests, strict=True):
             prompts = Prompts(load_spec(domain), profile=profile, form=form)
             assert (prompts.digest != digest) is (prompts.refers or form == "change")
@@ -520,18 +520,6 @@ def test_a_spec_may_ask_for_it() -> None:
     prompts = Prompts(spec.model_copy(update={"observation": observation}))
     assert prompts.form == "change" and prompts.closing == Prompts(spec, form="change").closing
     assert Prompts(prompts.spec, form="full").closing == Prompts(spec).closing
-
-
-def test_a_recorded_turn_becomes_a_training_example() -> None:
-    spec = load_spec("android")
-    task, act = spec.handwritten_tasks()[0], ActionParser(spec).parse('{"action_type": "wait"}')
-    prompts = Prompts(spec, form="change")
-    after = PHONE.replace("Sound", "<|x|>")
-    messages, completion = change_messages(prompts, task, [(act, PHONE), (act, after)])
-    assert messages == prompts.messages(task, [(act, PHONE)], act)
-    assert "<|x|>" not in completion
-    assert apply(PHONE, parse_completion(completion)) == after
-    assert isinstance(Completion(completion), Completion)
 
 
 def test_after_an_error_the_screen_before_it_is_the_one_that_changes() -> None:

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Message
-from agentworld_gym.escaping import escape, unescape
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.spec import DOMAINS, load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.text.escaping import escape, unescape
 
 transformers = pytest.importorskip("transformers")
 TEMPLATES = ("qwen3", "qwen3_instruct_2507", "qwen3_5_think", "qwen3_5_nothink", "qwen3_8")

@@ -18,12 +18,12 @@ import pytest
 from typer.testing import CliRunner
 
 from agentworld_gym import ENV_IDS
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.cli import app
 from agentworld_gym.cli.common import printable
 from agentworld_gym.cli.play import NAMED
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.screens.locate import stand_in
-from agentworld_gym.spec import load_spec
 from agentworld_gym.traces import read_trace
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from agentworld_gym.wrappers.menu import Menu
-from agentworld_gym.wrappers.menu_env import MenuEnv
+from agentworld_gym.menu_env import MenuEnv
+from agentworld_gym.policies.menu import Menu
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "clients"
 NEEDS = {

@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.checks.collateral import Rules, Span, State, collateral
+from agentworld_gym.domain.spec import OutcomeSpec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.env import AgentWorldEnv
-from agentworld_gym.outcome import Rules, Span, State, collateral
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.solving import play
+from agentworld_gym.policies.ways import follow
 from agentworld_gym.screens import NotOnScreen
 from agentworld_gym.screens.sight import Way
-from agentworld_gym.spec import OutcomeSpec
-from agentworld_gym.task import Task
 from agentworld_gym.tasks import families
-from agentworld_gym.tasks.policies import follow
-from agentworld_gym.tasks.solvers import control_cases, play
+from agentworld_gym.tasks.solvers import control_cases
 
 RULES = OutcomeSpec(
     free=("clock",),

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import load_spec
-from agentworld_gym.tasks.solvers import ControlCase, control_cases, play
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.solving import play
+from agentworld_gym.tasks.solvers import ControlCase, control_cases
 
 CASES = [
     pytest.param(domain, case, id=f"{domain}-{case.control}-{case.family}")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.recipe import card
-from agentworld_gym.recipe.collect import collect
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.recipe.collect import data_card as card
+from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.recipe.collect.summary import KINDS, summarise
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.rows import ContentSpan, Row, read_rows
-from agentworld_gym.recipe.summary import KINDS, summarise
-from agentworld_gym.spec import load_spec
+from agentworld_gym.sessions.row import ContentSpan, Row, read_rows
 
 pytest.importorskip("matplotlib")
 

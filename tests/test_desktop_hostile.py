@@ -15,10 +15,10 @@ from hostile import ESCAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.engines.desktop.screen import HEADER
-from agentworld_gym.spec import load_spec
 
 SHAPES: list[Any] = [None, 7, 1.5, b"pass", [], {}, {"name": "click"}, ["pass"], object(), float("nan"), ""]
 FORBIDDEN = ("open", "exec", "import", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pty.", "signal.")

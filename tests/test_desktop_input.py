@@ -9,12 +9,12 @@ from desktops import DOCUMENTS, Desktop, desktop
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.engines.desktop.code.interpreter import Interpreter
 from agentworld_gym.engines.desktop.code.values import Function
-from agentworld_gym.spec import load_spec
 
 
 def run(source: str) -> tuple[list[Any], str]:

@@ -14,7 +14,7 @@ from math import comb, sqrt
 
 import pytest
 
-from agentworld_gym.task import Task
+from agentworld_gym.domain.task import Task
 from agentworld_gym.tasks import families, generate
 
 SEEDS = 30

@@ -13,21 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agentworld_gym  # noqa: F401
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Check, Expect, Task, split_of
 from agentworld_gym.engines.desktop import DesktopMachine
-from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.solving import play, walk
+from agentworld_gym.policies.ways import expert_policy, menu_policy
 from agentworld_gym.screens import NotOnScreen
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.screens.sight import Way
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Check, Expect, Task, split_of
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.desktop import scene as scenes
 from agentworld_gym.tasks.desktop.controlled import CASES
 from agentworld_gym.tasks.draft import MENU_MIN, SplitRandom
-from agentworld_gym.tasks.policies import expert_policy, menu_policy
-from agentworld_gym.tasks.solvers import play, walk
 
 FAMILIES = sorted(families("desktop"))
 SEEDS = range(2)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.contracts import Message
-from agentworld_gym.recipe.drills import DOMAIN, drill_samples, with_drills
-from agentworld_gym.recipe.samples import Sample
-from agentworld_gym.references import Blocks, Rows
+from agentworld_gym.prompting.references import Blocks, Rows
+from agentworld_gym.recipe.data.drills import DOMAIN, drill_samples, with_drills
+from agentworld_gym.sessions.samples import Sample
 
 WORDS = ["lamp", "orchard", "list_items", "Harbor", "seven"]
 

@@ -23,9 +23,9 @@ from agentworld_gym import (
     WorldNotConfigured,
     register_world,
 )
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.spec import load_spec
 
 TASK = {
     "instruction": "Write hello into a.txt.",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.escaping import escape, escape_all, is_valid, unescape
+from agentworld_gym.text.escaping import escape, escape_all, is_valid, unescape
 
 TAGS = ("think", "predicted_observation", "final_evaluation", "tool_call", "tool_response", "tts_pad")
 MEANT = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|", *(f"<{tag}>" for tag in TAGS), *(f"</{t}>" for t in TAGS)]

@@ -24,18 +24,18 @@ from typer.testing import CliRunner
 
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError, TraceError
-from agentworld_gym.evaluation import judging
-from agentworld_gym.evaluation.aggregate import Prices
-from agentworld_gym.evaluation.bench import RECORDS, RESULT, Bench, Model, Progress, check_folder
-from agentworld_gym.evaluation.judging import Judge, judge_digest
+from agentworld_gym.evaluation.bench.aggregate import Prices
+from agentworld_gym.evaluation.bench.bench import RECORDS, RESULT, Bench, Model, Progress, check_folder
 from agentworld_gym.evaluation.results import BenchResult, Tokens
-from agentworld_gym.evaluation.rows import BenchRow, BenchRows, bench_row
 from agentworld_gym.generators import ScriptedGenerator, ServerGenerator
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.judging import judge as judging
+from agentworld_gym.judging.bench_rows import BenchRow, BenchRows, bench_row
+from agentworld_gym.judging.judge import Judge, judge_digest
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.spec import load_spec
 
 # What is scored
 
@@ -329,7 +329,7 @@ def test_a_full_disk_gives_the_folder_free(tmp_path: Path, monkeypatch: pytest.M
         def refuse(*_: Any) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        full.setattr("agentworld_gym.traces.jsonl.os.write", refuse)
+        full.setattr("agentworld_gym.documents.json_lines.os.write", refuse)
         with pytest.raises(TraceError, match="space"):
             run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("ok"))
     assert run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("ok")).rows.failures == {}
@@ -338,9 +338,9 @@ def test_a_full_disk_gives_the_folder_free(tmp_path: Path, monkeypatch: pytest.M
 KILLED = """
 import sys, time
 from pathlib import Path
-from agentworld_gym.evaluation.bench import Bench, Model
-from agentworld_gym.evaluation.judging import Judge
-from agentworld_gym.evaluation.rows import BenchRows
+from agentworld_gym.evaluation.bench.bench import Bench, Model
+from agentworld_gym.judging.judge import Judge
+from agentworld_gym.judging.bench_rows import BenchRows
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.contracts import Completion, Usage
 
@@ -575,7 +575,7 @@ def test_more_than_one_failed_row_in_twenty_ends_the_command_as_failed(
 
 
 def test_a_judge_that_is_not_there_is_named_by_its_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentworld_gym.worlds.opening.tiny_model", lambda: None)
+    monkeypatch.setattr("agentworld_gym.worlds.registry.tiny_model", lambda: None)
     file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
     command = ["eval", "bench", str(file), "--model", "http://localhost:9/v1", "--out", str(tmp_path / "run")]
     refused = CliRunner().invoke(app, [*command, "--judge", "tiny"])

@@ -9,16 +9,16 @@ import pytest
 from bench_runs import CLOSING, official, run, tagged, verdict, written
 
 from agentworld_gym.contracts import ChatRequest
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape, unescape
-from agentworld_gym.evaluation.judging import judge_messages
-from agentworld_gym.evaluation.rows import BenchRows, Turns, bench_row, files_of
+from agentworld_gym.importers import Importer
+from agentworld_gym.judging.bench_rows import BenchRows, Turns, bench_row, files_of
+from agentworld_gym.judging.judge import judge_messages
+from agentworld_gym.prompting.references import SOURCES
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row
-from agentworld_gym.references import SOURCES
-from agentworld_gym.spec import load_spec
-from agentworld_gym.traces.importers import Importer
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.text.escaping import escape, unescape
 
 # What is read
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.evaluation.statistics import Share, interval, mean_interval, wilson
+from agentworld_gym.statistics.bootstrap import Share, interval, mean_interval, wilson
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.integers(1, 5))

@@ -15,7 +15,6 @@ from agentworld_gym.evaluation.report import read_result, write_page
 from agentworld_gym.evaluation.report.charts import COLOURS, Point, curve, lines, reliability
 from agentworld_gym.evaluation.report.page import page
 from agentworld_gym.evaluation.results import Averages, BenchResult, Judged, Matched, Measured, Party, Rows, Tokens
-from agentworld_gym.evaluation.statistics import Share
 from agentworld_gym.evaluation.world_results import (
     Bin,
     Calibration,
@@ -32,6 +31,7 @@ from agentworld_gym.evaluation.world_results import (
     TransferResult,
     excerpt,
 )
+from agentworld_gym.statistics.bootstrap import Share
 
 HOSTILE = "</pre><script>alert(1)</script><!-- {{ 7 * 7 }} \U0001f600 \x1b[2J"
 

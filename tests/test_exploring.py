@@ -14,20 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task, load_task
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.collect import collect
+from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside, explorer
+from agentworld_gym.policies.ways import follow, mixed_policy
+from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig, PolicyName
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row
 from agentworld_gym.screens.sight import Way
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task, load_task
+from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.exploring import EXPLORERS, explore, explore_beside, explorer
-from agentworld_gym.tasks.policies import follow, mixed_policy
 
 SPECS = Path(__file__).resolve().parent.parent / "domain_specs"
 DOMAINS = sorted(EXPLORERS)

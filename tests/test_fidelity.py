@@ -15,28 +15,28 @@ from hypothesis import strategies as st
 from tiny_model import write_tiny_model
 from typer.testing import CliRunner
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.cli import app
-from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
+from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import GeneratorError, SpecError
-from agentworld_gym.escaping import escape
-from agentworld_gym.evaluation.baselines import Moment, Nearest, moments
-from agentworld_gym.evaluation.calibration import calibration, probability
-from agentworld_gym.evaluation.fidelity import Plan, measure, record
-from agentworld_gym.evaluation.stepping import recorded_task, verb
+from agentworld_gym.evaluation.fidelity.baselines import Moment, Nearest, moments
+from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
+from agentworld_gym.evaluation.fidelity.fidelity import Plan, measure, record
+from agentworld_gym.evaluation.fidelity.walk import recorded_task, verb
 from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.recipe.rows import Row
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import current
-from agentworld_gym.spec import Form, load_spec
-from agentworld_gym.task import Task
-from agentworld_gym.tasksource import TaskSource
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.text.escaping import escape
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.grounded import GroundedWorld
-from agentworld_gym.worlds.opening import WorldOptions, open_world, tiny_model
+from agentworld_gym.worlds.registry import WorldOptions, open_world, tiny_model
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 from tests.worlds import dream, predicted
 

@@ -13,14 +13,14 @@ pytest.importorskip("transformers")
 
 from training_run import SHAPE, samples  # noqa: E402
 
-from agentworld_gym.recipe import forcing  # noqa: E402
 from agentworld_gym.recipe.config import ModelConfig  # noqa: E402
-from agentworld_gym.recipe.encoding import Encoder  # noqa: E402
-from agentworld_gym.recipe.forcing import forced  # noqa: E402
-from agentworld_gym.recipe.model import make_model, make_tokenizer  # noqa: E402
-from agentworld_gym.recipe.samples import Sample  # noqa: E402
-from agentworld_gym.recipe.store import build_store  # noqa: E402
-from agentworld_gym.recipe.validation import validation  # noqa: E402
+from agentworld_gym.recipe.data.encoding import Encoder  # noqa: E402
+from agentworld_gym.recipe.data.token_store import build_store  # noqa: E402
+from agentworld_gym.recipe.training import forcing  # noqa: E402
+from agentworld_gym.recipe.training.forcing import forced  # noqa: E402
+from agentworld_gym.recipe.training.model import make_model, make_tokenizer  # noqa: E402
+from agentworld_gym.recipe.training.validation import validation  # noqa: E402
+from agentworld_gym.sessions.samples import Sample  # noqa: E402
 
 CONFIG = ModelConfig.model_validate({"shape": SHAPE})
 TOKENIZER = make_tokenizer(CONFIG, (message["content"] for sample in samples() for message in sample.messages))

@@ -45,7 +45,7 @@ def _encoder(folder: Path) -> object:
 
 def _training(folder: Path) -> object:
     from agentworld_gym.recipe.config import ModelConfig
-    from agentworld_gym.recipe.model import load_tokenizer_of
+    from agentworld_gym.recipe.training.model import load_tokenizer_of
 
     return load_tokenizer_of(ModelConfig(path=str(folder)))
 

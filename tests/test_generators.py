@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from tiny_model import write_tiny_model
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Sampling
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.generators import ScriptedGenerator, TransformersGenerator, open_generator
 from agentworld_gym.generators.quiet import without_progress_bars
-from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
+from agentworld_gym.generators.weights_digest import tokenizer_digest, weights_digest
 
 
 def ask(text: str, **sampling: object) -> ChatRequest:

@@ -9,13 +9,13 @@ import pytest
 from hostile import HOSTILE
 from worlds import DOMAIN_IDS, dream, language_world, make, predicted
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Failure
-from agentworld_gym.escaping import escape, unescape
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
-from agentworld_gym.spec import DOMAINS, load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.text.escaping import escape, unescape
 
 IDS = [repr(text[:30]) for text in HOSTILE]
 SPECIAL = re.compile(r"<\||</?(think|predicted_observation|final_evaluation|tool_call|tool_response)\b", re.IGNORECASE)

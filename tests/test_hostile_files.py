@@ -11,10 +11,11 @@ import yaml
 from worlds import make
 
 from agentworld_gym import RecordingError, SpecError, Task, TraceError
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import load_task, read_yaml
+from agentworld_gym.documents.json_lines import sealed
+from agentworld_gym.documents.strict import read_yaml
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import load_task
 from agentworld_gym.traces import read_header, read_trace
-from agentworld_gym.traces.jsonl import sealed
 
 # YAML
 

@@ -9,12 +9,12 @@ import pytest
 from test_verifiers import PROMPT, turn
 
 from agentworld_gym import Failure, FailureKind, SpecError
-from agentworld_gym.evaluation.judging import Judge
 from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.rewards.dimensions import DimensionJudge
-from agentworld_gym.rewards.guards import flags
-from agentworld_gym.rewards.hybrid import Candidate, HybridReward, RewardConfig
-from agentworld_gym.rewards.verifiers import Truth
+from agentworld_gym.judging.dimensions import DimensionJudge
+from agentworld_gym.judging.judge import Judge
+from agentworld_gym.recipe.rl.guards import flags
+from agentworld_gym.recipe.rl.hybrid_reward import Candidate, HybridReward, RewardConfig
+from agentworld_gym.recipe.rl.verifiers import Truth
 
 SCORES = '"format": {0}, "factuality": {0}, "consistency": {0}, "realism": {0}, "quality": {0}'
 BEFORE = f"ls\nnotes.txt\nplans.txt\n{PROMPT}"

@@ -22,14 +22,14 @@ from typer.testing import CliRunner
 
 from agentworld_gym import SpecError
 from agentworld_gym.cli import app
-from agentworld_gym.recipe.rows import Row, read_rows
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.importers import Importer
+from agentworld_gym.importers.browsergym import MAX_CHARS, SHOWN, browsed, flat_tree, page
+from agentworld_gym.importers.conversation import Call, Conversation, Result, Said, Tally
+from agentworld_gym.importers.pickles import plain, read_pickle
+from agentworld_gym.importers.turns import turns_of
 from agentworld_gym.screens import read_screen
-from agentworld_gym.spec import load_spec
-from agentworld_gym.traces.importers import Importer
-from agentworld_gym.traces.importers.browsergym import MAX_CHARS, SHOWN, browsed, flat_tree, page
-from agentworld_gym.traces.importers.conversation import Call, Conversation, Result, Said, Tally
-from agentworld_gym.traces.importers.pickles import plain, read_pickle
-from agentworld_gym.traces.importers.turns import turns_of
+from agentworld_gym.sessions.row import Row, read_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = Path(os.environ.get("AGENTWORLD_RECORDED_SESSIONS", ROOT.parent / "shared" / "data"))

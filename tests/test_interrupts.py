@@ -7,7 +7,7 @@ import signal
 import ctrl_c
 import pytest
 
-from agentworld_gym.interrupts import remembered_interrupt
+from agentworld_gym.process.interrupts import remembered_interrupt
 
 
 def test_a_lost_ctrl_c_is_raised_at_the_next_check() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import dream, make, predicted
 
-from agentworld_gym.evaluation.rows import BenchRows
-from agentworld_gym.parsing import DIMENSIONS, parse_judgement, parse_verdict
+from agentworld_gym.judging.bench_rows import BenchRows
+from agentworld_gym.prompting.parsing import DIMENSIONS, parse_judgement, parse_verdict
 
 ALL_5, ALL_1 = (verdict(**dict.fromkeys(DIMENSIONS, score)) for score in (5, 1))
 QUOTED = json.dumps({"scores": dict.fromkeys(DIMENSIONS, 5)})

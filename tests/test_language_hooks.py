@@ -8,7 +8,7 @@ import pytest
 from worlds import dream, language_world, make, predicted
 
 from agentworld_gym import load_spec
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Completion, Usage
 from agentworld_gym.traces import read_trace
 from agentworld_gym.worlds import LanguageWorld

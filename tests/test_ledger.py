@@ -9,21 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import dream, language_world, make, predicted
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, ChatRequest, Observation
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape, unescape
-from agentworld_gym.ledger import split_ledger, with_ledger
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.prompting.ledger import split_ledger, with_ledger
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.preparing import Preparation, prepare
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row, changes_between
-from agentworld_gym.recipe.samples import cpt_sample, prompts_for, task_of, turn_samples
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.recipe.data.conversations import cpt_sample, turn_samples
+from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.sessions.rerendering import prompts_for, task_of
+from agentworld_gym.sessions.row import Row, changes_between
+from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds import open_world
-from agentworld_gym.worlds.opening import WorldOptions
+from agentworld_gym.worlds.registry import WorldOptions
 
 TASK = Task(
     id="t",

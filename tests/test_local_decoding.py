@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_model import write_tiny_model
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import GeneratorError
 from agentworld_gym.generators import TransformersGenerator
-from agentworld_gym.generators.decoding import Chooser
-from agentworld_gym.generators.drafts import Drafts, as_text
-from agentworld_gym.generators.packed_decoder import PackedDecoder
-from agentworld_gym.generators.packed_model import PackedModel
-from agentworld_gym.generators.padded_decoder import PaddedDecoder
-from agentworld_gym.generators.prefixes import PrefixCache
+from agentworld_gym.generators.local_decoding.decoding import Chooser
+from agentworld_gym.generators.local_decoding.drafts import Drafts, as_text
+from agentworld_gym.generators.local_decoding.packed_decoder import PackedDecoder
+from agentworld_gym.generators.local_decoding.packed_model import PackedModel
+from agentworld_gym.generators.local_decoding.padded_decoder import PaddedDecoder
+from agentworld_gym.generators.local_decoding.prefixes import PrefixCache
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

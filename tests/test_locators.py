@@ -16,19 +16,19 @@ from worlds import make
 
 from agentworld_gym import SpecError, Task
 from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.episode import EpisodeRunner
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.recipe.take import Take
+from agentworld_gym.documents.strict import validated
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.policies.solving import walk
+from agentworld_gym.policies.ways import expert_policy, follow, menu_policy, mixed_policy
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.session import Take
 from agentworld_gym.screens import Node, NotOnScreen, read_screen, resolve
 from agentworld_gym.screens.locate import compiled, stand_in
 from agentworld_gym.screens.sight import Sight, on_screen
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import validated
-from agentworld_gym.tasks.policies import expert_policy, follow, menu_policy, mixed_policy
-from agentworld_gym.tasks.solvers import walk
-from agentworld_gym.tasksource import TaskSource
+from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.worlds import WorldOptions, register_world
-from agentworld_gym.worlds.opening import open_world
+from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 LINE = '[{}] text="{}" content_desc="" class=android.widget.{} clickable{} bounds=[0,{}][100,{}]'
@@ -217,7 +217,7 @@ def test_members_of_a_vector_have_menus_of_their_own():
 
 
 def test_masks_follow_the_screen():
-    sb3 = pytest.importorskip("agentworld_gym.wrappers.sb3")
+    sb3 = pytest.importorskip("agentworld_gym.integrations.sb3.vec_env")
     env = sb3.MenuEnv(gym.make("AgentWorld/Android-v0", world="phone"))
     first, _ = env.reset(options={"task": ALARM})
     assert env.action_masks()[:6].tolist() == [True, False, False, True, True, True]
@@ -231,7 +231,7 @@ def test_masks_follow_the_screen():
 
 
 def test_a_menu_with_nothing_on_offer_offers_finish():
-    sb3 = pytest.importorskip("agentworld_gym.wrappers.sb3")
+    sb3 = pytest.importorskip("agentworld_gym.integrations.sb3.vec_env")
     env = sb3.MenuEnv(gym.make("AgentWorld/Android-v0", world="phone"))
     env.reset(options={"task": {**ALARM, "menu": [FLIP, OTHER]}})
     assert env.action_masks()[:2].tolist() == [True, False]

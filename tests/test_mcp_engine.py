@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, EngineError
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.mcp import Context, Tool, ToolMachine, generated, load_service, scenario_names
@@ -23,9 +25,7 @@ from agentworld_gym.engines.mcp.toolfile import ToolFile
 from agentworld_gym.engines.tables.database import opened, tables_of
 from agentworld_gym.engines.tables.recipes import SMALL_ROWS
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.prompting.prompt import Prompts
 
 SMALL = {"scenario": "shop", "size": "small", "seed": 1}
 TABLES = {

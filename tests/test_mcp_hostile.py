@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.mcp import ToolMachine, load_service, scenario_names
 from agentworld_gym.engines.mcp.machine import MAX_ARGUMENT_CHARS
 from agentworld_gym.engines.tables.database import MAX_BYTES
-from agentworld_gym.spec import load_spec
 
 TOOLS = load_service("shop").tools
 

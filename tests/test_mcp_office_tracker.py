@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Check, Task, load_task
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
 from agentworld_gym.engines.tables.database import opened
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Check, Task, load_task
+from agentworld_gym.policies.ways import menu_policy
 from agentworld_gym.tasks import generate
-from agentworld_gym.tasks.policies import menu_policy
 
 HANDWRITTEN = sorted(
     path

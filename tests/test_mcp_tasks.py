@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agentworld_gym  # noqa: F401
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task, split_of
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.scenario import scenario_names
 from agentworld_gym.engines.mcp.service import load_service
 from agentworld_gym.engines.tables.database import opened
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task, split_of
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.draft import MENU_MIN
 from agentworld_gym.tasks.mcp.scene import Scene, Unfit, family

@@ -19,8 +19,8 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from worlds import dream, predicted
 
 from agentworld_gym import Failure, FailureKind, SpecError
+from agentworld_gym.integrations.sb3 import MenuEnv, MenuVectorEnv, TextEncoder
 from agentworld_gym.registration import ENV_IDS, MENU_IDS
-from agentworld_gym.wrappers import MenuEnv, MenuVectorEnv, TextEncoder
 
 TERMINAL, MENU = "AgentWorld/Terminal-v0", "AgentWorld/TerminalMenu-v0"
 
@@ -80,7 +80,7 @@ def test_menus_need_no_stable_baselines():
         "import gymnasium as gym, agentworld_gym\n"
         f"env = gym.make({MENU!r}, world='scripted'); env.reset(seed=1); env.step(0)\n"
         f"envs = gym.make_vec({MENU!r}, num_envs=2, world='scripted'); envs.reset(seed=1); envs.step([0, 1])\n"
-        "from agentworld_gym.wrappers import evaluate_policy\n"
+        "from agentworld_gym.integrations.sb3 import evaluate_policy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

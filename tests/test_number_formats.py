@@ -17,19 +17,19 @@ pytest.importorskip("accelerate")
 from tiny_model import write_tiny_model  # noqa: E402
 from training_run import SHAPE, config, samples  # noqa: E402
 
-from agentworld_gym import number_formats  # noqa: E402
 from agentworld_gym.errors import GeneratorError, SpecError  # noqa: E402
 from agentworld_gym.generators import transformers as local  # noqa: E402
 from agentworld_gym.generators import vllm_engine  # noqa: E402
-from agentworld_gym.number_formats import Speeds, speeds  # noqa: E402
-from agentworld_gym.recipe import trainer as training  # noqa: E402
-from agentworld_gym.recipe.checkpoints import Checkpoints  # noqa: E402
+from agentworld_gym.process import number_formats  # noqa: E402
+from agentworld_gym.process.number_formats import Speeds, speeds  # noqa: E402
 from agentworld_gym.recipe.config import ModelConfig, TrainConfig, load_config  # noqa: E402
-from agentworld_gym.recipe.metrics import read_metrics  # noqa: E402
-from agentworld_gym.recipe.model import CHECKPOINTS  # noqa: E402
-from agentworld_gym.recipe.muon import Float32Muon, orthogonal  # noqa: E402
-from agentworld_gym.recipe.stages import Outcome, fit  # noqa: E402
-from agentworld_gym.recipe.work import pairs_of, work_of  # noqa: E402
+from agentworld_gym.recipe.training import trainer as training  # noqa: E402
+from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
+from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
+from agentworld_gym.recipe.training.model import CHECKPOINTS  # noqa: E402
+from agentworld_gym.recipe.training.muon import Float32Muon, orthogonal  # noqa: E402
+from agentworld_gym.recipe.training.stages import Outcome, fit  # noqa: E402
+from agentworld_gym.recipe.training.work import pairs_of, work_of  # noqa: E402
 
 EMULATED, NATIVE = Speeds(36e9, 0.9e9), Speeds(165e9, 1240e9)
 
@@ -210,7 +210,7 @@ class TestMuon:
 
 class TestWork:
     def test_it_is_six_operations_a_weight_and_token_beside_attention(self) -> None:
-        from agentworld_gym.recipe.model import make_model, make_tokenizer
+        from agentworld_gym.recipe.training.model import make_model, make_tokenizer
 
         settings = ModelConfig.model_validate({"shape": SHAPE})
         tokenizer = make_tokenizer(settings, ["alpha beta"] * 10)

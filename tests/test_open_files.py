@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.openfiles import allowed_files, need_files
+from agentworld_gym.process.open_files import allowed_files, need_files
 
 ROOT = Path(__file__).resolve().parent.parent
 

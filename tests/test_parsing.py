@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.escaping import escape
-from agentworld_gym.parsing import MARKER, parse_completion, parse_judgement, strip_thinking
+from agentworld_gym.prompting.parsing import MARKER, parse_completion, parse_judgement, strip_thinking
+from agentworld_gym.text.escaping import escape
 
 OPEN, CLOSE = "<predicted_observation>", "</predicted_observation>"
 

@@ -17,25 +17,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parallel_work import killed, pids, refusing, slow_when_even
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.documents.json_lines import JsonlWriter
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import split_of
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import AgentWorldError, SpecError, TraceError
-from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.recipe.collect import collect
+from agentworld_gym.process.parallel import batches
+from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.recipe.collect.policies import AWARE
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig, PolicyName, load_config
-from agentworld_gym.recipe.parallel import batches
-from agentworld_gym.recipe.policies import AWARE
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row, read_rows
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import split_of
+from agentworld_gym.sessions.row import Row, read_rows
 from agentworld_gym.tasks import generate
-from agentworld_gym.traces.jsonl import JsonlWriter
-from agentworld_gym.worlds.opening import WorldOptions, open_world
+from agentworld_gym.worlds.registry import WorldOptions, open_world
 
 tokenizers = pytest.importorskip("tokenizers")
 
-from agentworld_gym.recipe.tokenizer import SPECIALS, build_tokenizer, wrap  # noqa: E402
+from agentworld_gym.recipe.data.tokenizer import SPECIALS, build_tokenizer, wrap  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = load_spec("terminal")
@@ -64,8 +64,8 @@ RECORD = """
 import sys
 from contextlib import suppress
 from pathlib import Path
-from agentworld_gym.recipe.collect import collect
-from agentworld_gym.spec import load_spec
+from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.domain.spec import load_spec
 
 if __name__ == "__main__":
     collect([load_spec("terminal")], Path(sys.argv[1]), 100_000, 5, workers=2)
@@ -192,7 +192,7 @@ def test_a_session_that_repeats_an_earlier_one_is_left_out(tmp_path: Path, monke
 
 def test_when_nothing_new_comes_the_recording_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repeat(monkeypatch, lambda number: number % 5)
-    monkeypatch.setattr("agentworld_gym.recipe.collect.MOST_REPEATED", 20)
+    monkeypatch.setattr("agentworld_gym.recipe.collect.collect.MOST_REPEATED", 20)
     with pytest.raises(AgentWorldError, match="after 5 sessions"):
         collect([SPEC], tmp_path / "rows.jsonl", 6, 5)
     assert len(list(read_rows(tmp_path / "rows.jsonl"))) == 5

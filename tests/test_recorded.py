@@ -9,7 +9,7 @@ import pytest
 from worlds import dream, make, predicted
 
 from agentworld_gym import RecordingError, TraceError
-from agentworld_gym.traces.jsonl import read_jsonl
+from agentworld_gym.documents.json_lines import read_jsonl
 
 ACTIONS = ("ls", "pwd", "cat nothing", "finish")
 

@@ -12,24 +12,26 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.contracts import Failure, FailureKind, Observation, Sampling
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.contracts import Failure, FailureKind, Observation
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.search.state import StatedPage
 from agentworld_gym.engines.swe import SweEngine
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.escaping import escape, unescape
-from agentworld_gym.evaluation.rows import bench_row
 from agentworld_gym.generators.scripted import ScriptedGenerator
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.judging.bench_rows import bench_row
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.references import SOURCES, Blocks, Hit, Rows, UnknownReference, references_of
+from agentworld_gym.prompting.references.grammar import LONGEST
+from agentworld_gym.prompting.references.sources import KEPT
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row
-from agentworld_gym.recipe.samples import cpt_sample, meant, task_of
-from agentworld_gym.references import SOURCES, Blocks, Hit, Rows, UnknownReference, references_of
-from agentworld_gym.references.grammar import LONGEST
-from agentworld_gym.references.sources import KEPT
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.recipe.data.conversations import cpt_sample
+from agentworld_gym.sessions.rerendering import meant, task_of
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds.language import LanguageWorld
 
 SHARES = {"mcp": 0.8, "search": 0.95, "swe": 0.8}

@@ -13,20 +13,21 @@ import pytest
 from typer.testing import CliRunner
 
 from agentworld_gym.cli import app
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling, Usage
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import unescape
-from agentworld_gym.evaluation.judging import Judge
 from agentworld_gym.generators.scripted import ScriptedGenerator
-from agentworld_gym.parsing import parse_completion
+from agentworld_gym.judging.judge import Judge
+from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.filters import Filters
-from agentworld_gym.recipe.pools import Pool
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.samples import read_samples
+from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.thinking import Queries, Query, Rejection, RejectionConfig, Report
 from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
-from agentworld_gym.spec import load_spec
+from agentworld_gym.sessions.pools import Pool
+from agentworld_gym.sessions.samples import read_samples
+from agentworld_gym.text.escaping import unescape
 
 SPENT = Usage(100, 10, 0)
 Script = Callable[[Query, int], str | Completion | Failure]

@@ -16,23 +16,23 @@ from typer.testing import CliRunner
 from worlds import dream, language_world, make, predicted
 
 import agentworld_gym  # noqa: F401  registers the ids
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.changes import CHANGE, SCREEN, numbered
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.cli import app
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import unescape
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.prompting.changes import CHANGE, SCREEN, numbered
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.shorthand import shorten
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row
-from agentworld_gym.recipe.samples import turn_samples
+from agentworld_gym.recipe.data.conversations import turn_samples
 from agentworld_gym.retrieval import Demonstrations, StepIndex, origin_of_row, origin_of_task
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.demonstrations import with_demonstrations
 from agentworld_gym.retrieval.steps import steps_of
-from agentworld_gym.screens.shorthand import shorten
-from agentworld_gym.spec import load_spec
+from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import generate
+from agentworld_gym.text.escaping import unescape
 
 DOMAINS = ("terminal", "android")
 CONFIG = CollectConfig(profile="compact", levels={1: 1.0}, max_turns=6)

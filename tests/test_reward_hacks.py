@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.config import EnvOptions
-from agentworld_gym.episode import EpisodeRunner
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.options import EnvOptions
 from agentworld_gym.tasks import generate
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))

@@ -6,12 +6,13 @@ import pytest
 from worlds import dream, make, predicted
 
 from agentworld_gym import AgentWorldError, Failure, FailureKind, Task
-from agentworld_gym.contracts import Completion, Sampling, Usage
+from agentworld_gym.checks.checks import due, passed, score
+from agentworld_gym.checks.rubric import Case, RubricJudge, Verdict, verdict_schema
+from agentworld_gym.contracts import Completion, Usage
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.rewards.checks import due, passed, score
-from agentworld_gym.rewards.rubric import Case, RubricJudge, Verdict, verdict_schema
-from agentworld_gym.spec import load_spec
+from agentworld_gym.prompting.prompt import Prompts
 
 VERDICT = '<final_evaluation>{"strengths": "", "weaknesses": "", "scores": {"1": %d}}</final_evaluation>'
 POLITE = {"instruction": "Be polite.", "success": [{"rubric": "Is the agent polite?"}]}

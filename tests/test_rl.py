@@ -15,17 +15,17 @@ from tiny_model import write_tiny_model
 
 from agentworld_gym import SpecError
 from agentworld_gym.contracts import Failure, FailureKind
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import TrainingError
-from agentworld_gym.recipe.collect import collect
+from agentworld_gym.recipe.collect.collect import collect
 from agentworld_gym.recipe.config import CollectConfig, load_config
-from agentworld_gym.recipe.metrics import read_metrics
-from agentworld_gym.recipe.pools import BENCHMARK, group_of, stage_of
-from agentworld_gym.recipe.rl_config import RlConfig, TurnsConfig
-from agentworld_gym.recipe.rows import Provenance, read_rows
-from agentworld_gym.recipe.samples import prompts_for
-from agentworld_gym.recipe.turns import Turns
-from agentworld_gym.rewards.verifiers import Truth, verify
-from agentworld_gym.spec import load_spec
+from agentworld_gym.recipe.rl.config import RlConfig, TurnsConfig
+from agentworld_gym.recipe.rl.turns import Turns
+from agentworld_gym.recipe.rl.verifiers import Truth, verify
+from agentworld_gym.recipe.training.metrics import read_metrics
+from agentworld_gym.sessions.pools import BENCHMARK, group_of, stage_of
+from agentworld_gym.sessions.rerendering import prompts_for
+from agentworld_gym.sessions.row import Provenance, read_rows
 
 SESSIONS = 24
 EVERYTHING = {"min_turns": 1, "repeated": "none", "empty_action": "none", "retry": "none"}
@@ -165,7 +165,7 @@ def test_prompts_are_those_that_a_language_world_sends(folder, tmp_path):
 def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder, tmp_path):
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from agentworld_gym.recipe.rl import TRAINER, train
+    from agentworld_gym.recipe.rl.train import TRAINER, train
 
     straight = train(config(folder), tmp_path / "straight")
     assert straight["step"] == 3 and straight["turns"] == 6 and not straight["stopped"]
@@ -193,7 +193,7 @@ def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder
 
 
 def test_a_killed_run_goes_on_exactly_with_several_passes_over_its_completions(folder, tmp_path):
-    from agentworld_gym.recipe.rl import TRAINER, train
+    from agentworld_gym.recipe.rl.train import TRAINER, train
 
     twice = config(folder, iterations=2, steps=4)
     train(twice, tmp_path / "straight")
@@ -212,7 +212,7 @@ def test_a_killed_run_goes_on_exactly_with_several_passes_over_its_completions(f
 
 
 def test_a_run_is_stopped_where_it_can_go_on(folder, tmp_path):
-    from agentworld_gym.recipe.rl import train
+    from agentworld_gym.recipe.rl.train import train
 
     def interrupt(line):
         if line["step"] == 1:
@@ -223,7 +223,7 @@ def test_a_run_is_stopped_where_it_can_go_on(folder, tmp_path):
 
 
 def test_metrics_say_what_rewards_are_made_of(folder, tmp_path):
-    from agentworld_gym.recipe.rl import train
+    from agentworld_gym.recipe.rl.train import train
 
     lines = []
     lora = {"path": str(folder / "model"), "lora": {"rank": 2}}
@@ -238,7 +238,7 @@ def test_metrics_say_what_rewards_are_made_of(folder, tmp_path):
 def test_a_gradient_that_is_not_finite_ends_the_run_before_it_reaches_the_weights(folder, tmp_path, monkeypatch):
     from trl.trainer.grpo_trainer import GRPOTrainer
 
-    from agentworld_gym.recipe.rl import TRAINER, train
+    from agentworld_gym.recipe.rl.train import TRAINER, train
 
     def broken(trainer, *args, **kwargs):
         loss = right(trainer, *args, **kwargs)
@@ -256,7 +256,7 @@ def test_a_gradient_that_is_not_finite_ends_the_run_before_it_reaches_the_weight
 def test_a_full_disk_ends_the_run_with_one_line_that_says_so(folder, tmp_path, monkeypatch):
     import torch
 
-    from agentworld_gym.recipe.rl import train
+    from agentworld_gym.recipe.rl.train import train
 
     def full(*_args, **_kwargs):
         raise RuntimeError("PytorchStreamWriter failed writing file\nmore")
@@ -269,7 +269,7 @@ def test_a_full_disk_ends_the_run_with_one_line_that_says_so(folder, tmp_path, m
 def test_a_model_is_exchanged_as_a_whole_and_a_crash_in_between_loses_no_card(folder, tmp_path, monkeypatch):
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from agentworld_gym.recipe.model import write_model
+    from agentworld_gym.recipe.training.model import write_model
 
     model = AutoModelForCausalLM.from_pretrained(folder / "model")
     tokenizer = AutoTokenizer.from_pretrained(folder / "model")
@@ -296,7 +296,7 @@ def test_a_model_is_exchanged_as_a_whole_and_a_crash_in_between_loses_no_card(fo
 
 
 def test_a_judge_that_never_answers_masks_its_samples(folder, tmp_path):
-    from agentworld_gym.recipe.rl import train
+    from agentworld_gym.recipe.rl.train import train
 
     class Silent:
         def judge(self, cases):

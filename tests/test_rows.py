@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row, applied, changes_between, read_rows
-from agentworld_gym.spec import load_spec
+from agentworld_gym.sessions.row import Row, applied, changes_between, read_rows
 
 RECORDER = Recorder([load_spec("terminal")], CollectConfig(controls_share=0.5, probe_share=0.5), seed=7)
 ROWS = [row for number in range(24) if (row := RECORDER.row(number)) is not None]
@@ -135,7 +135,7 @@ def test_lines_end_at_line_feeds_only_and_a_torn_one_is_left_out(tmp_path: Path)
 
 def test_rows_come_back_from_parquet_as_they_were(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
-    from agentworld_gym.recipe.parquet import read_parquet, write_parquet
+    from agentworld_gym.sessions.parquet import read_parquet, write_parquet
 
     foreign = Row.model_validate(data(initial_state={"a": 1, "b": 1.0, "c": None, "d": True, "e": "x"}))
     path = tmp_path / "new" / "rows.parquet"
@@ -149,7 +149,7 @@ def test_a_parquet_file_of_something_else_is_named(tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    from agentworld_gym.recipe.parquet import read_parquet
+    from agentworld_gym.sessions.parquet import read_parquet
 
     parquet.write_table(arrow.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(SpecError, match=r"other.parquet: row 1"):

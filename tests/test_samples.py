@@ -14,34 +14,28 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.changes import apply
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.cli import app
-from agentworld_gym.contracts import ChatRequest, Failure, Message, Observation, Sampling
+from agentworld_gym.contracts import ChatRequest, Failure, Message, Observation
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.generators.scripted import ScriptedGenerator
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.prompting.changes import apply
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.references import SOURCES
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.filters import Filters, Sieve, without
-from agentworld_gym.recipe.knowledge import Knowledge, knowledge_samples, mixed, pieces, size
-from agentworld_gym.recipe.pools import Pool, group_of, split_of_row, stage_of
-from agentworld_gym.recipe.preparing import Preparation, prepare
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Provenance, Row
-from agentworld_gym.recipe.samples import (
-    Sample,
-    cpt_sample,
-    meant,
-    read_samples,
-    remessage,
-    task_of,
-    turn_samples,
-    write_samples,
-)
-from agentworld_gym.recipe.weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
-from agentworld_gym.references import SOURCES
-from agentworld_gym.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.data.conversations import cpt_sample, turn_samples
+from agentworld_gym.recipe.data.filters import Filters, Sieve, without
+from agentworld_gym.recipe.data.knowledge import Knowledge, knowledge_samples, mixed, pieces, size
+from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.recipe.data.turn_weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
+from agentworld_gym.sessions.pools import Pool, group_of, split_of_row, stage_of
+from agentworld_gym.sessions.rerendering import meant, remessage, task_of
+from agentworld_gym.sessions.row import Provenance, Row
+from agentworld_gym.sessions.samples import Sample, read_samples, write_samples
+from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds.language import LanguageWorld
 
 MESSAGES = [{"role": "user", "content": "ls"}, {"role": "assistant", "content": "a.txt"}]

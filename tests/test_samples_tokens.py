@@ -17,12 +17,12 @@ from test_chat_template import TEMPLATES
 from test_chat_template import tokenizer as qwen
 
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.batches import Batches
-from agentworld_gym.recipe.encoding import Encoded, Encoder
-from agentworld_gym.recipe.samples import Sample
-from agentworld_gym.recipe.store import TokenStore, build_store
-from agentworld_gym.recipe.tokenizer import build_tokenizer, wrap
-from agentworld_gym.recipe.tokens import TokenTable
+from agentworld_gym.recipe.data.encoding import Encoded, Encoder
+from agentworld_gym.recipe.data.token_statistics import TokenTable
+from agentworld_gym.recipe.data.token_store import TokenStore, build_store
+from agentworld_gym.recipe.data.tokenizer import build_tokenizer, wrap
+from agentworld_gym.recipe.training.batches import Batches
+from agentworld_gym.sessions.samples import Sample
 
 transformers = pytest.importorskip("transformers")
 THOUGHT = "<think>\nwhy\n</think>\n\n<predicted_observation>\nb.txt\n</predicted_observation>"

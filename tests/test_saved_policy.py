@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError
-from agentworld_gym.evaluation.playing import open_policy
-from agentworld_gym.spec import load_spec
+from agentworld_gym.policies.playing import open_policy
 
 pytest.importorskip("sb3_contrib")
 
@@ -40,7 +40,7 @@ def saved(tmp_path: Path) -> Callable[..., tuple[Any, Path]]:
     def save(policy: Any, **options: Any) -> tuple[Any, Path]:
         from sb3_contrib import MaskablePPO
 
-        from agentworld_gym.wrappers import TextEncoder, make_sb3_env
+        from agentworld_gym.integrations.sb3 import TextEncoder, make_sb3_env
 
         env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=1, seed=0, encoder=TextEncoder(max_menu=MENU))
         model = MaskablePPO(policy, env, n_steps=2, batch_size=2, seed=0, device="cpu", policy_kwargs=options)
@@ -65,8 +65,8 @@ def rewritten(path: Path, **members: bytes) -> None:
 def test_a_policy_made_of_its_weights_chooses_as_the_agent_does(kind, saved):
     import torch
 
-    from agentworld_gym.wrappers import TextEncoder
-    from agentworld_gym.wrappers.policy import MenuPolicy
+    from agentworld_gym.integrations.sb3 import TextEncoder
+    from agentworld_gym.policies.network import MenuPolicy
 
     encoder = TextEncoder(max_menu=MENU)
     options: dict[str, Any] = {

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import agentworld_gym  # noqa: F401
 from agentworld_gym.contracts import Failure, FailureKind
+from agentworld_gym.domain.task import split_of
 from agentworld_gym.errors import SpecError
+from agentworld_gym.policies.encoder import TextEncoder
 from agentworld_gym.registration import ENV_IDS
-from agentworld_gym.task import split_of
-from agentworld_gym.wrappers.encoder import TextEncoder
 
 pytest.importorskip("sb3_contrib")
 
@@ -30,10 +30,10 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 
-from agentworld_gym.wrappers.evaluate import Result, bootstrap_interval, evaluate_policy
-from agentworld_gym.wrappers.policy import MenuNetwork, MenuPolicy
-from agentworld_gym.wrappers.ppo import train_ppo
-from agentworld_gym.wrappers.sb3 import AgentWorldVecEnv, MenuEnv, make_sb3_env
+from agentworld_gym.integrations.sb3.evaluate import Result, bootstrap_interval, evaluate_policy
+from agentworld_gym.integrations.sb3.ppo import train_ppo
+from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, MenuEnv, make_sb3_env
+from agentworld_gym.policies.network import MenuNetwork, MenuPolicy
 
 TERMINAL = "AgentWorld/Terminal-v0"
 torch.set_num_threads(1)
@@ -63,14 +63,16 @@ class Experts:
 
 
 def test_without_the_extra_the_error_says_what_to_install():
-    code = "import sys; sys.modules['stable_baselines3'] = None; from agentworld_gym.wrappers import make_sb3_env"
+    code = (
+        "import sys; sys.modules['stable_baselines3'] = None; from agentworld_gym.integrations.sb3 import make_sb3_env"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install -e '.[sb3]'" in run.stderr.splitlines()[-1]
 
 
 def test_the_package_itself_and_its_encoder_need_no_extra():
     code = (
-        "import sys; import agentworld_gym.wrappers as w; w.TextEncoder()\n"
+        "import sys; import agentworld_gym.integrations.sb3 as w; w.TextEncoder()\n"
         "assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -115,7 +117,7 @@ def test_a_shuffled_menu_shuffles_the_entries_and_nothing_else(menu):
 
 def test_encodings_are_the_same_in_another_process():
     code = (
-        "from agentworld_gym.wrappers.encoder import TextEncoder as T; import zlib\n"
+        "from agentworld_gym.policies.encoder import TextEncoder as T; import zlib\n"
         "e = T(max_menu=3); m = e.begin('Copy a.txt', ['cp a.txt b', 'ls', 'finish']); e.update(m, 1, 'a.txt c')\n"
         "print(zlib.crc32(e.encode(m).tobytes()))"
     )

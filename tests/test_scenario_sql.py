@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
+from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.engines.mcp.service import generated, load_service
 from agentworld_gym.engines.search.world import build_world
 from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import data_folder
 
 SCENARIOS = data_folder("domain_specs") / "scenarios"
 

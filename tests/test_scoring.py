@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentworld_gym.scoring import (
+from agentworld_gym.domain.scoring import (
     close,
     dates_in,
     item_f1,
@@ -21,7 +21,7 @@ from agentworld_gym.scoring import (
     row_f1,
     rows_of,
 )
-from agentworld_gym.task import Expect
+from agentworld_gym.domain.task import Expect
 
 # Numbers
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.changes import CHANGE, SCREEN, ChangeError, apply, numbered, plain_diff, renumbers
-from agentworld_gym.changes.screen import OFTEN
-from agentworld_gym.escaping import unescape
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.references.grammar import LONGEST
-from agentworld_gym.screens.shorthand import shorten
-from agentworld_gym.spec import load_spec
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.prompting.changes import CHANGE, SCREEN, ChangeError, apply, numbered, plain_diff, renumbers
+from agentworld_gym.prompting.changes.screen import OFTEN
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.references.grammar import LONGEST
+from agentworld_gym.prompting.shorthand import shorten
+from agentworld_gym.text.escaping import unescape
 
 HEAD = ["- banner:", "  - link Home", "  - link Orders", "  - searchbox"]
 FOOT = ["- contentinfo:", "  - text: Harbour Shop", "  - text: Opened 1987"]

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.screens import GRAPHICAL, Box, Node, read_screen
 from agentworld_gym.screens.web import location
 from agentworld_gym.screens.words import Words
-from agentworld_gym.spec import load_spec
 
 PAGE = """\
 ### Ran Playwright code

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_web import SOME, SPEC, WORLD, hits, lake, note, opened, search, started
 
-from agentworld_gym.config import EnvOptions
 from agentworld_gym.engines import Engine, EngineError, Machine
 from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.engines.search.index import Index, Query, index_of
@@ -18,6 +17,7 @@ from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.pages import Page
 from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.errors import SpecError
+from agentworld_gym.options import EnvOptions
 
 LENS = next(task for task in SPEC.handwritten_tasks() if task.id == "lighthouse-lens")
 

@@ -13,20 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task, load_task, split_of, split_seed
 from agentworld_gym.engines.search.guard import Guard
 from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.engines.search.theme import load_theme, theme_names
 from agentworld_gym.engines.search.world import build_world
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task, load_task, split_of, split_seed
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.solving import play
+from agentworld_gym.policies.ways import menu_policy
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.draft import MENU_MIN
-from agentworld_gym.tasks.policies import menu_policy
 from agentworld_gym.tasks.search.questions import WORLDS, Asked, ask, pose
-from agentworld_gym.tasks.solvers import control_cases, play
+from agentworld_gym.tasks.solvers import control_cases
 
 FAMILIES = sorted(families("search"))
 HANDWRITTEN = sorted((Path(__file__).parents[1] / "domain_specs" / "tasks" / "search").glob("*.yaml"))

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.generators import ServerGenerator
 from agentworld_gym.generators.background import background_loop

@@ -17,7 +17,8 @@ from urllib.parse import quote
 import pytest
 from aiohttp import web
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Sampling
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import GeneratorError
 from agentworld_gym.generators import ServerGenerator
 from agentworld_gym.generators.background import background_loop

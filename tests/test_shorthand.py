@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.changes import apply, plain_diff, renumbers
+from agentworld_gym.prompting.changes import apply, plain_diff, renumbers
+from agentworld_gym.prompting.shorthand import restore, shorten
 from agentworld_gym.screens.pointing import pointed_lines
-from agentworld_gym.screens.shorthand import restore, shorten
 
 PAGE = """### Page
 - Page URL: http://shop.example/

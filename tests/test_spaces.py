@@ -12,9 +12,9 @@ from gymnasium.vector.utils import batch_space, create_shared_memory, read_from_
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.spaces import UnicodeText
-from agentworld_gym.spec import DOMAINS, load_spec
 
 
 @given(st.text(st.characters()))

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_server_generator import FaultServer, answer
 
-from agentworld_gym.contracts import ChatRequest, Message, Sampling
+from agentworld_gym.contracts import ChatRequest, Message
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import GeneratorError
-from agentworld_gym.escaping import escape
 from agentworld_gym.generators import ServerGenerator
-from agentworld_gym.special_tokens import TokenRule, rule_in, rule_of
+from agentworld_gym.generators.special_tokens import TokenRule, rule_in, rule_of
+from agentworld_gym.text.escaping import escape
 
 ODD = ["<human>", "<<robot>>", "@@end", "]~b]", "[/x]", "<human>>", "END_OF_TURN", "<a[b>", "[b>"]
 """Tokens that begin, end and overlap as badly as tokens can."""
@@ -145,8 +146,8 @@ def test_a_server_whose_tokenizer_is_named_is_sent_none_of_its_tokens(tmp_path: 
 
 def test_training_encodes_a_conversation_as_an_engine_reads_it() -> None:
     tokenizer = odd_tokenizer()
-    from agentworld_gym.recipe.encoding import Encoder
-    from agentworld_gym.recipe.samples import Sample
+    from agentworld_gym.recipe.data.encoding import Encoder
+    from agentworld_gym.sessions.samples import Sample
 
     answer = Message(role="assistant", content=escape(HOSTILE))
     sample = Sample(id="a", domain="terminal", messages=(*CHAT, answer), weights=(1.0,))

@@ -14,16 +14,17 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.checks.checks import passed
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.domain.spec import DOMAINS, DomainSpec, load_spec
+from agentworld_gym.domain.task import Check, Expect, Task, load_task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape
-from agentworld_gym.prompt import LEDGER, Profile, Prompts
+from agentworld_gym.prompting.prompt import LEDGER, Profile, Prompts
 from agentworld_gym.retrieval.demonstrations import TEMPLATES
-from agentworld_gym.rewards.checks import passed
 from agentworld_gym.screens.locate import stand_in
-from agentworld_gym.spec import DOMAINS, DomainSpec, data_folder, load_spec
-from agentworld_gym.task import Check, Expect, Task, load_task
+from agentworld_gym.text.escaping import escape
 
 ENV_NAMES = dict(zip(DOMAINS, ("MCP", "Search", "Terminal", "SWE", "Web", "Desktop", "Android"), strict=True))
 DIMENSIONS = {"format", "factuality", "consistency", "realism", "quality"}

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, EngineError
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.swe import SweEngine, SweMachine
 from agentworld_gym.engines.swe.search import BadPattern, Pattern, glob_matches
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.solvers import ControlCase, Solver, control_cases
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.swe import SweEngine
 from agentworld_gym.engines.swe.python.sandbox import open_sandbox
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.policies.ways import menu_policy
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.policies import menu_policy
 from agentworld_gym.tasks.swe.repairing import shell
 from agentworld_gym.tasks.swe.repository import KINDS, ROOT, draw_repository, load_template, templates
 

@@ -10,14 +10,14 @@ from typing import cast
 
 import pytest
 
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.swe.python.bubblewrap import usable
 from agentworld_gym.engines.swe.python.judging import TALE as TOLD_AT
 from agentworld_gym.engines.swe.python.judging import judge
 from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbox, open_sandbox
-from agentworld_gym.episode import EpisodeRunner
-from agentworld_gym.task import Task
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.options import EnvOptions
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.swe.repairing import shell
 from agentworld_gym.tasks.swe.repository import KINDS

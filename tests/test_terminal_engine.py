@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from agentworld_gym.engines import Engine, Machine
 from agentworld_gym.engines.terminal import EngineError, TerminalMachine
 from agentworld_gym.errors import SpecError
-from agentworld_gym.interrupts import deferred_interrupt
+from agentworld_gym.process.interrupts import deferred_interrupt
 
 HOME = "/home/dev"
 FILES = {

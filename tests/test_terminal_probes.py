@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.domain.task import Task, load_task
 from agentworld_gym.engines.controls import Controls
 from agentworld_gym.engines.terminal import TerminalEngine, TerminalMachine
-from agentworld_gym.episode import EpisodeRunner
-from agentworld_gym.task import Task, load_task
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.options import EnvOptions
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.worlds.grounded import GroundedSession
 

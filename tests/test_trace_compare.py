@@ -10,8 +10,9 @@ from worlds import dream, make, predicted
 
 from agentworld_gym import TraceError
 from agentworld_gym.cli import app
-from agentworld_gym.config import EnvOptions
-from agentworld_gym.traces import diff_traces, read_trace, replay
+from agentworld_gym.episodes.replay import replay
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.traces import diff_traces, read_trace
 
 ACTIONS = ("ls", "cat missing.txt", "echo hi > made.txt", "cat made.txt", "finish")
 

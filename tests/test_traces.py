@@ -13,8 +13,8 @@ import pytest
 from worlds import dream, make, predicted
 
 from agentworld_gym import TraceError
+from agentworld_gym.documents.json_lines import JsonlWriter, read_jsonl
 from agentworld_gym.traces import read_header, read_trace
-from agentworld_gym.traces.jsonl import JsonlWriter, read_jsonl
 
 
 def test_a_run_can_be_read_again_from_both_logs(tmp_path):
@@ -95,7 +95,7 @@ def test_a_full_disk_is_an_error_and_leaves_whole_rows(tmp_path):
         import resource, signal, sys
         from pathlib import Path
         from agentworld_gym import TraceError
-        from agentworld_gym.traces.jsonl import JsonlWriter
+        from agentworld_gym.documents.json_lines import JsonlWriter
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
         writer = JsonlWriter(Path(sys.argv[1]))
@@ -115,7 +115,7 @@ def test_a_full_disk_is_an_error_and_leaves_whole_rows(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_device_says_what_to_do():
-    from agentworld_gym.traces.jsonl import _trace_error
+    from agentworld_gym.documents.json_lines import _trace_error
 
     with pytest.raises(OSError) as caught, open("/dev/full", "wb", buffering=0) as full:
         full.write(b"x")

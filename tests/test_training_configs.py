@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from agentworld_gym.documents.strict import Strict, read_yaml
+from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.recipe.config import (
     PRETRAINED,
@@ -25,10 +27,8 @@ from agentworld_gym.recipe.config import (
     load_config,
     shipped,
 )
-from agentworld_gym.recipe.optimizers import LOWEST, rate
-from agentworld_gym.recipe.rl_config import RlConfig
-from agentworld_gym.spec import DOMAINS
-from agentworld_gym.task import Strict, read_yaml
+from agentworld_gym.recipe.rl.config import RlConfig
+from agentworld_gym.recipe.training.optimizers import LOWEST, rate
 
 KINDS: dict[str, type[Strict]] = {"sft": SftConfig, "rl": RlConfig}
 """Configurations by how their names begin; all others are of pre-training."""
@@ -143,7 +143,7 @@ def test_a_rate_is_a_share_of_its_height_and_never_nothing(spent: float, warmup:
 
 def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() -> None:
     torch = pytest.importorskip("torch")
-    from agentworld_gym.recipe.model import make_model, make_tokenizer
+    from agentworld_gym.recipe.training.model import make_model, make_tokenizer
 
     source = resources.files("agentworld_gym") / "models" / "tiny-terminal"
     shape = ModelShape(vocab_size=400, num_hidden_layers=6)
@@ -174,8 +174,8 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
 
 def test_a_deeper_model_begins_by_answering_as_the_one_that_its_layers_are_of(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from agentworld_gym.recipe.model import make_model, make_tokenizer, write_model
-    from agentworld_gym.recipe.transplant import origins
+    from agentworld_gym.recipe.training.model import make_model, make_tokenizer, write_model
+    from agentworld_gym.recipe.training.transplant import origins
 
     def of_depth(depth: int, origin: Path | None) -> Any:
         shape = ModelShape(hidden_size=32, intermediate_size=64, num_hidden_layers=depth, vocab_size=400)
@@ -203,7 +203,7 @@ def test_a_deeper_model_begins_by_answering_as_the_one_that_its_layers_are_of(tm
 
 def test_activations_may_be_computed_twice_also_from_scratch() -> None:
     pytest.importorskip("torch")
-    from agentworld_gym.recipe.model import make_model, make_tokenizer
+    from agentworld_gym.recipe.training.model import make_model, make_tokenizer
 
     for wanted in (True, False):
         config = ModelConfig(shape=ModelShape(vocab_size=400), gradient_checkpointing=wanted)

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from agentworld_gym.cli import app
-from agentworld_gym.config import EnvOptions
 from agentworld_gym.contracts import Action, Failure, FailureKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
-from agentworld_gym.evaluation.fidelity import record
-from agentworld_gym.evaluation.playing import FunctionPolicy, open_policy, play
-from agentworld_gym.evaluation.proportions import paired_gap, paired_ratio, proportion
+from agentworld_gym.evaluation.fidelity.fidelity import record
 from agentworld_gym.evaluation.report.page import page
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.playing import FunctionPolicy, open_policy, play
+from agentworld_gym.statistics.proportions import paired_gap, paired_ratio, proportion
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
@@ -205,7 +205,7 @@ def test_an_agent_of_stable_baselines_is_a_policy_by_its_file(tmp_path: Path):
     import torch
     from sb3_contrib import MaskablePPO
 
-    from agentworld_gym.wrappers import evaluate_policy, make_sb3_env
+    from agentworld_gym.integrations.sb3 import evaluate_policy, make_sb3_env
 
     torch.set_num_threads(1)
     env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=2, seed=0, world="grounded", families=["create_files"])

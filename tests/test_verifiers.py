@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.recorder import Recorder
-from agentworld_gym.recipe.rows import Row
-from agentworld_gym.rewards.verifiers import VERIFIERS, Truth, verify
-from agentworld_gym.rewards.verifiers.chance import foreseeable, struck
-from agentworld_gym.rewards.verifiers.corruptions import corruptions
-from agentworld_gym.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.rl.verifiers import VERIFIERS, Truth, verify
+from agentworld_gym.recipe.rl.verifiers.chance import foreseeable, struck
+from agentworld_gym.recipe.rl.verifiers.corruptions import corruptions
+from agentworld_gym.sessions.row import Row
 
 SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 8, "desktop": 6, "android": 6}
 PROMPT = "dev@box:/srv$"

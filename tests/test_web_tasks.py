@@ -15,18 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agentworld_gym  # noqa: F401
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.config import EnvOptions
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Expect, Task, split_of
 from agentworld_gym.engines.web.machine import WebMachine
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.solving import play
 from agentworld_gym.screens import read_screen, resolve
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.screens.sight import Sight
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Expect, Task, split_of
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.draft import MENU_MIN, Draft
-from agentworld_gym.tasks.solvers import ControlCase, play
+from agentworld_gym.tasks.solvers import ControlCase
 from agentworld_gym.tasks.web.controlled import CASES
 from agentworld_gym.tasks.web.scene import Scene, Unfit, click, family, fill_in, go, named, press, term, write
 from agentworld_gym.tasks.web.shop import PAYMENTS

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.domain.spec import DOMAINS, Form, load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompt import Prompts
-from agentworld_gym.spec import DOMAINS, Form, data_folder, load_spec
-from agentworld_gym.task import Task
-from agentworld_gym.wordings import FILE, WORDINGS, drawn_wording, read_wordings
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.wordings import FILE, WORDINGS, drawn_wording, read_wordings
 
 every_domain = pytest.mark.parametrize("domain", DOMAINS)
 CODE = re.compile(r"`[^`\n]+`|\{\{.*?\}\}|\d+")

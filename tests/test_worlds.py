@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from worlds import DOMAIN_IDS, language_world, predicted
 
 from agentworld_gym import ENV_IDS, Failure, FailureKind, ScriptedWorld, SpecError, WorldNotConfigured, load_spec
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Completion, Usage, World
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.worlds import RecordingWorld, WorldOptions, open_world, register_world

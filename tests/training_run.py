@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.recipe.config import DataConfig, ModelConfig, SftConfig, TrainConfig
-from agentworld_gym.recipe.samples import Sample
+from agentworld_gym.sessions.samples import Sample
 
 SHAPE = {
     "hidden_size": 32,
@@ -64,7 +64,7 @@ def config(
 
 def main() -> None:
     """Train in the folder of the first argument, with the training options of the second, a JSON object."""
-    from agentworld_gym.recipe.stages import fit
+    from agentworld_gym.recipe.training.stages import fit
 
     fit(config(json.loads(sys.argv[2])), Path(sys.argv[1]), samples, lambda: samples(8, seed=1))
 

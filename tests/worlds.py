@@ -8,8 +8,8 @@ import gymnasium as gym
 
 import agentworld_gym
 from agentworld_gym.contracts import ChatRequest, Completion, Failure
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.spec import load_spec
 from agentworld_gym.worlds import LanguageWorld, WorldOptions, register_world
 
 Answer = Callable[[ChatRequest], str | Completion | Failure]

@@ -47,13 +47,13 @@ def collect(
 
     A run that was stopped, even by a kill, goes on where it was when it is started again.
     """
-    from agentworld_gym.recipe.card import write_card
-    from agentworld_gym.recipe.collect import collect as record
+    from agentworld_gym.documents.strict import validated
+    from agentworld_gym.domain.spec import load_spec
+    from agentworld_gym.recipe.collect.collect import collect as record
+    from agentworld_gym.recipe.collect.data_card import write_card
     from agentworld_gym.recipe.config import CollectConfig, load_config
-    from agentworld_gym.recipe.parquet import write_parquet
-    from agentworld_gym.recipe.rows import read_rows
-    from agentworld_gym.spec import load_spec
-    from agentworld_gym.task import validated
+    from agentworld_gym.sessions.parquet import write_parquet
+    from agentworld_gym.sessions.row import read_rows
 
     if out.suffix == ".parquet":
         raise SpecError("command line", "--out", str(out), "a folder, or a .jsonl file; --format parquet adds Parquet")

@@ -153,7 +153,7 @@ def env_options(
     generator: list[str] | None = None,
     ledger: bool | None = None,
 ) -> dict[str, Any]:
-    """The options of `agentworld_gym.config.EnvOptions`; what was not asked for keeps its default."""
+    """The options of `agentworld_gym.options.EnvOptions`; what was not asked for keeps its default."""
     options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
     if families:
         options["families"] = families

@@ -29,9 +29,9 @@ def envs(
     """List the environments, and the worlds that can play them."""
     from rich.table import Table
 
+    from agentworld_gym.domain.spec import DOMAINS, load_spec
     from agentworld_gym.engines.catalog import has_engine
-    from agentworld_gym.spec import DOMAINS, load_spec
-    from agentworld_gym.worlds.opening import tiny_model
+    from agentworld_gym.worlds.registry import tiny_model
 
     specs = [load_spec(domain) for domain in DOMAINS]
     if plain:

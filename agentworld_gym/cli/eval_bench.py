@@ -27,9 +27,9 @@ from agentworld_gym.cli.common import (
 from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.contracts import Sampling
-    from agentworld_gym.evaluation.aggregate import Prices
-    from agentworld_gym.evaluation.bench import Bench, Progress
+    from agentworld_gym.domain.sampling import Sampling
+    from agentworld_gym.evaluation.bench.aggregate import Prices
+    from agentworld_gym.evaluation.bench.bench import Bench, Progress
     from agentworld_gym.evaluation.results import Averages, BenchResult
     from agentworld_gym.generators.handles import Lease
 
@@ -93,11 +93,11 @@ def bench(
     The same command goes on after a stop, a kill included. Every run has the track without a judge; another judge can
     score the same predictions later.
     """
-    from agentworld_gym.evaluation.bench import RESULT, Bench, Model, check_folder
-    from agentworld_gym.evaluation.judging import Judge
+    from agentworld_gym.evaluation.bench.bench import RESULT, Bench, Model, check_folder
     from agentworld_gym.evaluation.report import write_page
-    from agentworld_gym.evaluation.rows import BenchRows, files_of
-    from agentworld_gym.worlds.opening import TINY_PROFILE, TINY_SAMPLING, is_bundled
+    from agentworld_gym.judging.bench_rows import BenchRows, files_of
+    from agentworld_gym.judging.judge import Judge
+    from agentworld_gym.worlds.registry import TINY_PROFILE, TINY_SAMPLING, is_bundled
 
     only = frozenset(domains) if domains else None
     chosen = BenchRows(files_of(rows), turns, only, limit, seed, is_bundled(model))
@@ -201,7 +201,7 @@ def _address(handle: str, option: str) -> str:
     """The handle of a generator; the bundled model has a name."""
     if handle != "tiny":
         return handle
-    from agentworld_gym.worlds.opening import tiny_model
+    from agentworld_gym.worlds.registry import tiny_model
 
     folder = tiny_model()
     if folder is None:
@@ -216,9 +216,9 @@ def _overlaps(handle: str) -> bool:
 
 def _sampling(given: list[str] | None, option: str, preferred: Mapping[str, Any] = MappingProxyType({})) -> Sampling:
     """The official run's sampling, what the model prefers, and over both what the user asks for."""
-    from agentworld_gym.evaluation.judging import BENCH_SAMPLING
-    from agentworld_gym.spec import SamplingSpec
-    from agentworld_gym.task import validated
+    from agentworld_gym.documents.strict import validated
+    from agentworld_gym.domain.spec import SamplingSpec
+    from agentworld_gym.judging.judge import BENCH_SAMPLING
 
     fields = {key: value for key, value in BENCH_SAMPLING.as_dict().items() if key in SamplingSpec.model_fields}
     fields |= {**preferred, **dict(pair(text, option) for text in given or ())}
@@ -226,7 +226,7 @@ def _sampling(given: list[str] | None, option: str, preferred: Mapping[str, Any]
 
 
 def _prices(text: str, who: str) -> Prices:
-    from agentworld_gym.evaluation.aggregate import Prices
+    from agentworld_gym.evaluation.bench.aggregate import Prices
 
     try:
         prompt, completion = (float(part) for part in text.split(","))

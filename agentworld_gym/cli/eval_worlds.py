@@ -31,9 +31,9 @@ from agentworld_gym.cli.common import (
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.evaluation.fidelity import Progress
-    from agentworld_gym.evaluation.statistics import Share
+    from agentworld_gym.evaluation.fidelity.fidelity import Progress
     from agentworld_gym.evaluation.world_results import DomainFidelity
+    from agentworld_gym.statistics.bootstrap import Share
 
 WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")]
 OutOption = Annotated[
@@ -78,11 +78,11 @@ def fidelity(
 
     The result is written after each domain. Ctrl-C keeps what was measured.
     """
-    from agentworld_gym.config import EnvOptions
     from agentworld_gym.engines.catalog import ENGINES
-    from agentworld_gym.evaluation.fidelity import Plan, measure, record, rows_of
+    from agentworld_gym.evaluation.fidelity.fidelity import Plan, measure, record, rows_of
     from agentworld_gym.evaluation.world_results import FidelityResult
     from agentworld_gym.fingerprint import installed
+    from agentworld_gym.options import EnvOptions
 
     _writable(out)
     domains = [spec_source(name) for name in envs or ()]
@@ -157,8 +157,8 @@ def transfer(
 
     Says where the two part, and whether the agent learned the simulator. Ctrl-C keeps the tasks that both finished.
     """
-    from agentworld_gym.config import EnvOptions
     from agentworld_gym.evaluation.transfer import transfer as compare
+    from agentworld_gym.options import EnvOptions
 
     levels = level or [1]
     options = EnvOptions(

@@ -11,7 +11,7 @@ from agentworld_gym.cli.common import FAILED, examples, printable, stdout
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.traces.importers import Tally
+    from agentworld_gym.importers import Tally
 
 
 def import_recordings(
@@ -35,8 +35,8 @@ def import_recordings(
     What has no place in a row is counted and named. Exit 1 if no row came of it.
     """
     from agentworld_gym.cli.common import spec_source
-    from agentworld_gym.traces.importers import Importer
-    from agentworld_gym.traces.jsonl import JsonlWriter
+    from agentworld_gym.documents.json_lines import JsonlWriter
+    from agentworld_gym.importers import Importer
 
     for path in paths:
         if not path.exists():

@@ -32,12 +32,12 @@ from agentworld_gym.cli.common import (
     stdout,
 )
 from agentworld_gym.errors import SpecError
-from agentworld_gym.interrupts import remembered_interrupt
+from agentworld_gym.process.interrupts import remembered_interrupt
 
 if TYPE_CHECKING:
-    from agentworld_gym.episode import Episode, EpisodeRunner
+    from agentworld_gym.domain.task import Task
+    from agentworld_gym.episodes.runner import Episode, EpisodeRunner
     from agentworld_gym.screens.sight import Way
-    from agentworld_gym.task import Task
 
 
 class Policy(StrEnum):
@@ -83,7 +83,7 @@ def rollout(
 
     Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished.
     """
-    from agentworld_gym.config import EnvOptions
+    from agentworld_gym.options import EnvOptions
 
     runner = EnvOptions(
         **env_options(env, world, family, level, split, profile, sampling, out, control, form, retrieval)
@@ -155,8 +155,8 @@ def way(policy: Policy, episode: Episode, rng: random.Random) -> Way:
     Raises:
         SpecError: if the task has no expert or no menu.
     """
+    from agentworld_gym.policies.ways import expert_policy, menu_policy, nothing_policy
     from agentworld_gym.screens.sight import on_screen
-    from agentworld_gym.tasks.policies import expert_policy, menu_policy, nothing_policy
 
     task = episode.task
     if policy is not Policy.NOTHING and not (task.expert if policy is Policy.EXPERT else task.menu):

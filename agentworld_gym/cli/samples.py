@@ -14,9 +14,9 @@ from agentworld_gym.cli.common import counter, examples, pair, progress, stdout
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.recipe.encoding import Encoder
-    from agentworld_gym.recipe.preparing import Account
-    from agentworld_gym.recipe.rows import Row
+    from agentworld_gym.recipe.data.encoding import Encoder
+    from agentworld_gym.recipe.data.preparation import Account
+    from agentworld_gym.sessions.row import Row
 
 RowsArgument = Annotated[
     list[Path],
@@ -81,11 +81,11 @@ def samples(
 
     Sessions of one task never part: pools and splits are drawn by task.
     """
-    from agentworld_gym.recipe.preparing import Preparation, prepare
-    from agentworld_gym.recipe.rows import read_rows
-    from agentworld_gym.recipe.samples import read_samples, write_samples
-    from agentworld_gym.recipe.tokens import TokenTable
-    from agentworld_gym.task import validated
+    from agentworld_gym.documents.strict import validated
+    from agentworld_gym.recipe.data.preparation import Preparation, prepare
+    from agentworld_gym.recipe.data.token_statistics import TokenTable
+    from agentworld_gym.sessions.row import read_rows
+    from agentworld_gym.sessions.samples import read_samples, write_samples
 
     files = session_files(rows)
     spare_sessions(out)
@@ -163,7 +163,7 @@ def line_count(file: Path) -> int:
 
 
 def _report(account: Account) -> None:
-    from agentworld_gym.recipe.weights import CLASSES
+    from agentworld_gym.recipe.data.turn_weights import CLASSES
 
     sessions = {
         domain: {"read": read, "in other pools": account.other_pools[domain], **account.sieve.rows.get(domain, {})}
@@ -205,7 +205,7 @@ def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) ->
 
 def _encoder(folder: Path) -> Encoder:
     from agentworld_gym.generators.pretrained import load_tokenizer
-    from agentworld_gym.recipe.encoding import Encoder
+    from agentworld_gym.recipe.data.encoding import Encoder
 
     expected = "the folder of a model or a tokenizer"
     if not folder.is_dir():

@@ -17,7 +17,7 @@ def check(
     files: Annotated[list[str] | None, typer.Argument(help="Specs to check; without any, the seven that ship.")] = None,
 ) -> None:
     """Validate specs with their prompts and tasks; exit 2 if one is broken."""
-    from agentworld_gym.spec import DOMAINS
+    from agentworld_gym.domain.spec import DOMAINS
 
     errors = 0
     for name in files or DOMAINS:
@@ -34,11 +34,11 @@ def check(
 
 def _check(name: str) -> int:
     """Load a spec, its prompts and its tasks, and render a first turn; the number of tasks."""
-    from agentworld_gym.actions import ActionParser
+    from agentworld_gym.actions.parser import ActionParser
     from agentworld_gym.cli.common import spec_source
-    from agentworld_gym.prompt import Prompts
-    from agentworld_gym.spec import load_spec
-    from agentworld_gym.tasksource import TaskSource
+    from agentworld_gym.domain.spec import load_spec
+    from agentworld_gym.prompting.prompt import Prompts
+    from agentworld_gym.tasks.source import TaskSource
 
     spec = load_spec(spec_source(name))
     parser = ActionParser(spec)
@@ -58,7 +58,7 @@ def schema() -> None:
     """Print the JSON Schema of a spec, for editors."""
     import json
 
-    from agentworld_gym.spec import DomainSpec
+    from agentworld_gym.domain.spec import DomainSpec
 
     typer.echo(json.dumps(DomainSpec.model_json_schema(), indent=2))
 
@@ -69,7 +69,7 @@ def show(name: Annotated[str, typer.Argument(help="A domain, or the path of a sp
     import yaml
 
     from agentworld_gym.cli.common import spec_source
-    from agentworld_gym.spec import load_spec
+    from agentworld_gym.domain.spec import load_spec
 
     data = load_spec(spec_source(name)).model_dump(mode="json", by_alias=True, exclude={"path"})
     typer.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120), nl=False)

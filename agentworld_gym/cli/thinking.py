@@ -23,8 +23,8 @@ from agentworld_gym.cli.samples import (
 )
 
 if TYPE_CHECKING:
-    from agentworld_gym.recipe.rows import Row
     from agentworld_gym.recipe.thinking import Queries, Report
+    from agentworld_gym.sessions.row import Row
 
 TurnsOption = Annotated[int, typer.Option("--turns", min=1, help="How many turns of each session.")]
 RewordedOption = Annotated[
@@ -45,7 +45,7 @@ class _Sessions:
     def __iter__(self) -> Iterator[Row]:
         from itertools import chain, islice
 
-        from agentworld_gym.recipe.rows import read_rows
+        from agentworld_gym.sessions.row import read_rows
 
         return islice(chain.from_iterable(map(read_rows, self.files)), self.limit)
 
@@ -62,9 +62,9 @@ def _queries(
     reworded: bool,
     limit: int | None,
 ) -> Queries:
-    from agentworld_gym.recipe.filters import Filters
-    from agentworld_gym.recipe.pools import Pool
+    from agentworld_gym.recipe.data.filters import Filters
     from agentworld_gym.recipe.thinking import Queries
+    from agentworld_gym.sessions.pools import Pool
 
     sessions = _Sessions(tuple(session_files(rows)), limit)
     spare_sessions(out)
@@ -91,8 +91,8 @@ def engine(
     limit: LimitOption = None,
 ) -> None:
     """Samples whose thinking is written by the engines, which know why the state changed."""
-    from agentworld_gym.recipe.samples import write_samples
     from agentworld_gym.recipe.thinking import engine_samples
+    from agentworld_gym.sessions.samples import write_samples
 
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
     count = write_samples(out, engine_samples(queries))
@@ -134,12 +134,12 @@ def reject(
 
     A run that was stopped, even by a kill, goes on where it was when it is started again.
     """
-    from agentworld_gym.evaluation.judging import BENCH_SAMPLING, Judge
+    from agentworld_gym.documents.strict import validated
+    from agentworld_gym.domain.spec import SamplingSpec
     from agentworld_gym.generators import open_generator
-    from agentworld_gym.recipe.samples import write_samples
+    from agentworld_gym.judging.judge import BENCH_SAMPLING, Judge
     from agentworld_gym.recipe.thinking import Rejection, RejectionConfig
-    from agentworld_gym.spec import SamplingSpec
-    from agentworld_gym.task import validated
+    from agentworld_gym.sessions.samples import write_samples
 
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
     chosen = dict(pair(text, "--sampling") for text in sampling or ())

@@ -119,9 +119,9 @@ def replay(
 
     Exit 1 if it does.
     """
-    from agentworld_gym.config import EnvOptions
+    from agentworld_gym.episodes.replay import replay as play_again
+    from agentworld_gym.options import EnvOptions
     from agentworld_gym.traces import read_header
-    from agentworld_gym.traces import replay as play_again
 
     logs = [path] if path.is_file() else sorted(path.glob("*.agent.jsonl"))
     name = env or (read_header(logs[0])["env"] if logs else "")

@@ -27,15 +27,15 @@ from agentworld_gym.cli.common import (
     stderr,
     stdout,
 )
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.errors import GeneratorError, install
-from agentworld_gym.pace import paced
-from agentworld_gym.task import Strict
+from agentworld_gym.process.pacing import paced
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from agentworld_gym.recipe.metrics import Metrics
-    from agentworld_gym.recipe.queue import RunState
+    from agentworld_gym.recipe.training.metrics import Metrics
+    from agentworld_gym.recipe.training.queue import RunState
 
 train = typer.Typer(cls=Commands, no_args_is_help=True, help="Train a world model: cpt, then sft, then rl.")
 
@@ -69,7 +69,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     from agentworld_gym.recipe.config import CptConfig
 
     settings = _configured(config, CptConfig, changes)
-    from agentworld_gym.recipe.cpt import train as run
+    from agentworld_gym.recipe.training.cpt import train as run
 
     with _logged(), _recording(settings.data.episodes) as recording, _training() as show:
         outcome = run(settings, out, show, recording)
@@ -90,7 +90,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     from agentworld_gym.recipe.config import SftConfig
 
     settings = _configured(config, SftConfig, changes)
-    from agentworld_gym.recipe.sft import train as run
+    from agentworld_gym.recipe.training.sft import train as run
 
     with _logged(), _training() as show:
         outcome = run(settings, out, show)
@@ -105,10 +105,10 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
 
     Ctrl-C keeps a checkpoint, and the same command goes on from it. The model ends up in the folder `model` of the run.
     """
-    from agentworld_gym.recipe.rl_config import RlConfig
+    from agentworld_gym.recipe.rl.config import RlConfig
 
     settings = _configured(config, RlConfig, changes)
-    from agentworld_gym.recipe.rl import train as run
+    from agentworld_gym.recipe.rl.train import train as run
 
     with _logged(), _training() as show:
         metrics = run(settings, out, show)
@@ -134,7 +134,7 @@ def queue(
     Each run goes on from its last checkpoint; one that is finished is passed over, and one that fails leaves its reason
     in its log. Ctrl-C keeps a checkpoint of the run that is under way.
     """
-    from agentworld_gym.recipe.queue import Worker, load_queue, state_of
+    from agentworld_gym.recipe.training.queue import Worker, load_queue, state_of
 
     runs = load_queue(file)
     if status:
@@ -153,7 +153,7 @@ def queue(
 def standing(state: RunState) -> str:
     """Where a run of a queue stands, in a line.
 
-    >>> from agentworld_gym.recipe.queue import RunState
+    >>> from agentworld_gym.recipe.training.queue import RunState
     >>> standing(RunState("terminal", "begun", 1_250_000, 0.9125))
     'terminal: begun, 1.2 million tokens, validation exact 0.912'
     """

@@ -15,7 +15,7 @@ from agentworld_gym.evaluation.report.page import environment
 from agentworld_gym.evaluation.world_results import TransferResult
 
 if TYPE_CHECKING:
-    from agentworld_gym.wrappers.ppo import Point
+    from agentworld_gym.integrations.sb3.ppo import Point
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from agentworld_gym.config import EnvOptions
 from agentworld_gym.demo.report import Report
 from agentworld_gym.demo.tour import LEVELS, TERMINAL, messages_of_all_domains, side_by_side
-from agentworld_gym.evaluation.playing import MenuAgent
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.evaluation.world_results import TransferResult
-from agentworld_gym.spec import load_spec
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.playing import MenuAgent
 
 if TYPE_CHECKING:
-    from agentworld_gym.wrappers.ppo import Point, Training
+    from agentworld_gym.integrations.sb3.ppo import Point, Training
 
 STEPS = 120_000
 TEST_EPISODES = 120
@@ -96,7 +96,7 @@ def beginning(text: str, lines: int = 8) -> str:
 
 
 def _train(console: Console, steps: int, seed: int) -> Training:
-    from agentworld_gym.wrappers import make_sb3_env, train_ppo
+    from agentworld_gym.integrations.sb3 import make_sb3_env, train_ppo
 
     env = make_sb3_env(TERMINAL, num_envs=NUM_ENVS, seed=seed, world="grounded", levels=LEVELS, max_steps=MAX_STEPS)
     with _bar(console, "{task.fields[said]}") as bar:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import gymnasium as gym
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Failure, Message
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.registration import ENV_IDS
 from agentworld_gym.screens.sight import Sight
-from agentworld_gym.spec import load_spec
 from agentworld_gym.worlds import WorldOptions
 
 TERMINAL = "AgentWorld/Terminal-v0"

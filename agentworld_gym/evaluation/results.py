@@ -7,9 +7,9 @@ from typing import Any, Literal, Self
 
 import orjson
 
+from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.errors import SpecError
-from agentworld_gym.evaluation.statistics import Share
-from agentworld_gym.task import Strict, validated
+from agentworld_gym.statistics.bootstrap import Share
 
 FORMAT = 2
 """Version of the results' form; it rises when a key changes its meaning."""

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from pydantic_core import to_jsonable_python
 
-from agentworld_gym.config import EnvOptions
-from agentworld_gym.episode import EpisodeRunner
-from agentworld_gym.evaluation.playing import WAVE, Played, Policy, one_a_task, open_policy, plain, play
-from agentworld_gym.evaluation.proportions import paired_gap, proportion
-from agentworld_gym.evaluation.statistics import Share
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.world_results import Parting, Side, TransferResult, excerpt
 from agentworld_gym.fingerprint import installed
-from agentworld_gym.interrupts import remembered_interrupt
-from agentworld_gym.spec import load_spec
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.playing import WAVE, Played, Policy, one_a_task, open_policy, plain, play
+from agentworld_gym.process.interrupts import remembered_interrupt
+from agentworld_gym.statistics.bootstrap import Share
+from agentworld_gym.statistics.proportions import paired_gap, proportion
 from agentworld_gym.traces.diff import Turn, compare
 
 PARTINGS = 50

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field, computed_field, model_validator
 
+from agentworld_gym.documents.strict import Strict
+from agentworld_gym.domain.task import Split
 from agentworld_gym.evaluation.results import Result
-from agentworld_gym.evaluation.statistics import Share
-from agentworld_gym.task import Split, Strict
+from agentworld_gym.statistics.bootstrap import Share
 
 EXCERPT = 2000
 """Characters kept of a text that a result quotes."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator, Sampling
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 
 HANDLES: Mapping[str, str] = {

@@ -21,7 +21,7 @@ _RETRYABLE = frozenset({408, 425, 429})
 def request_body(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> bytes:
     """The JSON body of one request. A field that `extra` sets to None is left out.
 
-    >>> from agentworld_gym.contracts import Sampling
+    >>> from agentworld_gym.domain.sampling import Sampling
     >>> greedy = ChatRequest([{"role": "user", "content": "hi"}], Sampling(temperature=0.0, max_tokens=8))
     >>> sorted(orjson.loads(request_body(greedy, "m", {"chat_template_kwargs": None})))
     ['max_tokens', 'messages', 'model', 'temperature', 'top_p']

@@ -11,7 +11,7 @@ from agentworld_gym.errors import ClosedError
 class ScriptedGenerator:
     """Asks a function instead of a model. The function returns a text, a `Completion` or a `Failure`.
 
-    >>> from agentworld_gym.contracts import Sampling
+    >>> from agentworld_gym.domain.sampling import Sampling
     >>> echo = ScriptedGenerator(lambda request: request.messages[-1]["content"].upper())
     >>> [(index, answer.text) for index, answer in echo.submit([ChatRequest([{"role": "user", "content": "hi"}],
     ...                                                                      Sampling())])]

@@ -10,15 +10,15 @@ from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.errors import ClosedError, GeneratorError, install
-from agentworld_gym.generators.decoding import Row
-from agentworld_gym.generators.packed_decoder import PackedDecoder
-from agentworld_gym.generators.packed_model import PackedModel, Unpackable
-from agentworld_gym.generators.padded_decoder import PaddedDecoder
+from agentworld_gym.generators.local_decoding.decoding import Row
+from agentworld_gym.generators.local_decoding.packed_decoder import PackedDecoder
+from agentworld_gym.generators.local_decoding.packed_model import PackedModel, Unpackable
+from agentworld_gym.generators.local_decoding.padded_decoder import PaddedDecoder
 from agentworld_gym.generators.pretrained import load_model, load_tokenizer
 from agentworld_gym.generators.quiet import without_progress_bars
-from agentworld_gym.generators.weights import tokenizer_digest, weights_digest
-from agentworld_gym.number_formats import speeds
-from agentworld_gym.special_tokens import rule_of
+from agentworld_gym.generators.special_tokens import rule_of
+from agentworld_gym.generators.weights_digest import tokenizer_digest, weights_digest
+from agentworld_gym.process.number_formats import speeds
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class TransformersGenerator:
 
     A seed fixes the draws of its request. As with any engine, logits may differ in their last bits with the
     composition of the batch. A schema is not enforced. No content of a message becomes a special token of the model's
-    tokenizer: see `agentworld_gym.special_tokens`.
+    tokenizer: see `agentworld_gym.generators.special_tokens`.
 
     Args:
         path: a directory with weights, tokenizer and chat template. Nothing is downloaded.

@@ -22,12 +22,12 @@ from typing import Any
 
 import gymnasium as gym
 
-from agentworld_gym.agents import role_of_agent
-from agentworld_gym.episode import Episode, EpisodeRunner
+from agentworld_gym.episodes.runner import Episode, EpisodeRunner
 from agentworld_gym.errors import SpecError, install
-from agentworld_gym.escaping import escape, unescape
-from agentworld_gym.parsing import strip_thinking
-from agentworld_gym.special_tokens import TokenRule, rule_of
+from agentworld_gym.generators.special_tokens import TokenRule, rule_of
+from agentworld_gym.prompting.agent_prompt import role_of_agent
+from agentworld_gym.prompting.parsing import strip_thinking
+from agentworld_gym.text.escaping import escape, unescape
 
 try:
     from datasets import Dataset

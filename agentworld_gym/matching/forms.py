@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from agentworld_gym.plainjson import read_unique
+from agentworld_gym.documents.plain_json import read_unique
 from agentworld_gym.screens import GRAPHICAL, read_screen
 from agentworld_gym.screens.sight import shows
 

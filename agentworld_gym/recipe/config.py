@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.domain.spec import Form
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompt import Profile
-from agentworld_gym.recipe.preparing import Preparation
-from agentworld_gym.spec import Form
-from agentworld_gym.task import Strict, read_yaml, validated
+from agentworld_gym.prompting.prompt import Profile
+from agentworld_gym.recipe.data.preparation import Preparation
 
 PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]
 Positive = Annotated[int, Field(ge=1)]
@@ -58,7 +58,7 @@ class SmallModelPreparation(Preparation):
     """How sessions become samples in pre-training: the context counts a little.
 
     `drills` are so many made-up sessions, behind those that were recorded, for a model from scratch to learn copying
-    from; see `agentworld_gym.recipe.drills`.
+    from; see `agentworld_gym.recipe.data.drills`.
     """
 
     context_weight: Share = 0.1
@@ -350,7 +350,7 @@ def load_config(
 
     Args:
         source: the name, or the path of a file that ends with .yaml.
-        kind: of the stage: `CptConfig`, `SftConfig`, or `agentworld_gym.recipe.rl_config.RlConfig`.
+        kind: of the stage: `CptConfig`, `SftConfig`, or `agentworld_gym.recipe.rl.config.RlConfig`.
         changes: values that take the place of those in the file, by dotted key.
 
     >>> load_config("tiny", changes={"train.max_steps": 5}).train.max_steps

@@ -14,9 +14,8 @@ from typing import IO, Any
 import numpy as np
 import orjson
 
+from agentworld_gym.domain.task import Split
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.pools import split_of_row
-from agentworld_gym.recipe.rows import Row
 from agentworld_gym.retrieval.index import (
     ACTION,
     FORMAT,
@@ -32,7 +31,8 @@ from agentworld_gym.retrieval.index import (
     key_of,
 )
 from agentworld_gym.retrieval.steps import DISTURBED, Features, origin_of_row, steps_of
-from agentworld_gym.task import Split
+from agentworld_gym.sessions.pools import split_of_row
+from agentworld_gym.sessions.row import Row
 
 K1, B = 1.2, 0.4
 """The parameters of BM25; lengths count little, because the steps of one domain are of like length."""

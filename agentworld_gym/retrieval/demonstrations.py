@@ -6,32 +6,42 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import Field
 
-from agentworld_gym.bounded import BoundedEnvironment
-from agentworld_gym.changes import SCREEN, diff, numbered
 from agentworld_gym.contracts import Action, Message
+from agentworld_gym.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.prompting.changes import SCREEN, diff, numbered
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.shorthand import shorten
+from agentworld_gym.prompting.templates import render, ticks
 from agentworld_gym.retrieval.index import StepIndex
 from agentworld_gym.retrieval.steps import DISTURBED, RecordedStep, origin_of_row, origin_of_task, steps_of
 from agentworld_gym.screens import GRAPHICAL
-from agentworld_gym.screens.shorthand import shorten
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import Strict, validated
-from agentworld_gym.templates import render, ticks
+from agentworld_gym.text.escaping import escape
 
 if TYPE_CHECKING:
-    from agentworld_gym.recipe.rows import Row
-    from agentworld_gym.recipe.samples import Sample
-    from agentworld_gym.worlds.language import LanguageSession
+    from agentworld_gym.domain.task import Task
+    from agentworld_gym.sessions.row import Row
+    from agentworld_gym.sessions.samples import Sample
 
 TEMPLATES = {"full": "shared/demonstrations.j2", "compact": "shared/bare_demonstrations.j2"}
+
+
+class _Asking(Protocol):
+    """The session of a language world, as far as its demonstrations depend on it."""
+
+    @property
+    def task(self) -> Task: ...
+
+    @property
+    def screen(self) -> str: ...
 
 
 class RetrievalOptions(Strict):
@@ -83,7 +93,7 @@ class Demonstrations:
     max_chars: int = 3000
     folder: Path | None = None
 
-    def __call__(self, session: LanguageSession, action: Action) -> str:
+    def __call__(self, session: _Asking, action: Action) -> str:
         """What a request shows beside its turn; empty where nothing is alike."""
         task = session.task
         return self.text(action.raw, session.screen, _barred(origin_of_task(task), task.controls))

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentworld_gym.actions import ActionParser
-from agentworld_gym.recipe.pools import group_of
-from agentworld_gym.recipe.rows import Row
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.pointing import pointed_lines
 from agentworld_gym.screens.sight import current
-from agentworld_gym.spec import load_spec
-from agentworld_gym.task import Task
+from agentworld_gym.sessions.pools import group_of
+from agentworld_gym.sessions.row import Row
 
 STATE_CHARS = 400
 """How much of what was shown before a step counts: the end of a text, the beginning of a screen."""

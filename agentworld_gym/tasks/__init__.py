@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
+from agentworld_gym.domain.task import Task, split_of
 from agentworld_gym.errors import SpecError
-from agentworld_gym.interrupts import deferred_interrupt
-from agentworld_gym.task import Task, split_of
+from agentworld_gym.process.interrupts import deferred_interrupt
 from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family, SplitRandom
 
 __all__ = ["Draft", "Family", "families", "generate"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentworld_gym.task import Check, Split
+from agentworld_gym.domain.task import Check, Split
 
 MENU_MIN = 8
 MENU_MAX = {1: 10, 2: 12, 3: 14}

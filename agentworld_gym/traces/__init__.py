@@ -2,7 +2,6 @@
 
 from agentworld_gym.traces.diff import Departure, EpisodeDiff, diff_traces
 from agentworld_gym.traces.log import TraceEpisode, TraceLogs, TraceStep, read_header, read_trace
-from agentworld_gym.traces.replay import replay
 
 __all__ = [
     "Departure",
@@ -13,5 +12,4 @@ __all__ = [
     "diff_traces",
     "read_header",
     "read_trace",
-    "replay",
 ]

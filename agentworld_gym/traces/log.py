@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.documents.json_lines import JsonlWriter, check_fields, read_jsonl
 from agentworld_gym.errors import TraceError
 from agentworld_gym.fingerprint import Fingerprint
-from agentworld_gym.traces.jsonl import JsonlWriter, check_fields, read_jsonl
 
 FORMAT = "agentworld-trace-1"
 

@@ -2,8 +2,8 @@
 
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
-from agentworld_gym.worlds.opening import WorldOptions, open_world, register_world
 from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
+from agentworld_gym.worlds.registry import WorldOptions, open_world, register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 __all__ = [

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.checks.collateral import Span
 from agentworld_gym.contracts import Action, ActionKind, Failure, Observation
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Machine
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.outcome import Span
 from agentworld_gym.screens.sight import Sight
-from agentworld_gym.task import Task
 
 KEPT = 256
 """How many tasks' states are remembered."""

@@ -8,16 +8,16 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.checks.collateral import Rules, Span, collateral
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, Engine, EngineError, Machine, Probed, Testable
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
-from agentworld_gym.interrupts import deferred_interrupt
-from agentworld_gym.outcome import Rules, Span, collateral
-from agentworld_gym.spec import DomainSpec
-from agentworld_gym.task import Task
+from agentworld_gym.process.interrupts import deferred_interrupt
 from agentworld_gym.worlds.experts import Experts
 from agentworld_gym.worlds.waves import rounds, side_by_side
 

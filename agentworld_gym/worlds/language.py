@@ -14,17 +14,17 @@ from agentworld_gym.contracts import (
     Generator,
     Message,
     Observation,
-    Sampling,
 )
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.escaping import unescape
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
-from agentworld_gym.ledger import StateChange, split_ledger
-from agentworld_gym.parsing import parse_completion
-from agentworld_gym.prompt import Prompts
+from agentworld_gym.prompting.ledger import StateChange, split_ledger
+from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.sight import current
-from agentworld_gym.spec import DomainSpec
-from agentworld_gym.task import Task
+from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.waves import rounds
 
 

@@ -26,11 +26,11 @@ from agentworld_gym.contracts import (
     Usage,
     World,
 )
+from agentworld_gym.documents.json_lines import JsonlWriter, check_fields, is_whole, read_jsonl, sealed
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import RecordingError, TraceError
-from agentworld_gym.escaping import escape, unescape
 from agentworld_gym.fingerprint import Fingerprint, digest_of
-from agentworld_gym.task import Task
-from agentworld_gym.traces.jsonl import JsonlWriter, check_fields, is_whole, read_jsonl, sealed
+from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds.waves import rounds
 
 FORMAT = "agentworld-recording-2"

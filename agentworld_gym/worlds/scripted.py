@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentworld_gym.contracts import Action, Failure, Observation
+from agentworld_gym.domain.task import Task
 from agentworld_gym.fingerprint import Fingerprint, Part
-from agentworld_gym.task import Task
 
 Script = Callable[[Task, Sequence[Action]], str | Failure]
 

@@ -9,9 +9,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from agentworld_gym.policies.exploring.ways import EXPLORERS, explore
+from agentworld_gym.policies.ways import explore_policy
 from agentworld_gym.screens import read_screen
-from agentworld_gym.tasks.exploring.ways import EXPLORERS, explore
-from agentworld_gym.tasks.policies import explore_policy
 from hacks.playing import ALL, Attack, Case, Play, play, rewritten, strings
 
 DETOURS = 24

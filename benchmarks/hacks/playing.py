@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from agentworld_gym.checks.checks import output_of
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.swe.objects import tree_id
-from agentworld_gym.episode import Episode, EpisodeRunner, Transition
-from agentworld_gym.rewards.checks import output_of
+from agentworld_gym.episodes.runner import Episode, EpisodeRunner, Transition
 from agentworld_gym.screens import NotOnScreen
 from agentworld_gym.screens.sight import Sight, Way
-from agentworld_gym.task import Task
 
 STEPS = 300
 """A limit on the steps of an episode that no attack reaches."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 def main(steps: int = 20) -> float:
     # plug in
-    from agentworld_gym.multiagent import AgentWorldParallelEnv
+    from agentworld_gym.integrations.pettingzoo import AgentWorldParallelEnv
 
     env = AgentWorldParallelEnv(2, spec="terminal")
     observations, _infos = env.reset(seed=0)

@@ -11,7 +11,7 @@ def main(steps: int = 4096) -> float:
     from stable_baselines3 import DQN
 
     import agentworld_gym  # noqa: F401
-    from agentworld_gym.wrappers import evaluate_policy
+    from agentworld_gym.integrations.sb3 import evaluate_policy
 
     model = DQN("MlpPolicy", "AgentWorld/TerminalMenu-v0", buffer_size=10_000, seed=0, device="cpu").learn(steps)
     result = evaluate_policy(model, "AgentWorld/Terminal-v0", range(20))

@@ -10,7 +10,7 @@ def main(steps: int = 16_384) -> float:
     # plug in
     from sb3_contrib import MaskablePPO
 
-    from agentworld_gym.wrappers import evaluate_policy, make_sb3_env
+    from agentworld_gym.integrations.sb3 import evaluate_policy, make_sb3_env
 
     env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0)
     model = MaskablePPO("MlpPolicy", env, n_steps=min(steps, 64), seed=0, device="cpu").learn(steps)

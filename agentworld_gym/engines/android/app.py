@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.gui import Message, Widget
-from agentworld_gym.task import Strict
 
 if TYPE_CHECKING:
     from agentworld_gym.engines.android.phone import Phone

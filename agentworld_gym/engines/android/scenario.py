@@ -13,6 +13,8 @@ from typing import Any
 
 from pydantic import Field, create_model, field_validator
 
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android.app import App, Scene
 from agentworld_gym.engines.android.apps import apps
@@ -20,8 +22,6 @@ from agentworld_gym.engines.android.apps.shade import TILES
 from agentworld_gym.engines.android.phone import LAUNCHER, Phone
 from agentworld_gym.engines.tables.words import common_words
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import Strict, read_yaml, validated
 
 STATE = "task state"
 TIME_FORMAT = "%Y-%m-%d %H:%M"

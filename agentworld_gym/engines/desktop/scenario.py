@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.engines import Scalar
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import Strict, read_yaml, validated
 
 
 class DialogText(Strict):

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
+from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.engines.desktop.filesystem import absolute
-from agentworld_gym.task import Strict, validated
 
 
 class FileState(Strict):

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from agentworld_gym.actions.toolset import Problem
+from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.mcp import perturb
 from agentworld_gym.engines.mcp.answers import Refused, printed, refusal
@@ -19,8 +21,6 @@ from agentworld_gym.engines.mcp.service import STATE, Service, generated, load_s
 from agentworld_gym.engines.mcp.tools import Context, Tool
 from agentworld_gym.engines.tables.database import Database, Tokens, fields_of
 from agentworld_gym.engines.tables.recipes import Size
-from agentworld_gym.task import Strict, validated
-from agentworld_gym.toolset import Problem
 
 NONE = Controls()
 MAX_ARGUMENT_CHARS = 32_000

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.engines.mcp.toolfile import ToolFile, ToolSpec
 from agentworld_gym.engines.tables.recipes import RowFile, Words
 from agentworld_gym.engines.tables.words import common_words
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import Strict, read_yaml, validated
 
 
 class ScenarioFile(Strict):

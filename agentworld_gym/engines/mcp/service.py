@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from agentworld_gym.actions.toolset import Toolset
 from agentworld_gym.engines.mcp.prove import prove
 from agentworld_gym.engines.mcp.scenario import Scenario, load_scenario
 from agentworld_gym.engines.mcp.sqltools import sql_tool
@@ -17,7 +18,6 @@ from agentworld_gym.engines.tables.given import with_rows
 from agentworld_gym.engines.tables.recipes import Size
 from agentworld_gym.engines.tables.rows import fill
 from agentworld_gym.errors import SpecError
-from agentworld_gym.toolset import Toolset
 
 STATE = "task state"
 

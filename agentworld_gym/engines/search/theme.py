@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import Strict, read_yaml, validated
 
 PageKind = Literal["encyclopedia", "news", "official", "forum", "tables"]
 Sort = Literal["time-shifted", "long-tail", "private", "realistic"]

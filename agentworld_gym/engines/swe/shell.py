@@ -24,7 +24,7 @@ from agentworld_gym.engines.terminal.hostfiles import names_host, stood_in
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
 from agentworld_gym.engines.terminal.shell import need_shell_files
 from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, parse
-from agentworld_gym.interrupts import deferred_interrupt
+from agentworld_gym.process.interrupts import deferred_interrupt
 
 MAX_COMMANDS = 5_000
 MAX_LOOPS = 50_000

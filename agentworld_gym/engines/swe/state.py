@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from agentworld_gym.task import Strict, validated
+from agentworld_gym.documents.strict import Strict, validated
 
 MAX_FILES = 400
 MAX_CHARS = 2_000_000

@@ -12,7 +12,7 @@ from agentworld_gym.engines.swe.episode import Episode, Todo
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
 from agentworld_gym.engines.swe.search import BadPattern, Pattern, glob_matches, ignored
 from agentworld_gym.engines.swe.state import SYSTEM
-from agentworld_gym.references.numbering import LONGEST_LINE, numbered
+from agentworld_gym.text.numbered_lines import LONGEST_LINE, numbered
 
 MAX_LINES = 2_000
 MAX_MATCHES = 200

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.tables.statements import statement
-from agentworld_gym.task import Strict
 
 Size = Literal["small", "full"]
 Words = Mapping[str, tuple[Any, ...]]

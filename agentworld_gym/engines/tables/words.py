@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import Strict, read_yaml, validated
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
 
 
 class _WordFile(Strict):

@@ -23,8 +23,8 @@ from agentworld_gym.engines.terminal.messages import told
 from agentworld_gym.engines.terminal.script import clock_variables, prepared
 from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
 from agentworld_gym.errors import SpecError
-from agentworld_gym.interrupts import deferred_interrupt
-from agentworld_gym.openfiles import TooManyFiles, need_files
+from agentworld_gym.process.interrupts import deferred_interrupt
+from agentworld_gym.process.open_files import TooManyFiles, need_files
 
 MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 2.0

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from agentworld_gym.task import Strict, validated
+from agentworld_gym.documents.strict import Strict, validated
 
 _NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

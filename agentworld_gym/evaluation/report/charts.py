@@ -68,7 +68,7 @@ def reliability(bins: Sequence[Bin], title: str, axis: str) -> Markup:
 
     The axis of confidence begins where the bins do, at a whole tenth: a model that copies well is never sure of little.
 
-    >>> from agentworld_gym.evaluation.statistics import Share
+    >>> from agentworld_gym.statistics.bootstrap import Share
     >>> exact = Share(share=0.8, low=0.4, high=0.9, count=5)
     >>> "circle" in reliability([Bin(low=0.9, high=1, confidence=0.95, exact=exact)], "title", "confidence")
     True

@@ -10,11 +10,11 @@ import orjson
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from agentworld_gym.documents.strict import validated
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.report.charts import Point, lines, reliability
 from agentworld_gym.evaluation.results import BenchResult
 from agentworld_gym.evaluation.world_results import Cell, DomainFidelity, FidelityResult, Measures, TransferResult
-from agentworld_gym.task import validated
 
 AnyResult = BenchResult | FidelityResult | TransferResult
 

@@ -6,8 +6,8 @@ import posixpath
 from collections.abc import Callable, Iterable, Sequence
 
 from agentworld_gym.engines import Scalar
-from agentworld_gym.recipe.rows import Change
 from agentworld_gym.recipe.thinking.situation import Situation, amount, plain, several
+from agentworld_gym.sessions.row import Change
 
 MOST = 4
 """How many records or files are told; of the rest only that there are more."""

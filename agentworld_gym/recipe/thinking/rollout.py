@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from agentworld_gym.contracts import Completion, Failure, FailureKind
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.escaping import escape
 from agentworld_gym.matching.forms import is_valid
-from agentworld_gym.parsing import OUTPUT_TAG, parse_completion, strip_thinking
-from agentworld_gym.recipe.samples import meant
+from agentworld_gym.prompting.parsing import OUTPUT_TAG, parse_completion, strip_thinking
 from agentworld_gym.recipe.thinking.sft import Query
+from agentworld_gym.sessions.rerendering import meant
+from agentworld_gym.text.escaping import escape
 
 CUT_OFF = Failure(FailureKind.LENGTH, "the rollout was cut off")
 EMPTY = Failure(FailureKind.EMPTY, "the rollout holds no observation")

@@ -12,21 +12,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.actions import ActionParser
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Message
+from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.escaping import escape
-from agentworld_gym.prompt import Profile, Prompts
-from agentworld_gym.recipe.filters import Filters, Sieve
-from agentworld_gym.recipe.pools import Pool, PostPool
-from agentworld_gym.recipe.rows import Row
-from agentworld_gym.recipe.samples import Sample, prompts_for, task_of, turn_samples
+from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.wordings import drawn_wording
+from agentworld_gym.recipe.data.conversations import turn_samples
+from agentworld_gym.recipe.data.filters import Filters, Sieve
+from agentworld_gym.recipe.rl.verifiers.common import screen_before
 from agentworld_gym.recipe.thinking.traces import Situation, trace
 from agentworld_gym.recipe.thinking.turns import TurnPicker
-from agentworld_gym.rewards.verifiers.common import screen_before
-from agentworld_gym.spec import Form, load_spec
-from agentworld_gym.task import Task
-from agentworld_gym.wordings import drawn_wording
+from agentworld_gym.sessions.pools import Pool, PostPool
+from agentworld_gym.sessions.rerendering import prompts_for, task_of
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.samples import Sample
+from agentworld_gym.text.escaping import escape
 
 
 @dataclass(frozen=True)

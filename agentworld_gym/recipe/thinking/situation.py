@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Any
 
 from agentworld_gym.engines import Scalar
-from agentworld_gym.escaping import unescape
-from agentworld_gym.recipe.rows import Change, ContentSpan, Row
-from agentworld_gym.rewards.verifiers.common import screen_before
+from agentworld_gym.recipe.rl.verifiers.common import screen_before
+from agentworld_gym.sessions.row import Change, ContentSpan, Row
+from agentworld_gym.text.escaping import unescape
 
 LONGEST = 60
 """Characters of a quotation; what is longer is cut at the end of a word."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.recipe.pools import draw
-from agentworld_gym.recipe.rows import Row
+from agentworld_gym.sessions.pools import draw
+from agentworld_gym.sessions.row import Row
 
 CLASSES = ("0", "1", "2-4", "5+")
 """Classes of turns by the number of state fields that they change."""

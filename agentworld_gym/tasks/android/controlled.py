@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Generator
 from functools import partial
 
+from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import Node, read_screen, resolve
 from agentworld_gym.screens.sight import Way
-from agentworld_gym.task import Task
 from agentworld_gym.tasks.android.keeping import SWITCHES
 from agentworld_gym.tasks.android.scene import BACK, WAIT, app, tap
 from agentworld_gym.tasks.solvers import ControlCase, Solver

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.task import Check
+from agentworld_gym.domain.task import Check
 from agentworld_gym.tasks.android.scene import BACK, Scene, app, enter_text, family, line, tap
 from agentworld_gym.tasks.android.words import words
 from agentworld_gym.tasks.android.writing import background

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
+from agentworld_gym.domain.task import Check, Expect
 from agentworld_gym.engines.android.display import quoted
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.engines.tables.words import common_words
 from agentworld_gym.screens import read_screen, resolve
-from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft, Family
 
 ATTEMPTS = 50

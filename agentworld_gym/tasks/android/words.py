@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.engines.android.scenario import scenario_folder
-from agentworld_gym.task import Strict, read_yaml, validated
 
 
 class Words(Strict):

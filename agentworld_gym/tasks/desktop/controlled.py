@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator
 
+from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import NotOnScreen, read_screen
-from agentworld_gym.task import Task
 from agentworld_gym.tasks.desktop.scene import SAVE, press
 from agentworld_gym.tasks.solvers import ControlCase, Solver
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from agentworld_gym.domain.task import Check, Expect
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.screens import read_screen, resolve
-from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft, Family
 from agentworld_gym.tasks.words import WORDS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.task import Check
+from agentworld_gym.domain.task import Check
 from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.mcp.scene import Scene, family
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Generator
 from typing import Any
 
-from agentworld_gym.task import Task
+from agentworld_gym.domain.task import Task
 from agentworld_gym.tasks.solvers import ControlCase, Solver
 
 Answer = dict[str, Any]

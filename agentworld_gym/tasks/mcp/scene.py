@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from agentworld_gym.domain.task import Check, Expect
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
 from agentworld_gym.engines.tables.database import has, opened, tables_of, today
-from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft, Family
 
 ATTEMPTS = 50

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
+from agentworld_gym.domain.task import Check
 from agentworld_gym.engines.search.world import Page
-from agentworld_gym.task import Check
 from agentworld_gym.tasks.draft import Draft, SplitRandom
 from agentworld_gym.tasks.search.questions import Asked, ask, exactly
 

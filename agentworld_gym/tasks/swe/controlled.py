@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Generator
 
-from agentworld_gym.task import Task
+from agentworld_gym.domain.task import Task
 from agentworld_gym.tasks.solvers import ControlCase, Solver
 from agentworld_gym.tasks.swe.repairing import SUITE, call, shell
 

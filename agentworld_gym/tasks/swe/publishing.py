@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from agentworld_gym.task import Check
+from agentworld_gym.domain.task import Check
 from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.swe.repairing import PYTHON, SUITE, edit, fix, prints, read, shell, suite_passes
 from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates

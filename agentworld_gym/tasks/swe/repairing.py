@@ -7,8 +7,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from agentworld_gym.domain.task import Check, Expect
 from agentworld_gym.engines.swe.envelope import Envelope
-from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft, Family
 from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates
 

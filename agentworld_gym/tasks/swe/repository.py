@@ -18,10 +18,10 @@ from jinja2 import StrictUndefined, TemplateError, meta
 from jinja2 import Template as CompiledTemplate
 from pydantic import Field
 
-from agentworld_gym.bounded import BoundedEnvironment
+from agentworld_gym.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import Strict, read_yaml, validated
 
 ROOT = "/repo"
 COMMON = "common"

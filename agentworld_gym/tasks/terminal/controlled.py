@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator
 
-from agentworld_gym.task import Task
+from agentworld_gym.domain.task import Task
 from agentworld_gym.tasks.solvers import ControlCase, Solver
 
 WAIT = '[{"keystrokes": "", "duration": 2.0}]'

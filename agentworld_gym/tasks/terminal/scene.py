@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
-from agentworld_gym.task import Check, Expect
+from agentworld_gym.domain.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.words import FOLDERS, NAMES, STEMS, WORDS
 

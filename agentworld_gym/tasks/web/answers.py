@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.task import Expect
+from agentworld_gym.domain.task import Expect
 
 _UNITS = {"year": "years?", "cm": "(?:cm|centimet(?:re|er)s?)"}
 

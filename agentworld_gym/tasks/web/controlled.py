@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Generator
 from functools import partial
 
+from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import Node, read_screen
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.screens.web import location
-from agentworld_gym.task import Task
 from agentworld_gym.tasks.solvers import ControlCase, Solver
 from agentworld_gym.tasks.web.scene import SNAPSHOT, click, fill_in, go, press
 from agentworld_gym.tasks.web.shop import KINDS, PAYMENTS, WAYS

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
+from agentworld_gym.domain.task import Check, Expect
 from agentworld_gym.engines.tables.words import common_words
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.screens import read_screen, resolve
-from agentworld_gym.task import Check, Expect
 from agentworld_gym.tasks.draft import Draft, Family
 from agentworld_gym.tasks.web.answers import said
 

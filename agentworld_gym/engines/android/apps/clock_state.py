@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android.app import Scene
-from agentworld_gym.task import Strict
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MAX_ALARMS = MAX_TIMERS = 30

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android import parts
 from agentworld_gym.engines.android.app import App, Scene, Screen
 from agentworld_gym.engines.android.parts import button, buttons, gap, icon, item, paragraph
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.gui import Message, Widget, row
-from agentworld_gym.task import Strict
 
 MAX_ITEMS = 400
 MAX_NAME = 60

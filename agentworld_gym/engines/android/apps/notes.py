@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android import parts
 from agentworld_gym.engines.android.app import App, Scene, Screen
 from agentworld_gym.engines.gui import Message, Widget, column, row
-from agentworld_gym.task import Strict
 
 if TYPE_CHECKING:
     from agentworld_gym.engines.android.phone import Phone

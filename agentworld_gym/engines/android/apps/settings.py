@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android import parts
 from agentworld_gym.engines.android.app import App, Screen
 from agentworld_gym.engines.android.apps.launcher import shown_apps
 from agentworld_gym.engines.android.parts import button, entry, gap, header, item, switch_item
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.gui import Message, Widget, column, row
-from agentworld_gym.task import Strict
 
 _OWN_PAGES = ("apps", "app_notifications")
 ADMIN = "Disabled by admin"

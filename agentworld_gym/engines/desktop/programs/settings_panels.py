@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import RootModel, model_validator
 
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.engines import Scalar
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import Strict, read_yaml, validated
 
 
 class Control(Strict):

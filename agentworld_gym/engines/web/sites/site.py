@@ -13,7 +13,9 @@ from urllib.parse import unquote
 
 from jinja2 import DictLoader, StrictUndefined, Template, TemplateError
 
-from agentworld_gym.bounded import BoundedEnvironment
+from agentworld_gym.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.documents.strict import read_yaml, validated
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
 from agentworld_gym.engines.tables.given import Keys
 from agentworld_gym.engines.tables.recipes import RowFile, Size, Words
@@ -23,8 +25,6 @@ from agentworld_gym.engines.web.sites.listing import Listing
 from agentworld_gym.engines.web.sites.markup import FILTERS
 from agentworld_gym.engines.web.sites.sitefile import FieldSpec, Route, SiteFile
 from agentworld_gym.errors import SpecError
-from agentworld_gym.spec import data_folder
-from agentworld_gym.task import read_yaml, validated
 
 PAGE = FieldSpec(type="integer", min=1, max=100_000, default=1)
 NEXT = FieldSpec(max=500)

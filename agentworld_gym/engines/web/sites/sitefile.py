@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.tables.statements import statement
-from agentworld_gym.task import Strict
 
 _READS = re.compile(r"\s*(SELECT|WITH|VALUES)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\btoken\s*\(", re.IGNORECASE)

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.engines.tables.database import opened, quoted
 from agentworld_gym.engines.tables.given import with_rows
 from agentworld_gym.engines.tables.recipes import Size
 from agentworld_gym.engines.web.sites.site import Site, load_site, site_names
 from agentworld_gym.engines.web.sites.store import Image
 from agentworld_gym.errors import SpecError
-from agentworld_gym.task import Strict, validated
 
 STATE = "task state"
 

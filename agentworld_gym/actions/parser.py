@@ -1,0 +1,189 @@
+"""From the text an agent wrote to the action its domain understands, and to what a world model is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from jinja2 import StrictUndefined, TemplateError
+
+from agentworld_gym.actions.syntaxes import READERS, read_json
+from agentworld_gym.actions.toolset import Problem, Schema, Toolset
+from agentworld_gym.contracts import Action, ActionKind
+from agentworld_gym.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.domain.spec import DomainSpec, FinishRule
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.locate import has_whole_locator
+from agentworld_gym.text.escaping import is_valid
+
+_CACHED_TOOLSETS = 256
+_UNRESOLVED = (
+    "@{...} names an element of the screen and has to be resolved first: "
+    "see env.unwrapped.menu and agentworld_gym.screens.resolve"
+)
+
+
+class ActionParser:
+    r"""Reads the actions of one domain. It never raises on a text: what cannot be read gets `Action.error`.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> parser = ActionParser(load_spec("terminal"))
+    >>> parser.parse("ls").parsed
+    [{'keystrokes': 'ls\n', 'duration': 1.0}]
+    >>> parser.parse("finish: 42").answer
+    '42'
+    """
+
+    def __init__(self, spec: DomainSpec) -> None:
+        self._spec = spec
+        self._limit = spec.limits.max_action_chars
+        self._error = BoundedEnvironment(undefined=StrictUndefined).from_string(spec.action.errors)
+        schema = spec.action.json_schema
+        self._schema = Schema(schema, spec.path, "action.schema") if schema else None
+        self._readers = [READERS[syntax][0] for syntax in spec.action.syntax]
+        self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
+        self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
+        self._graphical = spec.id in GRAPHICAL
+        self._keystrokes = "keystroke_batch" in spec.action.syntax
+        self._own_tools = Toolset(spec.action.tools, spec.path)
+        self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}
+        self._compiled: dict[bytes, Toolset] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._spec,)
+
+    def parse(self, text: str, tools: Sequence[Mapping[str, Any]] = (), agent: str | None = None) -> Action:
+        """The action a text stands for; `tools` are those of the task, beside the domain's own.
+
+        Raises:
+            SpecError: a tool of the task is broken.
+        """
+        known = self._known(tools)
+        try:
+            return self._parse(text, known, agent)
+        except Problem as problem:
+            return Action(text, error=self._refused(str(problem), text), agent=agent)
+
+    def shown(self, action: Action) -> str:
+        """What stands in the action block of a prompt: JSON with indent 2 where the fence is JSON, else the text.
+
+        Of a text beyond the limit only the start stands there, and how much was cut.
+        """
+        parsed, spec = action.parsed, self._spec.action
+        if spec.fence != "json" or parsed is None or isinstance(parsed, str):
+            return self.raw(action)
+        if spec.arguments_as_string and isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
+            parsed = {**parsed, "arguments": json.dumps(parsed["arguments"], ensure_ascii=False)}
+        return json.dumps(parsed, indent=2, ensure_ascii=False)
+
+    def raw(self, action: Action) -> str:
+        """The text as the agent wrote it, cut at the limit."""
+        return _cut(action.raw, self._limit)
+
+    def typed(self, action: Action) -> str:
+        """A batch of keystrokes as the text it types, without the last Enter; any other action as it was written."""
+        if not self._keystrokes or action.error is not None or not action.parsed:
+            return self.raw(action)
+        text = "".join(key["keystrokes"] for key in action.parsed).removesuffix("\n")
+        return _cut(text, self._limit)
+
+    def _parse(self, text: str, known: Toolset, agent: str | None) -> Action:
+        if len(text) > self._limit:
+            raise Problem(f"the action has {len(text)} characters, the limit is {self._limit}")
+        if not is_valid(text):
+            raise Problem("the action is not valid Unicode: it holds a lone surrogate")
+        stripped = text.strip()
+        if stripped.startswith("finish"):
+            rest = stripped.removeprefix("finish").lstrip()
+            if not rest:
+                return Action(text, kind=ActionKind.FINISH, agent=agent)
+            if rest.startswith(":"):
+                return Action(text, kind=ActionKind.FINISH, answer=rest[1:].strip(), agent=agent)
+        if any(rule.text == stripped and not rule.confirm for rule, _ in self._finish):
+            return Action(text, kind=ActionKind.FINISH, agent=agent)
+        if self._graphical and has_whole_locator(text):
+            raise Problem(_UNRESOLVED)
+        return self._classified(text, self._read(text, known), agent)
+
+    def _read(self, text: str, known: Toolset) -> Any:
+        """What the first syntax makes of the text that can read it; else the first problem."""
+        first: Problem | None = None
+        for reader in self._readers:
+            try:
+                parsed = reader(text, known)
+                if parsed is None:
+                    continue
+                if self._schema is not None and (found := self._schema.problems(parsed)):
+                    raise Problem("; ".join(found))
+                return parsed
+            except Problem as problem:
+                first = first or problem
+        raise first or Problem(f"expected {self._expected}, such as {self._spec.action.examples[0]}")
+
+    def _classified(self, text: str, parsed: Any, agent: str | None) -> Action:
+        for rule, array in self._finish:
+            if _matches(rule, array, text, parsed):
+                answer = None if rule.answer is None else _at(parsed, rule.answer)
+                if answer is not None and not isinstance(answer, str):
+                    answer = json.dumps(answer, ensure_ascii=False)
+                kind = ActionKind.CONFIRM if rule.confirm else ActionKind.FINISH
+                return Action(text, parsed, kind=kind, answer=answer, agent=agent)
+        return Action(text, parsed, agent=agent)
+
+    def _refused(self, problem: str, raw: str) -> str:
+        try:
+            return self._error.render(problem=problem, raw=_cut(raw, self._limit))
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError):
+            return problem
+
+    def _known(self, tools: Sequence[Mapping[str, Any]]) -> Toolset:
+        if not tools:
+            return self._own_tools
+        # Keyed by identity: the value keeps the sequence alive, so that its id is not given to another one.
+        entry = self._toolsets.get(id(tools))
+        if entry is None:
+            if len(self._toolsets) >= _CACHED_TOOLSETS:
+                self._toolsets.clear()
+            entry = tools, self._compile(tools)
+            self._toolsets[id(tools)] = entry
+        return entry[1]
+
+    def _compile(self, tools: Sequence[Mapping[str, Any]]) -> Toolset:
+        """The toolset of equal tools is made once: every task of a family brings a list of its own."""
+        try:
+            key = orjson.dumps(tools)
+        except TypeError:
+            return Toolset([*self._spec.action.tools, *tools], self._spec.path)
+        if key not in self._compiled:
+            if len(self._compiled) >= _CACHED_TOOLSETS:
+                self._compiled.clear()
+            self._compiled[key] = Toolset([*self._spec.action.tools, *tools], self._spec.path)
+        return self._compiled[key]
+
+
+def _matches(rule: FinishRule, array: list[Any] | None, text: str, parsed: Any) -> bool:
+    if rule.text is not None:
+        return text.strip() == rule.text or (array is not None and array == parsed)
+    return bool(rule.when) and all(_at(parsed, key) == wanted for key, wanted in rule.when.items())
+
+
+def _array(text: str | None) -> list[Any] | None:
+    """The JSON array that a rule's text is, so that white space in it does not matter."""
+    try:
+        value = read_json(text or "")
+    except Problem:
+        return None
+    return value if isinstance(value, list) else None
+
+
+def _at(parsed: Any, key: str) -> Any:
+    """The value at a key, or at a dotted path of keys."""
+    for part in key.split("."):
+        parsed = parsed.get(part) if isinstance(parsed, dict) else None
+    return parsed
+
+
+def _cut(raw: str, limit: int) -> str:
+    return raw if len(raw) <= limit else f"{raw[:limit]}\n[cut: {len(raw) - limit} more characters]"

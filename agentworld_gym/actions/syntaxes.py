@@ -1,0 +1,184 @@
+"""The ways of writing an action, each read into plain data.
+
+A reader gives the action, or None if the text does not have its shape, or raises `Problem` if it has but is broken.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentworld_gym.actions.toolset import Problem, Toolset, first_line
+from agentworld_gym.domain.spec import Syntax
+from agentworld_gym.text.escaping import is_valid
+
+MAX_DEPTH = 64
+"""How deep the JSON of an action may nest."""
+
+MAX_DIGITS = 300
+"""How many digits an integer in an action may have: what a double can hold."""
+
+Reader = Callable[[str, Toolset], Any]
+
+
+def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
+    r"""A JSON array of keystrokes with how long to wait after each.
+
+    >>> keystroke_batch('[{"keystrokes": "ls\\n"}]', Toolset((), "spec.yaml"))
+    [{'keystrokes': 'ls\n', 'duration': 1.0}]
+    """
+    if not text.lstrip().startswith("["):
+        return None
+    batch: list[Any] = read_json(text)
+    for index, item in enumerate(batch):
+        if not isinstance(item, dict) or not isinstance(item.get("keystrokes"), str):
+            raise Problem(f"item {index} must be an object with a string 'keystrokes'")
+        duration = item.setdefault("duration", 1.0)
+        if isinstance(duration, bool) or not isinstance(duration, int | float):
+            raise Problem(f"item {index}: 'duration' must be a number of seconds")
+    return batch
+
+
+def command_line(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
+    """Any text that does not start with `[`: it is typed and followed by Enter."""
+    if text.lstrip().startswith("["):
+        return None
+    return [{"keystrokes": text.rstrip("\r\n") + "\n", "duration": 1.0}]
+
+
+def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """`{"name": …, "arguments": {…}}`, the arguments as an object or as its JSON text."""
+    call = json_object(text, tools)
+    if call is None:
+        return None
+    name, arguments = call.get("name"), call.get("arguments")
+    if not isinstance(name, str):
+        raise Problem("a tool call needs a string 'name'")
+    if isinstance(arguments, str):
+        arguments = read_json(arguments, "'arguments'") if arguments.strip() else None
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        raise Problem("'arguments' must be an object")
+    return tools.call(name, arguments)
+
+
+def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """A call such as `click('12')`, with literals as arguments.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> function_call("click('12')", tools)
+    {'name': 'click', 'arguments': {'bid': '12'}}
+    """
+    source = text.strip()
+    if not source.endswith(")") or not source[0].isidentifier():
+        return None
+    try:
+        call = ast.parse(source, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
+        name = call.func.id
+        positional = [_literal(argument) for argument in call.args]
+        if any(word.arg is None for word in call.keywords):
+            raise ValueError("** is not one")
+        named = {str(word.arg): _literal(word.value) for word in call.keywords}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise Problem(f"not a call with literal arguments: {first_line(error)}") from None
+    arguments = tools.bind(name, positional)
+    for parameter in named:
+        if parameter in arguments:
+            raise Problem(f"{name}() got multiple values for argument '{parameter}'")
+    return tools.call(name, _plain({**arguments, **named}))
+
+
+def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Any JSON object."""
+    if not text.lstrip().startswith("{"):
+        return None
+    value: dict[str, Any] = read_json(text)
+    return value
+
+
+def any_text(text: str, _tools: Toolset) -> str | None:
+    """Any text that is not blank."""
+    return text if text.strip() else None
+
+
+READERS: Mapping[Syntax, tuple[Reader, str]] = {
+    "keystroke_batch": (keystroke_batch, "a JSON array of keystrokes"),
+    "command_line": (command_line, "a command line"),
+    "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
+    "function_call": (function_call, "a function call"),
+    "json_object": (json_object, "a JSON object"),
+    "python_code": (any_text, "Python code"),
+    "plain_text": (any_text, "a text"),
+}
+"""The reader of every syntax, and how the syntax is called in an error."""
+
+
+def read_json(text: str, what: str = "the action") -> Any:
+    """JSON of bounded depth and finite numbers, which can be written as UTF-8 again.
+
+    Raises:
+        Problem: it is not that.
+    """
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise Problem(f"{what} is not valid JSON: {first_line(error)}") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise Problem(f"{what} nests deeper than {MAX_DEPTH} levels")
+    if "\\u" in text and not is_valid(json.dumps(value, ensure_ascii=False)):
+        raise Problem(f"{what} is not valid Unicode: it holds a lone surrogate")
+    return value
+
+
+def _literal(node: ast.expr) -> Any:
+    """What a literal stands for. Of any other expression Python's own message would tell a memory address."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise ValueError("texts in quotes, numbers, lists and the like, as in click('e17')") from None
+
+
+def _plain(value: Any) -> Any:
+    """Python literals as the JSON data they are closest to."""
+    try:
+        return read_json(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Problem(f"an argument is not plain data: {first_line(error)}") from None
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _constant(digits[:20])
+
+
+def _int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant, parse_float=_float, parse_int=_int)
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
+        level = inner
+    return depth

@@ -1,0 +1,1 @@
+"""What pays the agent: checks, probes, the rubric judge, and what an episode changed beside its task."""

@@ -1,0 +1,90 @@
+"""Probes: actions on a fork, whose last observation is tested."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.checks.checks import output_of
+from agentworld_gym.contracts import Action, Failure, Session, Testing, Usage, World
+from agentworld_gym.domain.task import Check, Task
+from agentworld_gym.screens.sight import Sight
+
+
+@dataclass(slots=True)
+class Probe:
+    """One probe on a session of its own. After `run_probes` it has a `score`, or a `failure` of the world."""
+
+    task: Task
+    check: Check
+    session: Session
+    sight: Sight
+    left: list[str] = field(default_factory=list)
+    score: float | None = None
+    failure: Failure | None = None
+    usage: Usage = field(default_factory=Usage)
+
+    def __post_init__(self) -> None:
+        self.left = list(reversed(self.check.probes))
+
+
+def run_probes(
+    world: World[Any], parser: ActionParser, probes: Sequence[Probe], output: re.Pattern[str] | None
+) -> None:
+    """Carry out probes, all of them one action further in every wave, and close their sessions.
+
+    An action that cannot be read, or whose element is not on the screen, fails its check. Where a check holds tests
+    and the world runs them itself, its verdict stands in place of what the actions would show.
+    """
+    try:
+        going = _tested(world, probes)
+        while going:
+            going = _wave(world, parser, going, output)
+    finally:
+        for probe in probes:
+            probe.session.close()
+
+
+def _tested(world: World[Any], probes: Sequence[Probe]) -> list[Probe]:
+    """Have the world run the tests of those probes that hold some; the probes that are left."""
+    asked = [probe for probe in probes if probe.check.tests]
+    if not asked or not isinstance(world, Testing):
+        return list(probes)
+    answers = world.passes([probe.session for probe in asked], [probe.check.tests for probe in asked])
+    for probe, answer in zip(asked, answers, strict=True):
+        if isinstance(answer, Failure):
+            probe.failure = replace(answer, message=f"a probe failed: {answer.message}", retryable=False)
+        elif answer is not None:
+            probe.score = float(answer)
+    return [probe for probe in probes if probe.score is None and probe.failure is None]
+
+
+def _wave(
+    world: World[Any], parser: ActionParser, probes: Sequence[Probe], output: re.Pattern[str] | None
+) -> list[Probe]:
+    """The next action of each probe; those that have another one after it."""
+    asked: list[tuple[Probe, Action]] = []
+    for probe in probes:
+        text = probe.sight.resolve(probe.left.pop())
+        action = None if text is None else parser.parse(text, probe.task.tools)
+        if action is None or action.error is not None:
+            probe.score = 0.0
+        else:
+            asked.append((probe, action))
+    going: list[Probe] = []
+    sessions, actions = [probe.session for probe, _ in asked], [action for _, action in asked]
+    for (probe, _), answer in zip(asked, world.step(sessions, actions) if asked else (), strict=True):
+        if isinstance(answer, Failure):
+            probe.failure = replace(answer, message=f"a probe failed: {answer.message}", retryable=False)
+            continue
+        probe.usage += answer.usage
+        if probe.left:
+            probe.sight.see(answer.text)
+            going.append(probe)
+        else:
+            assert probe.check.expect is not None
+            probe.score = probe.check.expect.score(output_of(answer.text, output))
+    return going

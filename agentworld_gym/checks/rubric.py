@@ -1,0 +1,111 @@
+"""A judge that scores episodes through any generator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Generator, Usage
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.task import Task
+from agentworld_gym.prompting.parsing import parse_verdict
+from agentworld_gym.prompting.prompt import Prompts
+
+
+def score_names(criteria: Mapping[str, str] | Sequence[str]) -> list[str]:
+    """What the scores of a verdict are called: the names of the criteria, or "1", "2" and so on for questions."""
+    return list(criteria) if isinstance(criteria, Mapping) else [str(n) for n in range(1, len(criteria) + 1)]
+
+
+def verdict_schema(criteria: Mapping[str, str] | Sequence[str]) -> dict[str, Any]:
+    """The JSON Schema of a verdict: one score from 1 to 5 a criterion; questions are named "1", "2" and so on.
+
+    >>> list(verdict_schema(["Is it polite?"])["properties"]["scores"]["properties"])
+    ['1']
+    """
+    names = score_names(criteria)
+    scores = {name: {"type": "integer", "minimum": 1, "maximum": 5} for name in names}
+    return {
+        "type": "object",
+        "required": ["strengths", "weaknesses", "scores"],
+        "properties": {
+            "strengths": {"type": "string"},
+            "weaknesses": {"type": "string"},
+            "scores": {"type": "object", "required": names, "properties": scores},
+        },
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """One episode to judge: its task, what the judge shall look for, the turns and the answer; never any thinking."""
+
+    task: Task
+    criteria: Mapping[str, str] | Sequence[str]
+    turns: Sequence[tuple[Action, str]]
+    answer: str | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judged score from 0 to 1, with what it cost."""
+
+    score: float
+    usage: Usage
+
+
+@dataclass
+class RubricJudge:
+    """Asks a generator for a verdict on each case; one wave for all. An unreadable verdict is asked for again.
+
+    A verdict is readable where it is whole: see `agentworld_gym.prompting.parsing.parse_verdict`.
+
+    Args:
+        prompts: renders the domain's judge template.
+        generator: who judges.
+        sampling: how; thinking comes apart and is never read.
+        tries: how often an unreadable verdict is asked for before it is a failure.
+    """
+
+    prompts: Prompts
+    generator: Generator
+    sampling: Sampling
+    tries: int = 3
+
+    def judge(self, cases: Sequence[Case]) -> list[Verdict | Failure]:
+        """One verdict or failure a case, in order."""
+        results: list[Verdict | Failure] = [UNREADABLE] * len(cases)
+        spent = [Usage()] * len(cases)
+        waiting = list(range(len(cases)))
+        for attempt in range(self.tries):
+            if not waiting:
+                break
+            requests = [self._request(cases[index], attempt) for index in waiting]
+            again = []
+            for position, answer in self.generator.submit(requests):
+                index = waiting[position]
+                if isinstance(answer, Failure):
+                    results[index] = answer
+                    continue
+                spent[index] += answer.usage
+                verdict = self._read(answer, cases[index])
+                if verdict is None:
+                    again.append(index)
+                else:
+                    results[index] = Verdict(verdict, spent[index])
+            waiting = sorted(again)
+        return results
+
+    def _request(self, case: Case, attempt: int) -> ChatRequest:
+        messages = self.prompts.judge(case.task, case.turns, case.criteria, case.answer)
+        seed = attempt if self.generator.supports_seed else None
+        schema = verdict_schema(case.criteria) if self.generator.supports_schema else None
+        return ChatRequest(messages, replace(self.sampling, seed=seed), schema)
+
+    def _read(self, answer: Completion, case: Case) -> float | None:
+        judgement = parse_verdict(answer.text, score_names(case.criteria))
+        return None if judgement is None else judgement.score
+
+
+UNREADABLE = Failure(FailureKind.MALFORMED, "the judge's verdict cannot be read", retryable=True)

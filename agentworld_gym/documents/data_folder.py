@@ -1,0 +1,24 @@
+"""Where the data that comes with the package lies: the specs of the domains and the prompts."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from agentworld_gym.errors import SpecError
+
+
+def data_folder(name: str) -> Path:
+    """The folder of shipped data called `domain_specs` or `prompts`.
+
+    In an installed wheel it lies inside the package; a checkout keeps it at the top level.
+
+    Raises:
+        SpecError: if neither is there.
+    """
+    packaged = Path(str(resources.files("agentworld_gym"))) / name
+    checkout = Path(__file__).resolve().parent.parent.parent / name
+    for folder in (packaged, checkout):
+        if folder.is_dir():
+            return folder
+    raise SpecError(packaged, name, None, "the data folder of the package; reinstall agentworld-gym")

@@ -1,0 +1,287 @@
+"""How close an answer in words comes to the right one: numbers with a tolerance, dates, lists and tables by F1."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import date
+from typing import Any, TypeVar
+
+from agentworld_gym.documents.plain_json import read_unique
+
+_SPACE = re.compile(r"\s+")
+_EDGES = " \t\r\n\"'`*_.,;:!?"
+_SAME = str.maketrans("−‐‑–—‘’‚“”„", "-----'''\"\"\"")
+
+# Digits in groups of three, or plain; a number that follows a letter or another number's point is part of a name (m2).
+_DIGITS = r"(?<![\w.])[-+]?(?:\d{1,3}(?:[ ,_']\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+\b)?|(?<![\w.])[-+]?\.\d+"
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
+_NUMBER = re.compile(rf"(?P<digits>{_DIGITS})(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?", re.IGNORECASE)
+# Digits that are neither a number nor part of a name, as the second of 3..5.
+_LEFT_OVER = re.compile(r"(?<![\w.-])[.-]+\d")
+_WORD = re.compile(r"\w+")
+_SMALL = _WORD.findall(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = _WORD.findall("twenty thirty forty fifty sixty seventy eighty ninety")
+_WORDS: Mapping[str, int] = {
+    **{word: value for value, word in enumerate(_SMALL)},
+    **{word: 10 * tens for tens, word in enumerate(_TENS, start=2)},
+}
+_IN_WORDS = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<ones>{'|'.join(_SMALL[1:10])}))?|(?P<small>{'|'.join(_SMALL)}))"
+    rf"(?:\s(?P<scale>{'|'.join(_SCALES)}))?\b",
+    re.IGNORECASE,
+)
+
+_MONTHS = _WORD.findall("january february march april may june july august september october november december")
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_DATE = re.compile(
+    r"\b(?P<iso>\d{4}-\d{2}-\d{2})\b"
+    rf"|\b(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)?\s(?P<m1>{_MONTH})\b\.?,?\s(?P<y1>\d{{4}})\b"
+    rf"|\b(?P<m2>{_MONTH})\b\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y2>\d{{4}})\b",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"(?m)^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_COMMA = re.compile(r",(?!\d{3}\b)|,(?=\s)")
+_AND = re.compile(r"(?:^|\s)(?:and|&)\s", re.IGNORECASE)
+_UNIT = re.compile(r"[^\W\d_]{1,12}[23²³]?|[%°€$£]|°[CF]")
+_RULE = re.compile(r"[-=: |+]*[-=][-=: |+]*")
+_LONGEST_JSON = 100_000
+
+T = TypeVar("T", str, tuple[str, ...])
+
+
+def normalised(text: str) -> str:
+    """Text as it is compared.
+
+    Case folded, white space single, typographic characters plain, no quotes or stops around it, no leading article; a
+    plain number and a date in their own one form.
+
+    >>> normalised(' "The Aldermoor  Glassworks." '), normalised("1,200.0"), normalised("May 3rd, 1868")
+    ('aldermoor glassworks', '1200', '1868-05-03')
+    """
+    plain = _SPACE.sub(" ", _plain(text)).strip(_EDGES).casefold()
+    if found := _DATE.fullmatch(plain):
+        return _iso(found) or plain
+    number = _plain_number(plain)
+    return (plain.removeprefix("the ") or plain) if number is None else _shown(number)
+
+
+def numbers_in(text: str) -> list[float]:
+    """Every number in a text, first those in digits, then those in words.
+
+    >>> numbers_in("about 1,234.5 m2 in 2 halls"), numbers_in("twenty-one of 1.2 million")
+    ([1234.5, 2.0], [1200000.0, 21.0])
+    """
+    plain = _plain(text)
+    return [_value(match) for match in _NUMBER.finditer(plain)] + [
+        _spelled(match) for match in _IN_WORDS.finditer(plain)
+    ]
+
+
+def dates_in(text: str) -> list[str]:
+    """Every full date in a text, in ISO form.
+
+    >>> dates_in("from 2 November 1868 (or Nov 3, 1868) to 1901-01-31; not 31 February 1900")
+    ['1868-11-02', '1868-11-03', '1901-01-31']
+    """
+    return [day for match in _DATE.finditer(_plain(text)) if (day := _iso(match))]
+
+
+def number_in(text: str) -> float | None:
+    """The only number in a text; None where there is none, or more than one that differ.
+
+    Numbers in words count where there are none in digits.
+
+    >>> number_in("about 1,234.5 m"), number_in("3 of 4"), number_in("none"), number_in("twelve harbours")
+    (1234.5, None, None, 12.0)
+    """
+    plain = _plain(text)
+    if _LEFT_OVER.search(_NUMBER.sub(" ", plain)):
+        return None
+    found = {_value(match) for match in _NUMBER.finditer(plain)}
+    found = found or {_spelled(match) for match in _IN_WORDS.finditer(plain)}
+    return found.pop() if len(found) == 1 else None
+
+
+def close(text: str, number: float, tolerance: float = 0.0) -> bool:
+    """Whether a text holds one number, and that within `tolerance` (absolute) of the right one.
+
+    >>> close("42 km", 42), close("41.9", 42, tolerance=0.2), close("41 or 42", 42), close("1.2 million", 1.2e6)
+    (True, True, False, True)
+    """
+    found = number_in(text)
+    return found is not None and abs(found - number) <= tolerance + 1e-9 * max(1.0, abs(number))
+
+
+def items_of(text: str, known: Iterable[str] = ()) -> list[str]:
+    """The items of a list written with commas, semicolons, `and`, lines with or without bullets, or as JSON.
+
+    A part that is one of the `known` items is never taken apart; what introduces a known item is left out.
+
+    >>> items_of("Corrie Ness; Tornsay, Hallan Head and Inverbeck")
+    ['corrie ness', 'tornsay', 'hallan head', 'inverbeck']
+    >>> items_of("They are: Salt and Stone, Tornsay", known=["Salt and Stone", "Tornsay"])
+    ['salt and stone', 'tornsay']
+    """
+    right = {normalised(item) for item in known}
+    listed = _json_list(text)
+    if listed is not None:
+        return [item for value in listed if (item := normalised(_cell(value)))]
+    whole = _DATE.sub(lambda match: _iso(match) or match[0], _BULLET.sub("", _plain(text)))
+    return [item for part in re.split(r"[;\n]", whole) for item in _apart(part, right, (_COMMA, _AND))]
+
+
+def item_f1(text: str, items: Sequence[str]) -> float:
+    """F1 of the items of a list against the right ones, in any order; repeated items count once each.
+
+    >>> item_f1("b, a", ["a", "b"]), round(item_f1("a, c", ["a", "b", "d"]), 2), item_f1("12 m; 7 m", ["7", "12"])
+    (1.0, 0.4, 1.0)
+    """
+    right = Counter(normalised(item) for item in items)
+    return _f1(Counter(_like(item, right.keys()) for item in items_of(text, items)), right)
+
+
+def rows_of(text: str, width: int = 0) -> list[tuple[str, ...]]:
+    """The rows of a table: a row a line (or between semicolons), its cells between bars, or JSON.
+
+    A rule of dashes is no row, and neither is the head above it. Where a line has no bars, its cells may stand between
+    tabs, commas or colons, if that gives `width` of them.
+
+    >>> rows_of("| name | lit |\\n| --- | --- |\\n| Tornsay | 1868 |\\nCorrie Ness | 1871")
+    [('tornsay', '1868'), ('corrie ness', '1871')]
+    >>> rows_of("Tornsay: 1868; Corrie Ness, 1871", width=2)
+    [('tornsay', '1868'), ('corrie ness', '1871')]
+    """
+    listed = _json_list(text)
+    if listed is not None:
+        return [tuple(normalised(_cell(cell)) for cell in _cells_of(value)) for value in listed]
+    found: list[tuple[str, ...]] = []
+    headed = False
+    for line in re.split(r"[;\n]", _plain(text)):
+        if not headed and found and _RULE.fullmatch(line.strip()):
+            found.pop()
+            headed = True
+        else:
+            cells = tuple(normalised(cell) for cell in _split_row(line, width))
+            if any(cell.strip("-=: ") for cell in cells):
+                found.append(cells)
+    return found
+
+
+def row_f1(text: str, rows: Sequence[Sequence[str]]) -> float:
+    """F1 of the rows of a table against the right ones, in any order; a row counts when every cell is right.
+
+    >>> row_f1("a | 1\\nb | 2", [["a", "1"], ["b", "3"]])
+    0.5
+    """
+    right = Counter(tuple(normalised(cell) for cell in row) for row in rows)
+    columns = [{row[n] for row in right if n < len(row)} for n in range(max(map(len, right), default=0))]
+    width = len(rows[0]) if len({len(row) for row in rows}) == 1 else 0
+    given = Counter(
+        tuple(_like(cell, columns[n]) if n < len(columns) else cell for n, cell in enumerate(row))
+        for row in rows_of(text, width)
+    )
+    return _f1(given, right)
+
+
+def _f1(given: Counter[T], right: Counter[T]) -> float:
+    hits = (given & right).total()
+    return 2 * hits / (given.total() + right.total()) if hits else 0.0
+
+
+def _plain(text: str) -> str:
+    """Typographic characters as those of a keyboard; compatible forms as one."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_SAME)
+
+
+def _plain_number(text: str) -> float | None:
+    match = _NUMBER.fullmatch(text)
+    return _value(match) if match else None
+
+
+def _value(match: re.Match[str]) -> float:
+    scale = _SCALES[match["scale"].lower()] if match["scale"] else 1.0
+    return float(re.sub(r"[ ,_']", "", match["digits"])) * scale
+
+
+def _spelled(match: re.Match[str]) -> float:
+    scale = _SCALES[match["scale"].lower()] if match["scale"] else 1.0
+    return sum(_WORDS[match[part].lower()] for part in ("tens", "ones", "small") if match[part]) * scale
+
+
+def _shown(number: float) -> str:
+    return f"{number:.12g}"
+
+
+def _iso(match: re.Match[str]) -> str | None:
+    """The day that a match of `_DATE` tells, unless there is no such day."""
+    try:
+        if match["iso"]:
+            return date.fromisoformat(match["iso"]).isoformat()
+        day, month, year = (match[f"{part}1"] or match[f"{part}2"] for part in "dmy")
+        number = next(n for n, name in enumerate(_MONTHS, start=1) if name.startswith(month.casefold()))
+        return date(int(year), number, int(day)).isoformat()
+    except ValueError:
+        return None
+
+
+def _apart(part: str, right: Set[str], separators: Sequence[re.Pattern[str]]) -> list[str]:
+    """The items of a part of a list, split by one separator after the other until it is a right item."""
+    item = normalised(part)
+    if not item:
+        return []
+    after = normalised(part.rpartition(": ")[2])
+    if item in right or after in right:
+        return [item if item in right else after]
+    if not separators:
+        return [item]
+    pieces = separators[0].split(part)
+    return [item for piece in pieces for item in _apart(piece, right, separators[1:])]
+
+
+def _like(item: str, right: Set[str]) -> str:
+    """The right item that a given one means: itself, or its number where only a unit or a percent sign differs."""
+    if item in right:
+        return item
+    match = _NUMBER.match(item) or _NUMBER.search(item) if len(item) < 60 else None
+    if match is None:
+        return item
+    rest = (item[: match.start()] + item[match.end() :]).strip()
+    number = _shown(_value(match))
+    return number if number in right and _UNIT.fullmatch(rest) else item
+
+
+def _split_row(line: str, width: int) -> list[str]:
+    line = _BULLET.sub("", line.strip())
+    if "|" in line or width < 2:
+        return line.strip("|").split("|")
+    for separator in (r"\t", _COMMA, r":\s", r"\s-\s"):
+        cells = re.split(separator, line)
+        if len(cells) == width:
+            return cells
+    return [line]
+
+
+def _json_list(text: str) -> list[Any] | None:
+    stripped = text.strip()
+    if not stripped.startswith("[") or len(stripped) > _LONGEST_JSON:
+        return None
+    try:
+        value = read_unique(stripped)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list) else None
+
+
+def _cells_of(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
+
+
+def _cell(value: Any) -> str:
+    """A value of JSON as text; what is neither text nor number is no cell that could be right."""
+    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""

@@ -1,0 +1,263 @@
+"""What an agent is asked to do, where it starts, and how its success is tested."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from agentworld_gym.documents.plain_yaml import check_plain
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.domain.scoring import close, item_f1, row_f1
+from agentworld_gym.screens import GRAPHICAL, has_locator
+from agentworld_gym.screens.locate import compiled
+
+Split = Literal["train", "validation", "test"]
+When = Literal["finish", "end", "step"]
+T = TypeVar("T")
+
+
+class Expect(Strict):
+    """A test of one text; every condition given must hold.
+
+    `equals` ignores white space at both ends. `matches` is a regular expression that is searched for: `^` and `$` are
+    the ends of the whole text, and those of a line only under `(?m)`. `number` wants one number, within the absolute
+    `tolerance`. `items` and `rows` want a list and a table in any order, and give part of the score for a part of them
+    (F1); a list of one item is all or nothing.
+
+    >>> Expect(matches="^1$").holds("x\\n1"), Expect(matches="(?m)^1$").holds("x\\n1"), Expect(equals="3").holds("3 ")
+    (False, True, True)
+    >>> Expect(number=42, tolerance=0.5).holds("about 42.3 km"), Expect(items=("a", "b")).score("b")
+    (True, 0.6666666666666666)
+    """
+
+    equals: str | None = None
+    contains: str | None = None
+    excludes: str | None = None
+    matches: str | None = None
+    number: float | None = None
+    tolerance: float = Field(default=0.0, ge=0)
+    items: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+    @field_validator("matches")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"a regular expression ({error})") from error
+        return pattern
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Expect:
+        if not self.model_fields_set - {"tolerance"}:
+            raise ValueError("at least one of equals, contains, excludes, matches, number, items, rows")
+        return self
+
+    def holds(self, text: str) -> bool:
+        """Whether the text passes every condition in full."""
+        return self.score(text) == 1.0
+
+    def score(self, text: str) -> float:
+        """How much of the test the text passes: 0 or 1, and between them for a part of `items` or `rows`."""
+        if self.equals is not None and text.strip() != self.equals.strip():
+            return 0.0
+        if self.contains is not None and self.contains not in text:
+            return 0.0
+        if self.excludes is not None and self.excludes in text:
+            return 0.0
+        if self.matches is not None and not self._matched(self.matches, text):
+            return 0.0
+        if self.number is not None and not close(text, self.number, self.tolerance):
+            return 0.0
+        parts = [item_f1(text, self.items)] if self.items else []
+        parts += [row_f1(text, self.rows)] if self.rows else []
+        reached = min(parts, default=1.0)
+        return 0.0 if len(self.items) == 1 and reached < 1.0 else reached
+
+    def _matched(self, pattern: str, text: str) -> bool:
+        return re.search(pattern, text) is not None
+
+
+class Answer(Expect):
+    """A test of an answer, which is one answer: who names everything that could be right has not answered.
+
+    `matches` has to describe all of the text but the white space at its ends, and `contains` is refused.
+
+    >>> Answer(matches="(?i)ada").holds("Ada\\n"), Answer(matches="(?i)ada").holds("Ada\\nBo")
+    (True, False)
+    """
+
+    @field_validator("contains")
+    @classmethod
+    def _whole(cls, text: str | None) -> str | None:
+        if text is not None:
+            raise ValueError("equals, matches, number, items or rows: whoever names everything contains the answer")
+        return text
+
+    def _matched(self, pattern: str, text: str) -> bool:
+        return re.fullmatch(pattern, text.strip()) is not None
+
+
+class Check(Strict):
+    """One success test, worth `weight` of the score.
+
+    Exactly one of: `probe` (an action run on a fork, or several one after the other; the output of the last must pass
+    `expect`), `answer` (what follows `finish:`), `action` (some action of the episode that was carried out; a JSON
+    object stands on one line, with a space after each comma and colon), `observation` (what some such
+    action showed), `rubric` (a question a judge answers). `when` says at which moment it is tested: on `finish`, at any
+    `end` of the episode (the step limit too), or after every `step`.
+
+    A probe may hold `tests`: test files by their path from the root, with their text, or nothing for the text that they
+    had at the start. A world that can runs them itself and judges the values that the tested code gives; its verdict
+    stands in place of the probe, whose text that code could write. Everywhere else the probe asks for their result.
+
+    >>> Check(probe="cat a", expect={"equals": "1"}).probes, Check(probe=["cd b", "ls"], expect={"equals": ""}).probes
+    (('cat a',), ('cd b', 'ls'))
+    """
+
+    probe: Annotated[tuple[str, ...], Field(min_length=1)] | str | None = None
+    expect: Expect | None = None
+    answer: Expect | None = None
+    action: Expect | None = None
+    observation: Expect | None = None
+    rubric: str | None = None
+    tests: dict[str, str | None] = Field(default_factory=dict)
+    weight: float = Field(default=1.0, gt=0)
+    when: When = "finish"
+
+    @field_validator("answer")
+    @classmethod
+    def _as_answer(cls, expect: Expect | None) -> Expect | None:
+        return None if expect is None else Answer.model_validate(expect.model_dump(exclude_unset=True))
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Check:
+        kinds = [k for k in ("probe", "answer", "action", "observation", "rubric") if getattr(self, k) is not None]
+        if len(kinds) != 1:
+            raise ValueError(f"exactly one of probe, answer, action, observation, rubric (got {kinds or 'none'})")
+        if (self.probe is None) != (self.expect is None):
+            raise ValueError("`probe` and `expect` together")
+        if self.tests and self.probe is None:
+            raise ValueError("`tests` beside a `probe` that asks a language world for their result")
+        return self
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """The actions of the probe, in order; none where the check is of another kind."""
+        return (self.probe,) if isinstance(self.probe, str) else self.probe or ()
+
+
+class Task(Strict):
+    """An instruction, an initial state and a way to tell success.
+
+    `state` is what the world starts from, in the words of the domain (files, tables, pages); `hidden` is known to the
+    world and never shown to the agent. `controls` are perturbations by name with their strengths; their draws follow
+    `control_seed`, or the seed of the episode where that is None. `menu` lists actions for agents that choose instead
+    of write; `expert` is one action sequence that succeeds. In a graphical domain the actions of `menu`, `expert` and
+    probes may name an element by a locator (`agentworld_gym.screens.locate`). Where the state is known, success wants
+    the state that the expert leaves; `free` and `free_values` are patterns of fields that may differ from it, beside
+    those of the domain (`agentworld_gym.domain.spec.OutcomeSpec`).
+
+    >>> Task(id="t", domain="terminal", instruction="Make a file.", success=[{"answer": {"equals": "ok"}}]).level
+    1
+    """
+
+    id: str = Field(min_length=1)
+    domain: str = Field(min_length=1)
+    instruction: str = Field(min_length=1)
+    state: dict[str, Any] = Field(default_factory=dict)
+    hidden: dict[str, Any] = Field(default_factory=dict)
+    tools: tuple[dict[str, Any], ...] = ()
+    first_observation: str | None = None
+    demonstrations: str | None = None
+    simulation: str | None = None
+    success: tuple[Check, ...] = Field(min_length=1)
+    controls: dict[str, float] = Field(default_factory=dict)
+    control_seed: int | None = None
+    max_steps: int | None = Field(default=None, ge=1)
+    split: Split = "train"
+    family: str = "handwritten"
+    level: int = Field(default=1, ge=1, le=3)
+    seed: int | None = None
+    menu: tuple[str, ...] = ()
+    expert: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    free_values: tuple[str, ...] = ()
+
+    @field_validator("state", "hidden", "tools")
+    @classmethod
+    def _plain(cls, value: T) -> T:
+        check_plain(value)
+        return value
+
+    @field_validator("menu", "expert")
+    @classmethod
+    def _locators(cls, actions: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        _check_locators(info, {(place,): action for place, action in enumerate(actions)})
+        return actions
+
+    @field_validator("success")
+    @classmethod
+    def _probe_locators(cls, checks: tuple[Check, ...], info: ValidationInfo) -> tuple[Check, ...]:
+        probes = ((place, "probe", text) for place, check in enumerate(checks) for text in check.probes)
+        _check_locators(info, {(place, key): text for place, key, text in probes})
+        return checks
+
+
+def _check_locators(info: ValidationInfo, actions: Mapping[tuple[int | str, ...], str]) -> None:
+    """Read the locators in some actions of a graphical domain; an error is told with the place of the first bad one."""
+    if info.data.get("domain") not in GRAPHICAL:
+        return
+    for place, action in actions.items():
+        try:
+            if has_locator(action):
+                compiled(action)
+        except ValueError as error:
+            kind = PydanticCustomError("locator", "{expected}", {"expected": str(error)})
+            details = InitErrorDetails(type=kind, loc=place, input=action)
+            raise ValidationError.from_exception_data("Task", [details]) from error
+
+
+def load_task(path: Path, domain: str) -> Task:
+    """Read one hand-written task.
+
+    Raises:
+        SpecError: names the file, the key, its value and what was expected.
+    """
+    data = read_yaml(path)
+    if isinstance(data, dict):
+        data = {"id": path.stem, "domain": domain, **data}
+    return validated(Task, data, path)
+
+
+def split_seed(split: Split, index: int) -> int:
+    """The seed of the n-th task of a split: of every ten seeds eight train, one validates, one tests.
+
+    >>> [split_seed("train", i) for i in (0, 7, 8)], split_seed("validation", 3), split_seed("test", 3)
+    ([0, 7, 10], 38, 39)
+    """
+    if split == "train":
+        return 10 * (index // 8) + index % 8
+    return 10 * index + (8 if split == "validation" else 9)
+
+
+def split_of(seed: int) -> Split:
+    """The split a task seed belongs to.
+
+    >>> [split_of(s) for s in (10, 38, 39)]
+    ['train', 'validation', 'test']
+    """
+    last = seed % 10
+    return "test" if last == 9 else "validation" if last == 8 else "train"
+
+
+def total_weight(checks: Sequence[Check]) -> float:
+    """Sum of the weights of some checks."""
+    return sum(check.weight for check in checks)

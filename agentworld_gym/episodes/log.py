@@ -1,0 +1,100 @@
+"""What the two logs say of episodes: how they start, where they fork, and each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.contracts import Action, Failure, Observation
+from agentworld_gym.domain.task import Task
+from agentworld_gym.traces.log import TraceLogs
+
+if TYPE_CHECKING:
+    from agentworld_gym.episodes.runner import Episode, Transition
+
+
+def log_starts(logs: TraceLogs, episodes: Iterable[Episode]) -> None:
+    """Write how some episodes start; they have just begun.
+
+    Raises:
+        TraceError: a log cannot be written.
+    """
+    world, agent = [], []
+    for episode in episodes:
+        row = _start(episode)
+        world.append({**row, "system": episode.session.system, "observation": episode.session.observation})
+        agent.append({**row, "observation": episode.observation, **_named(episode.task)})
+    logs.write(world, agent)
+
+
+def log_fork(logs: TraceLogs, twin: Episode, parent: Episode) -> None:
+    """Write where a copy leaves the episode that it was made of.
+
+    Raises:
+        TraceError: a log cannot be written.
+    """
+    row = {**_start(twin), "parent": parent.id, "parent_turn": len(parent.actions)}
+    agent = {**row, "observation": twin.observation, **_named(twin.task)}
+    logs.write([{**row, "system": twin.session.system}], [agent])
+
+
+def log_steps(
+    logs: TraceLogs,
+    steps: Iterable[tuple[Episode, Action, Observation | Failure | None, Transition]],
+    latency: float,
+) -> None:
+    """Write one wave of steps.
+
+    Args:
+        logs: where to.
+        steps: the episode after its step, the action, what the world answered (None where it was not asked), and what
+            the agent got.
+        latency: the seconds that the world took for the wave.
+
+    Raises:
+        TraceError: a log cannot be written.
+    """
+    world, agent = [], []
+    for episode, action, answer, result in steps:
+        row = {"episode": episode.id, "turn": len(episode.actions) + isinstance(answer, Failure), "action": action.raw}
+        if answer is not None:
+            world.append({**row, "wave_s": latency, **_answered(answer)})
+        agent.append(
+            {
+                **row,
+                "observation": result.observation,
+                "reward": result.reward,
+                "terminated": result.terminated,
+                "truncated": result.truncated,
+                "info": result.info,
+            }
+        )
+    logs.write(world, agent)
+
+
+def _start(episode: Episode) -> dict[str, Any]:
+    row = {"episode": episode.id, "turn": 0, "task_id": episode.task.id, "seed": episode.seed}
+    return row if episode.agents == 1 else {**row, "agents": episode.agents}
+
+
+def _answered(answer: Observation | Failure) -> dict[str, Any]:
+    """What the world log says of an answer."""
+    if isinstance(answer, Failure):
+        return {"failure": answer.as_dict()}
+    row: dict[str, Any] = {"observation": answer.text, "tokens": answer.usage.as_dict()}
+    if answer.confidence is not None:
+        row["confidence"] = answer.confidence
+    if answer.prompt:
+        row |= {"prompt": answer.prompt, "completion": answer.completion}
+        row |= {"reasoning": answer.reasoning, "seed": answer.seed}
+    return row
+
+
+def _named(task: Task) -> dict[str, Any]:
+    """What the agent log says of a task, so that it can be played again; one without a seed is told whole."""
+    named: dict[str, Any] = {"family": task.family, "level": task.level}
+    if task.controls:
+        named |= {"controls": task.controls, "control_seed": task.control_seed}
+    if task.seed is None:
+        named["task"] = task.model_dump(mode="json", exclude_defaults=True)
+    return named

@@ -1,0 +1,66 @@
+"""An agent log's actions, played again in any world: what the agent would have seen there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentworld_gym.errors import TraceError
+from agentworld_gym.traces.diff import EpisodeDiff, Turn, agreeing, compare, turns_of
+from agentworld_gym.traces.log import TraceEpisode, read_trace
+
+if TYPE_CHECKING:
+    from agentworld_gym.episodes.runner import EpisodeRunner
+
+
+def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
+    """Play every episode's actions in the runner's world; the recording is the left side, the replay the right one.
+
+    An episode begins with its recorded task, seed and controls; a fork begins with the turns of its parent. All actions
+    are played, whatever the world answers, up to the first failure or the end of the episode.
+
+    Raises:
+        TraceError: not a trace, or a fork of an episode that it does not hold.
+        SpecError: the task is not to be found in the runner's domain.
+    """
+    known: dict[str, list[Turn]] = {}
+    for episode in read_trace(path):
+        recorded = known[episode.id] = _whole(episode, known)
+        played = _play(episode, recorded, runner)
+        task, seed = str(episode.start["task_id"]), episode.start["seed"]
+        alike = agreeing(recorded, played)
+        yield EpisodeDiff(
+            task, seed, episode.id, episode.id, len(recorded) - 1, compare(recorded, played), agreed=alike
+        )
+
+
+def _whole(episode: TraceEpisode, known: Mapping[str, list[Turn]]) -> list[Turn]:
+    """The turns of an episode, those before it was forked included."""
+    turns = turns_of(episode)
+    if "parent" not in episode.start:
+        return turns
+    parent = known.get(episode.start["parent"])
+    if parent is None:
+        raise TraceError(f"episode {episode.id} is a fork of {episode.start['parent']}, which is not in the trace")
+    return [*parent[: episode.start["parent_turn"] + 1], *turns[1:]]
+
+
+def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner) -> list[Turn]:
+    start = episode.start
+    options = {"task": start.get("task") or start["task_id"]}
+    options |= {name: start[name] for name in ("controls", "control_seed") if start.get(name) is not None}
+    ((copy, shown, _),) = runner.start([start["seed"]], options, start.get("agents", 1))
+    played = [Turn(0, "", shown)]
+    try:
+        for turn in recorded[1:]:
+            (step,) = runner.advance([copy], [turn.action])
+            failure = step.info.get("failure")
+            asked = turn.observation is not None or turn.failure is not None
+            seen = step.observation if asked and not failure else None
+            played.append(Turn(turn.number, turn.action, seen, failure["message"] if failure else None))
+            if failure or step.terminated or step.truncated:
+                break
+    finally:
+        copy.session.close()
+    return played

@@ -1,0 +1,262 @@
+"""From records to a result: means by domain and over all, without the failed rows and with these as zero."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agentworld_gym.contracts import Usage
+from agentworld_gym.evaluation.bench.records import Record, Records
+from agentworld_gym.evaluation.results import Averages, BenchResult, Judged, Matched, Measured, Party, Rows, Tokens
+from agentworld_gym.fingerprint import installed
+from agentworld_gym.judging.bench_rows import BenchRow, BenchRows
+from agentworld_gym.matching import Match, match
+from agentworld_gym.prompting.parsing import DIMENSIONS, NO_OUTPUT
+from agentworld_gym.statistics.bootstrap import Share, mean_interval
+
+MICRO, MACRO = "micro", "macro"
+SCORED = 100.0
+"""The greatest score that is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost, in dollars.
+
+    >>> Prices(prompt=0.5, completion=2.0).of(Usage(2_000_000, 500_000))
+    2.0
+    """
+
+    prompt: float
+    completion: float
+
+    def of(self, usage: Usage) -> float:
+        """What some tokens cost; those from a cache count in full."""
+        return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6
+
+
+@dataclass
+class Column:
+    """The values of one measure in one domain, each with its session; None where the row failed."""
+
+    values: list[float | None] = field(default_factory=list)
+    sessions: list[Hashable] = field(default_factory=list)
+
+    def add(self, value: float | None, session: Hashable) -> None:
+        """One row more."""
+        self.values.append(value)
+        self.sessions.append(session)
+
+    def whole(self) -> tuple[list[float], list[Hashable]]:
+        """Values and sessions, failed rows as zero."""
+        return [value or 0.0 for value in self.values], self.sessions
+
+    def kept(self) -> tuple[list[float], list[Hashable]]:
+        """Values and sessions of the rows that did not fail."""
+        pairs = [(v, s) for v, s in zip(self.values, self.sessions, strict=True) if v is not None]
+        return [value for value, _ in pairs], [session for _, session in pairs]
+
+
+@dataclass
+class Table:
+    """Columns of one measure by domain; its values lie between 0 and `greatest`."""
+
+    greatest: float = 1.0
+    columns: dict[str, Column] = field(default_factory=lambda: defaultdict(Column))
+
+    def add(self, row: BenchRow, value: float | None) -> None:
+        """The value of one row."""
+        self.columns[row.domain].add(value, row.session)
+
+    def micro(self) -> Averages:
+        """Over all rows."""
+        return averages(list(self.columns.values()), self.greatest, together=True)
+
+    def macro(self) -> Averages:
+        """The mean of the domains' means."""
+        return averages(list(self.columns.values()), self.greatest)
+
+    def domain(self, name: str) -> Averages:
+        """Over the rows of one domain."""
+        return averages([self.columns[name]], self.greatest)
+
+
+def averages(columns: list[Column], greatest: float = 1.0, together: bool = False) -> Averages:
+    """The mean of the columns' means, without failed rows and with these as zero.
+
+    Args:
+        columns: one a domain.
+        greatest: what a value can be at most.
+        together: take the mean over all rows instead.
+
+    >>> found = averages([Column([1.0, None, 0.5], ["a", "a", "b"]), Column([None], ["c"])])
+    >>> found.excluded.share, found.as_zero.share, found.domains
+    (0.75, 0.25, 1)
+    """
+    whole = [column.whole() for column in columns]
+    kept = [pair for column in columns if (pair := column.kept())[0]]
+    domains = len(kept)
+    if together:
+        whole, kept = _joined(whole), _joined(kept)
+    bounds = (0.0, greatest)
+    excluded = mean_interval(kept, bounds=bounds) if kept else None
+    if all(value is not None for column in columns for value in column.values):
+        assert excluded is not None
+        return Averages(excluded=excluded, as_zero=excluded, domains=domains)
+    return Averages(excluded=excluded, as_zero=mean_interval(whole, bounds=bounds), domains=domains)
+
+
+def _joined(pairs: list[tuple[list[float], list[Hashable]]]) -> list[tuple[list[float], list[Hashable]]]:
+    """The values and sessions of all columns as those of one; none where there are none."""
+    values = [value for column, _ in pairs for value in column]
+    sessions = [session for _, column in pairs for session in column]
+    return [(values, sessions)] if values else []
+
+
+def aggregate(
+    rows: BenchRows,
+    records: Records,
+    model: Party,
+    judge: Party | None,
+    prices: Mapping[Literal["model", "judge"], Prices] | None = None,
+) -> BenchResult:
+    """The result of what was recorded.
+
+    Args:
+        rows: all that the run was about.
+        records: of this judge.
+        model: who predicted.
+        judge: who judged; None leaves `judged` out.
+        prices: what tokens cost, by party; none where it is not known.
+    """
+    prices = prices or {}
+    score, dimensions = Table(SCORED), {name: Table(SCORED) for name in DIMENSIONS}
+    measures: dict[str, Table] = defaultdict(Table)
+    kinds: dict[str, Table] = defaultdict(Table)
+    failures: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    empty = cut = 0
+    for row in rows:
+        prediction = records.get(row.key, "prediction")
+        text = None if prediction is None or prediction.failure is not None else prediction.text
+        if text is None:
+            lost[_kind(prediction)] += 1
+        elif prediction is not None:
+            empty += text == NO_OUTPUT
+            cut += prediction.finish == "length"
+        _measure(row, text, measures, kinds)
+        if judge is None:
+            continue
+        verdict = records.get(row.key, "verdict")
+        if text is None or verdict is None or verdict.failure is not None:
+            failures[f"prediction/{_kind(prediction)}" if text is None else f"judge/{_kind(verdict)}"] += 1
+            score.add(row, None)
+            continue
+        score.add(row, shown(sum(verdict.scores.values()) / len(verdict.scores)))
+        for name, value in verdict.scores.items():
+            dimensions[name].add(row, shown(value))
+    return BenchResult(
+        package=installed("agentworld-gym"),
+        model=model,
+        judge=judge,
+        rows=Rows(
+            files=[str(file) for file in rows.files],
+            turns=rows.turns,
+            count=sum(rows.counts.values()),
+            domains=rows.counts,
+            digest=rows.digest,
+            rendered=rows.rendered,
+            empty=empty,
+            cut=cut,
+            failures=dict(sorted(lost.items())),
+        ),
+        judged=None if judge is None else _judged(score, dimensions, failures),
+        matched=_matched(rows, measures, kinds),
+        tokens={
+            "model": tokens(records.spent("prediction"), prices.get("model")),
+            **({"judge": tokens(records.spent("verdict"), prices.get("judge"))} if judge else {}),
+        },
+    )
+
+
+def shown(raw: float) -> float:
+    """A raw score of 1 to 5 as it is shown, 0 to 100.
+
+    >>> shown(1), shown(3), shown(5)
+    (0.0, 50.0, 100.0)
+    """
+    return (raw - 1) / 4 * SCORED
+
+
+def tokens(usage: Usage, prices: Prices | None) -> Tokens:
+    """Tokens with their price."""
+    return Tokens(
+        prompt=usage.prompt_tokens,
+        completion=usage.completion_tokens,
+        cached=usage.cached_tokens,
+        price=None if prices is None else prices.of(usage),
+    )
+
+
+def _measure(row: BenchRow, text: str | None, measures: dict[str, Table], kinds: dict[str, Table]) -> None:
+    """One row's measures; those of a failed row are None, in the columns that it would have stood in."""
+    found = match(row.domain, text or "", row.truth, row.spans, row.before)
+    for name, value in _values(found).items():
+        measures[name].add(row, None if text is None else value)
+    for kind, right in found.kinds.items():
+        kinds[kind].add(row, None if text is None else float(right))
+
+
+def _values(found: Match) -> dict[str, float]:
+    values = {
+        "valid": float(found.valid),
+        "exact": float(found.exact),
+        "normalised": float(found.normalised),
+        "deterministic": float(found.deterministic),
+        "similarity": found.similarity,
+    }
+    return values if found.tree is None else {**values, "tree": found.tree}
+
+
+def _kind(record: Record | None) -> str:
+    return str(record.failure["kind"]) if record is not None and record.failure is not None else "missing"
+
+
+def _judged(score: Table, dimensions: Mapping[str, Table], failures: Counter[str]) -> Judged:
+    by_domain: dict[str, dict[str, Share]] = defaultdict(dict)
+    for name, table in dimensions.items():
+        if table.columns:
+            by_domain[MICRO][name], by_domain[MACRO][name] = table.micro().as_zero, table.macro().as_zero
+        for domain in table.columns:
+            by_domain[domain][name] = table.domain(domain).as_zero
+    return Judged(
+        micro=score.micro(),
+        macro=score.macro(),
+        domains={domain: score.domain(domain) for domain in sorted(score.columns)},
+        dimensions={
+            domain: by_domain[domain] for domain in (MICRO, MACRO, *sorted(score.columns)) if domain in by_domain
+        },
+        failures=dict(sorted(failures.items())),
+    )
+
+
+def _matched(rows: BenchRows, measures: Mapping[str, Table], kinds: Mapping[str, Table]) -> Matched:
+    def domain_of(tables: Mapping[str, Table], domain: str) -> dict[str, Averages]:
+        return {name: table.domain(domain) for name, table in tables.items() if domain in table.columns}
+
+    return Matched(
+        micro=Measured(
+            measures={name: table.micro() for name, table in measures.items()},
+            kinds={name: table.micro() for name, table in sorted(kinds.items())},
+        ),
+        macro=Measured(
+            measures={name: table.macro() for name, table in measures.items()},
+            kinds={name: table.macro() for name, table in sorted(kinds.items())},
+        ),
+        domains={
+            domain: Measured(measures=domain_of(measures, domain), kinds=domain_of(kinds, domain))
+            for domain in rows.counts
+        },
+    )

@@ -1,0 +1,110 @@
+"""What a benchmark run has found so far: lines on disk that survive `kill -9`, so that a run goes on where it stood."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from agentworld_gym.contracts import Usage
+from agentworld_gym.documents.json_lines import JsonlWriter, read_jsonl
+from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.judging.bench_rows import Key
+
+Stage = Literal["prediction", "verdict"]
+
+
+class Record(Strict):
+    """One answer: the model's prediction of a row, or a judge's verdict on it; or why there is none.
+
+    `text` is the observation read out of `completion`, `finish` why that ended, `confidence` its mean log-probability
+    a token where that is known. `judge` is the digest of the judge. `failure` is what `Failure.as_dict` gives. `tokens`
+    are those of all tries.
+    """
+
+    key: Key
+    stage: Stage
+    text: str = ""
+    completion: str = ""
+    reasoning: str = ""
+    finish: str = ""
+    confidence: float | None = None
+    judge: str = ""
+    scores: dict[str, int] = Field(default_factory=dict)
+    strengths: str = ""
+    weaknesses: str = ""
+    tries: int = 1
+    failure: dict[str, Any] | None = None
+    tokens: dict[str, int] = Field(default_factory=dict)
+
+
+class Records:
+    """The records of one run, in a file: the last one of a row and a stage counts, a torn last line is cut off.
+
+    Args:
+        path: the file; made where there is none.
+        judge: the digest of the judge whose verdicts count; those of others stay in the file.
+
+    Raises:
+        TraceError: the file cannot be read or written, or another process writes it.
+        SpecError: a line is no record.
+    """
+
+    def __init__(self, path: Path, judge: str = "") -> None:
+        self._judge = judge
+        self._writer = JsonlWriter(path)
+        self._new: list[Record] = []
+        self._found: dict[tuple[Key, Stage], Record] = {}
+        self._failed: Counter[tuple[Key, Stage]] = Counter()
+        self._spent: defaultdict[Stage, Usage] = defaultdict(Usage)
+        for line in read_jsonl(path):
+            self._take(validated(Record, line, path))
+
+    def get(self, key: Key, stage: Stage) -> Record | None:
+        """The record of a row and a stage, if there is one."""
+        return self._found.get((key, stage))
+
+    def add(self, record: Record) -> None:
+        """Take in a record; `flush` writes it."""
+        self._take(record)
+        self._new.append(record)
+
+    def flush(self) -> None:
+        """Write what was added, with one system call.
+
+        Raises:
+            TraceError: it cannot be written (a full disk, say); what was written before stays whole.
+        """
+        self._writer.write([record.model_dump(mode="json", exclude_defaults=True) for record in self._new])
+        self._new.clear()
+
+    def forget_failures(self) -> None:
+        """Take what failed as not yet done."""
+        for key, stage in [where for where, record in self._found.items() if record.failure is not None]:
+            del self._found[key, stage]
+
+    def failed_tries(self, key: Key, stage: Stage) -> int:
+        """How many tries of a row and a stage came to nothing, those that were forgotten too: each had a seed."""
+        return self._failed[key, stage]
+
+    def spent(self, stage: Stage) -> Usage:
+        """The tokens of all records of a stage, those that were replaced too."""
+        return self._spent[stage]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._writer.close()
+
+    def _take(self, record: Record) -> None:
+        if record.stage == "verdict" and record.judge != self._judge:
+            return
+        # What only people read stays on disk.
+        self._found[record.key, record.stage] = record.model_copy(update={"completion": "", "reasoning": ""})
+        if record.failure is not None:
+            self._failed[record.key, record.stage] += record.tries
+        tokens = record.tokens
+        self._spent[record.stage] += Usage(
+            tokens.get("prompt", 0), tokens.get("completion", 0), tokens.get("cached", 0)
+        )

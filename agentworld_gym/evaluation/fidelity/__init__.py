@@ -1,0 +1,1 @@
+"""How faithful a world is: what it answers beside the grounded world, step by step."""

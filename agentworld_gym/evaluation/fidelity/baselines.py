@@ -1,0 +1,110 @@
+"""Two answers that need no model: the last observation again, and the nearest recorded step.
+
+A world model that does not beat both has learned nothing that a look-up table does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.screens.sight import current
+from agentworld_gym.sessions.row import Row
+
+BUCKETS = 4096
+"""Words are hashed into so many columns."""
+
+STATE_SHARE = 0.2
+"""The action decides; the state breaks ties."""
+
+MOST = 20_000
+"""Recorded steps that are looked through at most."""
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_AT_ONCE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An action and what was there before it: what was shown `last`, and the `state` in words."""
+
+    action: str
+    last: str
+    state: str
+
+
+def moments(row: Row) -> Iterator[Moment]:
+    """The moment of each turn of a session. The state is the initial one and the screen as it stands.
+
+    >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["x"], current_prompt="ls",
+    ...           turn_idx=1, total_turns=1, actions=["ls"], observations=["x"], initial_state={"cwd": "/srv"})
+    >>> list(moments(row))
+    [Moment(action='ls', last='', state='cwd /srv ')]
+    """
+    begun = " ".join(f"{name} {value}" for name, value in row.initial_state.items())
+    last = screen = row.first_observation
+    for action, shown in zip(row.actions, row.observations, strict=True):
+        yield Moment(action, last, f"{begun} {screen}")
+        last, screen = shown, current(row.domain, screen, shown)
+
+
+class Nearest:
+    """Answers with the recorded step whose action and state share most words with the asked one (Jaccard index).
+
+    In a domain whose observation begins with the echo of the action and ends with a prompt, both are put right, which
+    only helps this baseline.
+
+    Args:
+        spec: the domain.
+        rows: recorded sessions of the training split.
+    """
+
+    def __init__(self, spec: DomainSpec, rows: Iterable[Row]) -> None:
+        self._echoes = bool(spec.observation.output)
+        steps = ((moment, shown) for row in rows for moment, shown in zip(moments(row), row.observations, strict=True))
+        kept = list(islice(steps, MOST))
+        self._shown = [shown for _, shown in kept]
+        self._actions = _bags([moment.action for moment, _ in kept])
+        self._states = _bags([moment.state for moment, _ in kept])
+
+    def answer(self, asked: Sequence[Moment]) -> list[str]:
+        """An observation for each moment; the moment's last one where nothing is recorded."""
+        if not self._shown:
+            return [moment.last for moment in asked]
+        found = []
+        for start in range(0, len(asked), _AT_ONCE):
+            some = asked[start : start + _AT_ONCE]
+            score = _jaccard(_bags([moment.action for moment in some]), self._actions)
+            score += STATE_SHARE * _jaccard(_bags([moment.state for moment in some]), self._states)
+            found += [self._shown[place] for place in score.argmax(1)]
+        return [_dressed(text, one) if self._echoes else text for text, one in zip(found, asked, strict=True)]
+
+
+def _bags(texts: Sequence[str]) -> NDArray[np.float32]:
+    bags = np.zeros((len(texts), BUCKETS), dtype=np.float32)
+    for row, text in enumerate(texts):
+        bags[row, [crc32(word.encode("utf-8", "surrogatepass")) % BUCKETS for word in set(_WORD.findall(text))]] = 1
+    return bags
+
+
+def _jaccard(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
+    both = left @ right.T
+    either = left.sum(1)[:, None] + right.sum(1)[None] - both
+    found: NDArray[np.float32] = both / np.maximum(either, 1)
+    return found
+
+
+def _dressed(shown: str, moment: Moment) -> str:
+    """The observation with the echo of the action, and the prompt that was last seen."""
+    lines = shown.split("\n")
+    lines[0] = moment.action
+    if len(lines) > 1:
+        lines[-1] = moment.last.rsplit("\n", 1)[-1]
+    return "\n".join(lines)

@@ -1,0 +1,90 @@
+"""Whether a world model's confidence means what it says: of predictions made with 0.8, eight in ten should be exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.contracts import Observation
+from agentworld_gym.evaluation.world_results import Bin, Calibration
+from agentworld_gym.statistics.bootstrap import interval
+
+BINS = 10
+FEWEST = 10
+"""Predictions that a bin should hold at least: the share of fewer says nothing."""
+
+Measure = Literal["sequence", "token"]
+
+
+def probability(observed: Observation, measure: Measure) -> float | None:
+    """How likely a prediction was by the model's own account; None where the generator does not tell.
+
+    `token` is the geometric mean of the probabilities of its tokens, `sequence` their product: what the model gives for
+    having every one of them right.
+
+    >>> from agentworld_gym.contracts import Usage
+    >>> sure = Observation("a", Usage(completion_tokens=2), confidence=math.log(0.9))
+    >>> round(probability(sure, "token"), 3), round(probability(sure, "sequence"), 3)
+    (0.9, 0.81)
+    """
+    if observed.confidence is None:
+        return None
+    tokens = 1 if measure == "token" else max(observed.usage.completion_tokens, 1)
+    return math.exp(min(0.0, observed.confidence) * tokens)
+
+
+def calibration(
+    measure: Measure,
+    sure: Sequence[float],
+    exact: Sequence[bool],
+    sessions: Sequence[Hashable] | None = None,
+    bins: int = BINS,
+) -> Calibration:
+    """Confidence beside exactness, in bins of about as many predictions each.
+
+    A model that copies well is sure of nearly everything: bins of equal width would put all of that into the last one.
+    Equal confidences share a bin.
+
+    Args:
+        measure: what the confidence is.
+        sure: probabilities, one a prediction.
+        exact: whether each prediction was exact.
+        sessions: the session of each prediction, over which the intervals are drawn; None takes each for itself.
+        bins: how many at most; fewer where they would hold less than `FEWEST` predictions.
+
+    Raises:
+        ValueError: no predictions.
+
+    >>> found = calibration("token", [0.5] * 20 + [0.75] * 20, [True, False] * 10 + [True] * 20)
+    >>> found.error, [(one.confidence, one.exact.share, one.exact.count) for one in found.bins]
+    (0.125, [(0.5, 0.5, 20), (0.75, 1.0, 20)])
+    """
+    given, right = np.asarray(sure, float), np.asarray(exact, bool)
+    if not len(given):
+        raise ValueError("a calibration needs predictions")
+    found = []
+    for inside in _bins(given, min(bins, len(given) // FEWEST)):
+        held = given[inside]
+        owners = None if sessions is None else [sessions[one] for one in inside]
+        found.append(
+            Bin(
+                low=float(held.min()),
+                high=float(held.max()),
+                confidence=float(held.mean()),
+                exact=interval(right[inside].tolist(), owners),
+            )
+        )
+    error = sum(one.exact.count * abs(one.confidence - one.exact.share) for one in found) / len(given)
+    return Calibration(measure=measure, count=len(given), error=error, bins=tuple(found))
+
+
+def _bins(given: NDArray[np.float64], count: int) -> list[NDArray[np.int64]]:
+    """The places of some values, in bins of rising value: cut where the value changes, nearest to equal sizes."""
+    order = np.argsort(given, kind="stable")
+    changes = np.flatnonzero(np.diff(given[order])) + 1
+    ideal = [len(given) * number / count for number in range(1, count)] if len(changes) else []
+    return np.split(order, sorted({int(changes[np.abs(changes - cut).argmin()]) for cut in ideal}))

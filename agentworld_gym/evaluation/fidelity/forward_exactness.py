@@ -1,0 +1,78 @@
+"""Exactness without decoding: one forward pass over a session tells which of its observations greedy decoding writes.
+
+Far faster than asking for each step, for a model in this process that was trained on whole sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import FailureKind, World
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.fidelity.walk import Case, Step
+from agentworld_gym.worlds.language import LanguageWorld
+
+AT_ONCE = 32
+"""Sessions that are encoded together."""
+
+
+def exact_steps(
+    world: World[Any], cases: Sequence[Case], on_progress: Callable[[int], None] | None = None
+) -> Iterator[Step]:
+    """Every step that a world is asked for, with whether its greedy answer to the true history is exact.
+
+    A step beyond the model's context is a failure, as it is when it is asked.
+
+    Args:
+        world: a language world over a model in this process.
+        cases: the sessions.
+        on_progress: called with how many sessions are done.
+
+    Raises:
+        SpecError: as `folder_of`.
+    """
+    import torch
+
+    from agentworld_gym.generators.pretrained import load_model, load_tokenizer
+    from agentworld_gym.generators.quiet import without_progress_bars
+    from agentworld_gym.recipe.data.conversations import cpt_sample
+    from agentworld_gym.recipe.data.turn_weights import Weighting
+    from agentworld_gym.recipe.training.exactness import exact_answers
+
+    folder = folder_of(world)
+    tokenizer = load_tokenizer(folder, local_files_only=True)
+    with without_progress_bars():
+        model: Any = load_model(folder, local_files_only=True)
+    model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+    prompts, equal = world.prompts, Weighting(rule="equal")  # type: ignore[attr-defined]
+    for start in range(0, len(cases), AT_ONCE):
+        # Two recordings may give their sessions the same id, so the place is the name here.
+        named = [(str(place), case) for place, case in enumerate(cases[start : start + AT_ONCE], start)]
+        samples = [cpt_sample(case.row, prompts, equal).model_copy(update={"id": name}) for name, case in named]
+        for sample, flags in exact_answers(model, tokenizer, samples, model.config.max_position_embeddings):
+            place = int(sample.id)
+            for turn, (flag, asked) in enumerate(zip(flags, cases[place].asked, strict=True)):
+                if asked:
+                    yield Step(place, turn, exact=flag, failure=FailureKind.OVERFLOW.value if flag is None else None)
+        if on_progress:
+            on_progress(min(start + AT_ONCE, len(cases)))
+
+
+def folder_of(world: World[Any]) -> Path:
+    """Where the model of a world lies.
+
+    Raises:
+        SpecError: the model is not in this process, or it is asked in another way than the sessions are written.
+    """
+    from agentworld_gym.generators.transformers import TransformersGenerator
+
+    if isinstance(world, LanguageWorld):
+        generator = getattr(world.generator, "generator", world.generator)
+        apart = world.prompts.closing or world.prompts.keeps_ledger
+        as_trained = not (apart or world.sampling.thinking or world.demonstrations)
+        if isinstance(generator, TransformersGenerator) and as_trained:
+            return generator.path
+    expected = "a model in this process, compact prompts, no ledger, no thinking, no recorded steps beside them"
+    raise SpecError("options", "quick", True, expected)

@@ -1,0 +1,299 @@
+"""Recorded sessions, asked again of a world step by step: with the true history, or with what it said itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agentworld_gym.checks.probes import Probe, run_probes
+from agentworld_gym.contracts import Action, Failure, Observation, Usage, World
+from agentworld_gym.domain.task import Task
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.fidelity.calibration import probability
+from agentworld_gym.matching import Match, match
+from agentworld_gym.screens.sight import Sight
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.worlds.language import LanguageWorld
+
+_VERB = re.compile(r"[\w.\-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A recorded session, its task, how its actions read, and what each probe found in the grounded world.
+
+    `probed` holds None where the grounded world failed. `asked` says of each turn whether a world is asked at all: an
+    action that cannot be read is answered before that.
+    """
+
+    row: Row
+    task: Task
+    actions: tuple[Action, ...]
+    probed: tuple[bool | None, ...]
+
+    @property
+    def asked(self) -> list[bool]:
+        """Of each turn, whether the world answers it."""
+        return [action.error is None for action in self.actions]
+
+    @property
+    def acted(self) -> int:
+        """How many turns the agent took; those after it are probes."""
+        return len(self.actions) - self.row.probes
+
+    @property
+    def checks(self) -> list[int]:
+        """The checks of the task that are probes."""
+        return [number for number, check in enumerate(self.task.success) if check.probes]
+
+    def compare(self, turn: int, text: str) -> Match:
+        """How an answer to the action of a turn, counted from 0, compares with what was recorded."""
+        row = self.row
+        before = row.observations[turn - 1] if turn else row.first_observation
+        return match(row.domain, text, row.observations[turn], row.spans[turn] if row.spans else (), before)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step that the world was asked for: how its answer compares, or why there is none. Turns count from 0.
+
+    Where a forward pass tells no more than whether the answer is `exact`, there is no `match`.
+    """
+
+    case: int
+    turn: int
+    match: Match | None = None
+    exact: bool | None = None
+    failure: str | None = None
+    sequence: float | None = None
+    token: float | None = None
+
+
+@dataclass
+class Walk:
+    """What asking a world for all steps gave.
+
+    `probed` holds, for each case, what each of its probes found; None where the world failed, then or on the way.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    probed: dict[int, list[bool | None]] = field(default_factory=dict)
+    wrong: dict[tuple[int, int], str] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    lost: int = 0
+
+
+def verb(action: str) -> str:
+    """What an action does, in a word: its tool, its type, or its first word.
+
+    >>> verb('{"name": "read_file", "arguments": "{}"}'), verb('{"action_type": "click", "index": 3}')
+    ('read_file', 'click')
+    >>> verb("ls -la"), verb("browser.click(ref='e1')"), verb('[{"keystrokes": "cat a.txt\\\\n"}]'), verb("")
+    ('ls', 'browser.click', 'cat', 'none')
+    """
+    text = action
+    if action.lstrip().startswith(("{", "[")):
+        try:
+            value: Any = json.loads(action)
+        except ValueError:
+            value = None
+        if isinstance(value, list):
+            value = value[0] if value else None
+        if isinstance(value, dict):
+            text = str(value.get("name") or value.get("action_type") or value.get("keystrokes") or "")
+    found = _VERB.search(text)
+    return found[0] if found else "none"
+
+
+def recorded_task(row: Row, source: TaskSource) -> Task:
+    """The task of a recorded session.
+
+    Raises:
+        SpecError: the session names none that can be made again, as imported ones do.
+    """
+    if not row.task_id:
+        raise SpecError(row.id, "task_id", row.task_id, "the task of the session; a recording of `agentworld collect`")
+    name = row.task_id if row.seed is None else f"{row.family}-{row.level}-{row.seed}"
+    asked: dict[str, Any] = {"task": name}
+    if row.controls:
+        asked |= {"controls": row.controls, "control_seed": row.control_seed}
+    return source.pick(row.seed or 0, asked)
+
+
+def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | None]:
+    """Replay recorded sessions in the grounded world; None for one that it no longer repeats.
+
+    Raises:
+        SpecError: a session has no task.
+    """
+    for row in rows:
+        task = recorded_task(row, grounded.source)
+        actions = tuple(grounded.parser.parse(text, task.tools) for text in row.actions)
+        case = Case(row, task, actions, ())
+        (session,) = grounded.world.begin([task], [task.seed or 0])
+        if isinstance(session, Failure):
+            yield None
+            continue
+        try:
+            yield _replayed(case, session, grounded)
+        finally:
+            session.close()
+
+
+def _replayed(case: Case, session: Any, grounded: EpisodeRunner) -> Case | None:
+    """The case with what its probes find; None where a turn, of the agent or of a look, shows something else."""
+    if not _repeats(case, session, grounded, range(case.acted)):
+        return None
+    probes = probes_of(case, session, [case.row.first_observation, *case.row.observations[: case.acted]])
+    run_probes(grounded.world, grounded.parser, probes, grounded.output)
+    if not _repeats(case, session, grounded, range(case.acted, len(case.actions))):
+        return None
+    return replace(case, probed=tuple(map(_verdict, probes)))
+
+
+def _repeats(case: Case, session: Any, grounded: EpisodeRunner, turns: Iterable[int]) -> bool:
+    for turn in turns:
+        (answer,) = grounded.world.step([session], [case.actions[turn]])
+        if isinstance(answer, Failure) or answer.text != case.row.observations[turn]:
+            return False
+    return True
+
+
+def probes_of(case: Case, session: Any, shown: Sequence[str]) -> list[Probe]:
+    """The probes of a case's task, each on a fork of its own of a session."""
+    task = case.task
+    return [Probe(task, task.success[n], session.probe(), Sight(task.domain, shown)) for n in case.checks]
+
+
+def teachable(world: World[Any]) -> bool:
+    """Whether a world can be told what it should have answered, as language worlds can."""
+    return hasattr(world, "correct") and hasattr(world, "accept")
+
+
+def walk(
+    runner: EpisodeRunner,
+    cases: Sequence[Case],
+    *,
+    taught: bool,
+    wave: int,
+    into: Walk,
+    on_progress: Callable[[int], None] | None = None,
+) -> None:
+    """Ask a world for every step of some sessions, all sessions of a wave one step further at a time.
+
+    Args:
+        runner: the world.
+        cases: the sessions.
+        taught: put the true observation in the place of the world's own after each step (teacher forcing); else the
+            world reads what it said itself, and a session ends where it fails.
+        wave: how many sessions are walked together.
+        into: where the findings go, so that an interrupted walk leaves what it found.
+        on_progress: called with the number of steps that are over, from 0.
+    """
+    done = 0
+    for start in range(0, len(cases), wave):
+        group = _Group(runner, cases, range(start, min(start + wave, len(cases))), taught, into)
+        while group.live:
+            done += group.step()
+            if on_progress:
+                on_progress(done)
+        group.probe()
+
+
+class _Group:
+    """Some sessions on their way, in step."""
+
+    def __init__(self, runner: EpisodeRunner, cases: Sequence[Case], places: Sequence[int], taught: bool, into: Walk):
+        self._runner, self._cases, self._places, self._taught, self._into = runner, cases, places, taught, into
+        tasks = [cases[place].task for place in places]
+        begun = runner.world.begin(tasks, [task.seed or 0 for task in tasks])
+        self.live: dict[int, Any] = {}
+        self._shown: dict[int, list[str]] = {}
+        self._probes: dict[int, list[Probe]] = {}
+        self._turn = 0
+        for place, session in zip(places, begun, strict=True):
+            if isinstance(session, Failure):
+                self._lose(place, session, 0)
+            else:
+                self.live[place], self._shown[place] = session, [session.observation]
+        self._arrive()
+
+    def step(self) -> int:
+        """One turn of each session; how many steps that were."""
+        places, turn = list(self.live), self._turn
+        sessions = [self.live[place] for place in places]
+        actions = [self._cases[place].actions[turn] for place in places]
+        answers = self._runner.world.step(sessions, actions)
+        self._turn += 1
+        for place, action, answer in zip(places, actions, answers, strict=True):
+            case = self._cases[place]
+            truth, ledger = case.row.observations[turn], self._ledger(place, turn)
+            if isinstance(answer, Failure):
+                self._into.steps.append(Step(place, turn, failure=answer.kind.value))
+                if not self._taught:
+                    self._lose(place, None, turn + 1)
+                    self.live.pop(place).close()
+                    continue
+                told = Observation(truth, ledger=ledger)
+                self._runner.world.accept(self.live[place], action, told)  # type: ignore[attr-defined]
+            else:
+                if action.error is None:
+                    self._keep(place, turn, answer)
+                if self._taught and action.error is None:
+                    self._runner.world.correct(self.live[place], truth, ledger)  # type: ignore[attr-defined]
+            shown = truth if self._taught or isinstance(answer, Failure) else answer.text
+            self._shown[place].append(shown)
+        self._arrive()
+        return len(places)
+
+    def _ledger(self, place: int, turn: int) -> str:
+        """What the world's ledger has to say of a turn, if it keeps one."""
+        row, world = self._cases[place].row, self._runner.world
+        if not (self._taught and row.changes and isinstance(world, LanguageWorld)):
+            return ""
+        return world.ledger(self.live[place], row.changes[turn])
+
+    def probe(self) -> None:
+        """Run the probes of all sessions that came so far; a session that was lost before fails its own."""
+        probes = [probe for some in self._probes.values() for probe in some]
+        run_probes(self._runner.world, self._runner.parser, probes, self._runner.output)
+        for probe in probes:
+            self._into.usage += probe.usage
+        for place in self._places:
+            lost: list[bool | None] = [None] * len(self._cases[place].checks)
+            some = self._probes.get(place)
+            self._into.probed[place] = lost if some is None else list(map(_verdict, some))
+
+    def _arrive(self) -> None:
+        """Fork for the probes where the agent's turns are over; close what has no turn left."""
+        for place, session in list(self.live.items()):
+            case = self._cases[place]
+            if self._turn == case.acted and case.checks:
+                self._probes[place] = probes_of(case, session, self._shown[place])
+            if self._turn == len(case.actions):
+                self.live.pop(place).close()
+
+    def _keep(self, place: int, turn: int, answer: Observation) -> None:
+        compared = self._cases[place].compare(turn, answer.text)
+        sure, each = probability(answer, "sequence"), probability(answer, "token")
+        self._into.steps.append(Step(place, turn, compared, sequence=sure, token=each))
+        self._into.usage += answer.usage
+        if not compared.deterministic:
+            self._into.wrong[place, turn] = answer.text
+
+    def _lose(self, place: int, failure: Failure | None, turn: int) -> None:
+        """What a failure leaves unplayed."""
+        left = sum(self._cases[place].asked[turn:])
+        if failure is not None and left:
+            self._into.steps.append(Step(place, turn, failure=failure.kind.value))
+            left -= 1
+        self._into.lost += left
+
+
+def _verdict(probe: Probe) -> bool | None:
+    return None if probe.score is None else probe.score >= 1.0

@@ -1,0 +1,1 @@
+"""Decoding of small models on a CPU: many sequences packed into one pass."""

@@ -1,0 +1,100 @@
+"""What decoding means, whatever reads the tokens: rows that are being written, and how a next token is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentworld_gym.domain.sampling import Sampling
+
+
+@dataclass(slots=True)
+class Row:
+    """One request on its way: its prompt, what it has written, and how it ended.
+
+    `limit` is how many tokens it may write, `logprob` the sum of their log-probabilities. `text` is set when a stop
+    string ended it.
+    """
+
+    index: int
+    prompt: list[int]
+    sampling: Sampling
+    limit: int
+    dice: Any
+    written: list[int] = field(default_factory=list)
+    logprob: float = 0.0
+    cached: int = 0
+    text: str | None = None
+    finish: str = ""
+
+    def take(self, token: int, tokenizer: Any, ends: frozenset[int]) -> None:
+        """Write one more token; `finish` says whether it was the last."""
+        self.written.append(token)
+        if token in ends:
+            self.finish = "stop"
+            return
+        for stop in self.sampling.stop:
+            # A token holds at least one byte in all but odd vocabularies: this tail holds the whole stop string.
+            tail = tokenizer.decode(self.written[-2 * len(stop.encode()) - 4 :])
+            if stop in tail:
+                whole = tokenizer.decode(self.written, skip_special_tokens=True)
+                self.text, self.finish = whole.split(stop, 1)[0], "stop"
+                return
+        if len(self.written) >= self.limit:
+            self.finish = "length"
+
+
+def draw(logits: Any, sampling: Sampling, dice: Any) -> int:
+    """A token drawn from logits over the vocabulary, by temperature, top-k, top-p and the row's own dice."""
+    import torch
+
+    scores = logits / sampling.temperature
+    if 0 < sampling.top_k < scores.shape[-1]:
+        scores = scores.masked_fill(scores < scores.topk(sampling.top_k).values[-1], -torch.inf)
+    chances = scores.softmax(-1)
+    if sampling.top_p < 1:
+        ordered, order = chances.sort(descending=True)
+        ordered[ordered.cumsum(-1) - ordered >= sampling.top_p] = 0
+        chances = torch.zeros_like(chances).scatter(0, order, ordered)
+    return int(torch.multinomial(chances, 1, generator=dice))
+
+
+class Chooser:
+    """Chooses tokens from the logits of one pass: the likeliest where a row is greedy, else a draw.
+
+    Args:
+        logits: `[positions, vocabulary]`.
+        confidence: whether to work out log-probabilities.
+
+    Raises:
+        RuntimeError: a logit is not a number, as from broken weights or a number format that is too small.
+    """
+
+    def __init__(self, logits: Any, confidence: bool) -> None:
+        self._logits = logits.float()
+        if self._logits.isnan().any():
+            raise RuntimeError("its logits are not numbers (NaN)")
+        self._greedy: list[int] = self._logits.argmax(-1).tolist()
+        self._confidence = confidence
+        self._chosen: list[tuple[Row, int, int]] = []
+
+    def choose(self, row: Row, position: int) -> int:
+        """The row's next token from the logits at a position."""
+        sampling = row.sampling
+        greedy = sampling.temperature <= 0
+        token = self._greedy[position] if greedy else draw(self._logits[position], sampling, row.dice)
+        self._chosen.append((row, position, token))
+        return token
+
+    def settle(self) -> None:
+        """Add the log-probabilities of all chosen tokens to their rows."""
+        import torch
+
+        if not self._confidence or not self._chosen:
+            return
+        rows, positions, tokens = zip(*self._chosen, strict=True)
+        logits = self._logits
+        at = torch.tensor(positions, device=logits.device)
+        chosen = logits[at, torch.tensor(tokens, device=logits.device)]
+        for row, value in zip(rows, (chosen - logits.logsumexp(-1)[at]).tolist(), strict=True):
+            row.logprob += value

@@ -1,0 +1,188 @@
+"""Decoding in which every row goes at its own pace: prompts are read once, guesses checked in one pass."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from agentworld_gym.generators.local_decoding.decoding import Chooser, Row
+from agentworld_gym.generators.local_decoding.drafts import LONGEST, SHORTEST, Drafts, as_text
+from agentworld_gym.generators.local_decoding.packed_model import PackedModel
+from agentworld_gym.generators.local_decoding.prefixes import PrefixCache
+
+_CHUNK = 256
+"""The most tokens of its prompt that a row reads in one pass."""
+
+_BATCH_BYTES, _SPARE_BYTES = 4 << 30, 1 << 30
+"""Memory for the keys and values of the rows that are decoded together, and as much of it as is kept between waves."""
+
+_ROOM = 64
+_FIRST_DRAFT, _LEAST_DRAFT, _LONGEST_DRAFT = 4, 2, 16
+
+
+@dataclass(slots=True)
+class _Seat:
+    """A row in a batch: its text as one character a token, how many tokens the cache holds, and how it guesses.
+
+    Where guesses come true they grow, and where one is all wrong the next must rest on more tokens: in a long prompt
+    any two tokens stood somewhere before.
+    """
+
+    row: Row
+    text: str
+    known: int
+    draft: int = _FIRST_DRAFT
+    least: int = SHORTEST
+
+
+class PackedDecoder:
+    """Writes rows, each at its own pace. What was read stays in a prefix cache for the requests to come.
+
+    Args:
+        model: the model, packed.
+        tokenizer: for stop strings.
+        ends: tokens that end an answer.
+        confidence: whether to work out log-probabilities.
+        lock: held during each pass.
+        cache_tokens: how many tokens the prefix cache holds.
+        lookup: whether to guess ahead by copying.
+    """
+
+    def __init__(
+        self,
+        model: PackedModel,
+        tokenizer: Any,
+        ends: frozenset[int],
+        confidence: bool,
+        lock: threading.Lock,
+        *,
+        cache_tokens: int,
+        lookup: bool,
+    ) -> None:
+        self._model, self._tokenizer, self._ends = model, tokenizer, ends
+        self._confidence, self._lock = confidence, lock
+        self._prefixes = PrefixCache(cache_tokens)
+        self._drafts = Drafts() if lookup else None
+        self._spare: Any = None
+
+    @property
+    def cached_tokens(self) -> int:
+        """How many tokens the prefix cache holds at this moment."""
+        return self._prefixes.tokens
+
+    def fits(self, rows: int, longest: int) -> bool:
+        """Whether so many rows of so many tokens may be decoded together."""
+        return rows * (longest + _ROOM) * self._model.token_bytes <= _BATCH_BYTES
+
+    def decode(self, rows: list[Row]) -> Iterator[Row]:
+        """Write all rows; each is yielded when it ends."""
+        import torch
+
+        with self._lock, torch.inference_mode():
+            seats, held = self._open(rows)
+        while seats:
+            # The lock and inference mode end before each yield: the consumer runs its own code there.
+            with self._lock, torch.inference_mode():
+                held = self._write(seats, held)
+                ended = self._leave(seats, held)
+            yield from ended
+        if held.numel() * held.itemsize <= _SPARE_BYTES:
+            self._spare = held
+
+    def _space(self, rows: int, width: int) -> Any:
+        """A cache of at least so many rows and tokens: that of an earlier wave, whose pages the system has given."""
+        spare, self._spare = self._spare, None
+        if spare is not None and spare.shape[0] >= rows and spare.shape[3] >= width:
+            return spare
+        return self._model.cache(rows, width + width // 8)
+
+    def _open(self, rows: Sequence[Row]) -> tuple[list[_Seat], Any]:
+        """Seat the rows and read their prompts, but for what is known already and the last token of each."""
+        seats, found = [], {}
+        for row in rows:
+            text = as_text(row.prompt)
+            pieces = self._prefixes.find(text[:-1])
+            row.cached = sum(piece.shape[2] for piece in pieces)
+            found[row.index] = pieces
+            seats.append(_Seat(row, text, row.cached))
+        held = self._space(len(seats), max(len(seat.text) for seat in seats) + _ROOM)
+        for place, seat in enumerate(seats):
+            at = 0
+            for piece in found[seat.row.index]:
+                held[place, :, :, at : at + piece.shape[2]] = piece
+                at += piece.shape[2]
+        self._prefill(seats, held)
+        return seats, held
+
+    def _prefill(self, seats: Sequence[_Seat], held: Any) -> None:
+        affordable = self._model.affordable(held.shape[3])
+        while any(seat.known < len(seat.text) - 1 for seat in seats):
+            some, left = [], affordable
+            for seat in seats:
+                some.append(seat.row.prompt[seat.known : min(seat.known + min(left, _CHUNK), len(seat.text) - 1)])
+                left -= len(some[-1])
+            self._model.read(held[: len(seats)], some, [seat.known for seat in seats], logits=False)
+            for seat, tokens in zip(seats, some, strict=True):
+                seat.known += len(tokens)
+
+    def _write(self, seats: Sequence[_Seat], held: Any) -> Any:
+        """One pass: each row reads its last token and a guess, and keeps what it would have written itself."""
+        guesses = [self._guess(seat) for seat in seats]
+        longest = max(map(len, guesses))
+        width = max(seat.known for seat in seats) + longest + 1
+        if width > held.shape[3]:
+            grown = self._model.cache(len(seats), width + width // 4 + _ROOM)
+            grown[:, :, :, : held.shape[3]] = held[: len(seats)]
+            held = grown
+        tokens = [[ord(seat.text[-1]), *guess] for seat, guess in zip(seats, guesses, strict=True)]
+        if self._model.prefers_even:
+            tokens = [row + [0] * (longest + 1 - len(row)) for row in tokens]
+        logits = self._model.read(held[: len(seats)], tokens, [seat.known for seat in seats])
+        chooser, at = Chooser(logits, self._confidence), 0
+        for seat, guess, given in zip(seats, guesses, tokens, strict=True):
+            kept = 0
+            while True:
+                token = chooser.choose(seat.row, at + kept)
+                seat.row.take(token, self._tokenizer, self._ends)
+                seat.text += chr(token)
+                if seat.row.finish or kept == len(guess) or guess[kept] != token:
+                    break
+                kept += 1
+            seat.known += kept + 1
+            if guess:
+                grown_draft = min(2 * seat.draft, _LONGEST_DRAFT)
+                seat.draft = grown_draft if kept == len(guess) else max(_LEAST_DRAFT, kept + 1)
+                seat.least = SHORTEST if kept else min(2 * seat.least, LONGEST)
+            at += len(given)
+        chooser.settle()
+        return held
+
+    def _guess(self, seat: _Seat) -> list[int]:
+        if self._drafts is None:
+            return []
+        room = seat.row.limit - len(seat.row.written) - 1
+        return self._drafts.guess(seat.text, min(seat.draft, room), seat.least)
+
+    def _leave(self, seats: list[_Seat], held: Any) -> list[Row]:
+        """Take out the rows that ended, and keep what they read; the last row moves up into the gap."""
+        ended = []
+        for place in reversed(range(len(seats))):
+            seat = seats[place]
+            if not seat.row.finish:
+                continue
+            self._prefixes.add(seat.text[: seat.known], partial(_copy, held[place]))
+            if self._drafts is not None:
+                self._drafts.remember(seat.text[seat.row.cached :])
+            mover = seats.pop()
+            if place < len(seats):
+                seats[place] = mover
+                held[place, :, :, : mover.known] = held[len(seats), :, :, : mover.known]
+            ended.append(seat.row)
+        return ended[::-1]
+
+
+def _copy(held: Any, start: int, stop: int) -> Any:
+    return held[:, :, start:stop].clone()

@@ -1,0 +1,100 @@
+"""The special tokens of one tokenizer, kept out of the contents of messages.
+
+`agentworld_gym.text.escaping` covers the tokens that are common. A tokenizer may have others, and whoever holds it
+knows them: an engine in this process, a trainer, or a user who says where the tokenizer of a server lies. Contents are
+escaped once more, by its own tokens, on their way in, and what the model wrote is unescaped on its way out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from agentworld_gym.contracts import Message
+from agentworld_gym.errors import GeneratorError
+from agentworld_gym.text.escaping import escape
+
+
+class TokenRule:
+    r"""Escapes the tokens that `agentworld_gym.text.escaping` leaves alone, by a backslash within each, and takes it
+    away.
+
+    It is reversible on every text. A token of one character, or one that holds a backslash, cannot be broken by a
+    backslash and is left alone.
+
+    >>> rule = TokenRule(["<|end|>", "<human>", "@@bot"])
+    >>> print(rule.escape("<human> <\\human> @@bot <b>"), rule.unescape("<\\human>"))
+    <\human> <\\human> @@\bot <b> <human>
+    """
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        left = sorted({token for token in tokens if len(token) > 1 and "\\" not in token and escape(token) == token})
+        starts = {token[0] for token in left}
+        rests: dict[str, list[str]] = {}
+        for token in left:
+            # Behind this character stands none that a backslash could follow, so that none gets into the rest.
+            cut = max(place for place, letter in enumerate(token[:-1]) if letter in starts)
+            rests.setdefault(token[cut], []).append(re.escape(token[cut + 1 :]))
+        self.tokens = tuple(left)
+        self._open, self._escaped = (
+            re.compile(
+                "|".join(rf"{re.escape(start)}{slash}(?=\\*(?:{'|'.join(rest)}))" for start, rest in rests.items())
+            )
+            for slash in ("", r"\\")
+        )
+
+    def escape(self, text: str) -> str:
+        """The text with no token of the tokenizer in it."""
+        return self._open.sub(r"\g<0>\\", text) if self.tokens else text
+
+    def unescape(self, text: str) -> str:
+        """What `escape` was given."""
+        return self._escaped.sub(lambda match: match[0][:-1], text) if self.tokens else text
+
+    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The same messages with their contents escaped."""
+        if not self.tokens:
+            return messages
+        return [Message(role=message["role"], content=self.escape(message["content"])) for message in messages]
+
+
+def rule_of(tokenizer: Any) -> TokenRule:
+    """The rule for a tokenizer that is loaded, of transformers or of vLLM.
+
+    Its special tokens are those that it calls special, and further added ones that its chat template writes.
+    """
+    added = [
+        (str(token), bool(getattr(token, "special", False)))
+        for token in getattr(tokenizer, "added_tokens_decoder", {}).values()
+    ]
+    named = [str(token) for token in getattr(tokenizer, "all_special_tokens", ())]
+    return TokenRule([*_special(added, str(getattr(tokenizer, "chat_template", "") or "")), *named])
+
+
+def rule_in(folder: Path | str) -> TokenRule:
+    """The rule for a tokenizer by its files: `tokenizer.json`, and its chat template where there is one.
+
+    Raises:
+        GeneratorError: there is no `tokenizer.json`, or it cannot be read.
+    """
+    folder = Path(folder).expanduser()
+    try:
+        data = orjson.loads((folder / "tokenizer.json").read_bytes())
+        added = [(str(token["content"]), bool(token["special"])) for token in data["added_tokens"]]
+        texts = [folder / name for name in ("chat_template.jinja", "tokenizer_config.json")]
+        template = "".join(path.read_text(encoding="utf-8") for path in texts if path.is_file())
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise GeneratorError(f"{folder}: no tokenizer can be read there: tokenizer.json: {error}") from error
+    return TokenRule(_special(added, template))
+
+
+def _special(added: Iterable[tuple[str, bool]], template: str) -> list[str]:
+    """Of the added tokens, with whether they are called special, those that mean something to a model.
+
+    Others are pieces of text: tokenizers add line breaks, blanks and tags of HTML too.
+    """
+    return [token for token, special in added if special or (token[:1] in "<[" and token in template)]

@@ -1,0 +1,52 @@
+"""Agents that choose from a menu and see vectors: wrappers, a `VecEnv` for Stable-Baselines3, training and evaluation.
+
+Each name is imported when it is first used, so that this package itself needs no extra.
+
+>>> from agentworld_gym.integrations.sb3 import TextEncoder
+>>> TextEncoder(max_menu=8).max_menu
+8
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentworld_gym.integrations.sb3.evaluate import Result, bootstrap_interval, evaluate_policy
+    from agentworld_gym.integrations.sb3.ppo import Point, Training, train_ppo
+    from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
+    from agentworld_gym.menu_env import MenuEnv, MenuVectorEnv
+    from agentworld_gym.policies.encoder import TextEncoder
+    from agentworld_gym.policies.network import MenuPolicy
+
+__all__ = [
+    "AgentWorldVecEnv",
+    "MenuEnv",
+    "MenuPolicy",
+    "MenuVectorEnv",
+    "Point",
+    "Result",
+    "TextEncoder",
+    "Training",
+    "bootstrap_interval",
+    "evaluate_policy",
+    "make_sb3_env",
+    "train_ppo",
+]
+
+_MODULES = {
+    "policies.encoder": ("TextEncoder",),
+    "integrations.sb3.evaluate": ("Result", "bootstrap_interval", "evaluate_policy"),
+    "menu_env": ("MenuEnv", "MenuVectorEnv"),
+    "policies.network": ("MenuPolicy",),
+    "integrations.sb3.ppo": ("Point", "Training", "train_ppo"),
+    "integrations.sb3.vec_env": ("AgentWorldVecEnv", "make_sb3_env"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"agentworld_gym.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,230 @@
+"""Stable-Baselines3: a `VecEnv` of menus over the batched core.
+
+    from sb3_contrib import MaskablePPO
+    from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
+
+    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0)
+    model = MaskablePPO("MlpPolicy", env).learn(10_000)
+
+Needs the extra `sb3`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.env import MAX_SEED
+from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+from agentworld_gym.errors import SpecError, install
+from agentworld_gym.menu_env import MenuEnv, menu_spaces
+from agentworld_gym.policies.encoder import TextEncoder, Vector
+from agentworld_gym.policies.menu import Menu
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
+
+__all__ = ["AgentWorldVecEnv", "MenuEnv", "make_sb3_env"]
+
+Indices = int | Iterable[int] | None
+AnyWrapper = gym.Wrapper[Any, Any, Any, Any]
+
+
+class AgentWorldVecEnv(VecEnv):
+    """Many episodes as Stable-Baselines3 wants them, one wave of the batched core per step.
+
+    An episode that ends is followed by the next one in the same step. `infos[i]["episode"]` holds return, length and
+    time of an episode that ended, `["is_success"]` whether it succeeded (absent where that was not tested). An episode
+    whose world failed ends like one that ran into a time limit, with no reward.
+
+    With probability `backplay` an episode begins on its expert's way instead of at its start, so that an agent
+    meets the end of long tasks before it can find the way there (learning from a demonstration by starting from its
+    states, Salimans and Chen 2018). `infos[i]["backplay"]` tells how many steps were played ahead.
+    """
+
+    def __init__(
+        self,
+        runner: EpisodeRunner,
+        num_envs: int,
+        seed: int | None = None,
+        encoder: TextEncoder | None = None,
+        backplay: float = 0.0,
+    ) -> None:
+        if not 0 <= backplay <= 1:
+            raise SpecError("options", "backplay", backplay, "a share from 0 to 1")
+        self.runner, self.encoder, self.backplay = runner, encoder or TextEncoder(), backplay
+        self._attributes: dict[str, Any] = {"render_mode": None, "spec": None}
+        super().__init__(num_envs, *menu_spaces(self.encoder))
+        self._rngs = [np.random.default_rng(None if seed is None else seed + index) for index in range(num_envs)]
+        self._episodes: dict[int, Episode] = {}
+        self._menus: dict[int, Menu] = {}
+        self._choices: list[int] = []
+        self._vectors = np.zeros((num_envs, self.encoder.size), np.float32)
+        self._returns, self._lengths, self._ahead = [0.0] * num_envs, [0] * num_envs, [0] * num_envs
+        self._begun = time.monotonic()
+        self._closed = False
+
+    def reset(self) -> Vector:
+        """Start every member anew; a seed given before holds from here on."""
+        for index, seed in enumerate(self._seeds):
+            if seed is not None:
+                self._rngs[index] = np.random.default_rng(seed)
+        self._start(range(self.num_envs), self._options)
+        self._reset_seeds()
+        self._reset_options()
+        return self._vectors.copy()
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Keep the choices for `step_wait`."""
+        self._choices = [
+            self._menus[index].entry(int(action)) for index, action in enumerate(np.asarray(actions).reshape(-1))
+        ]
+
+    def step_wait(self) -> tuple[Vector, Vector, NDArray[np.bool_], list[dict[str, Any]]]:
+        """One wave, then the next episode of every member that ended."""
+        texts = [self._menus[index].action(choice) for index, choice in enumerate(self._choices)]
+        transitions = self.runner.advance([self._episodes[index] for index in range(self.num_envs)], texts)
+        rewards = np.array([transition.reward for transition in transitions], np.float32)
+        dones = np.array([transition.terminated or transition.truncated for transition in transitions])
+        infos: list[dict[str, Any]] = []
+        for index, transition in enumerate(transitions):
+            menu = self._menus[index]
+            if "failure" not in transition.info:
+                menu.observe(self._choices[index], transition.observation)
+            menu.vector(self._vectors[index])
+            self._returns[index] += transition.reward
+            self._lengths[index] += 1
+            info: dict[str, Any] = {**transition.info}
+            info["TimeLimit.truncated"] = transition.truncated and not transition.terminated
+            if dones[index]:
+                info["terminal_observation"] = self._vectors[index].copy()
+                elapsed = round(time.monotonic() - self._begun, 6)
+                info["episode"] = {"r": self._returns[index], "l": self._lengths[index], "t": elapsed}
+                info["backplay"] = self._ahead[index]
+                if "success" in info:
+                    info["is_success"] = info["success"]
+            infos.append(info)
+        ended = np.flatnonzero(dones).tolist()
+        if ended:
+            self._start(ended, [{} for _ in range(self.num_envs)])
+        return self._vectors.copy(), rewards, dones, infos
+
+    def _start(self, members: Sequence[int], options: Sequence[dict[str, Any]], ahead: bool = True) -> None:
+        """Start episodes; members with equal options start in one wave."""
+        groups: dict[str, list[int]] = {}
+        for index in members:
+            groups.setdefault(repr(options[index]), []).append(index)
+        begun: dict[int, tuple[Episode, str, Any]] = {}
+        for group in groups.values():
+            seeds = [int(self._rngs[index].integers(MAX_SEED)) for index in group]
+            begun.update(zip(group, self.runner.start(seeds, options[group[0]]), strict=True))
+        for index, (episode, text, info) in begun.items():
+            if index in self._episodes:
+                self._episodes[index].session.close()
+            self._episodes[index], self.reset_infos[index] = episode, {**info}
+            self._menus[index] = Menu(self.encoder, self.runner.spec, episode.task, text)
+            self._returns[index], self._lengths[index], self._ahead[index] = 0.0, 0, 0
+        ended = self._play_ahead(list(begun)) if ahead and self.backplay else []
+        for index in begun:
+            self._menus[index].vector(self._vectors[index])
+        if ended:
+            self._start(ended, [{} for _ in range(self.num_envs)], ahead=False)
+
+    def _play_ahead(self, members: Sequence[int]) -> list[int]:
+        """Lead some of the members a part of their expert's way; those whose episode ended by that."""
+        ways, ended = {}, []
+        for index in members:
+            expert = self._episodes[index].task.expert
+            if len(expert) > 1 and self._rngs[index].random() < self.backplay:
+                ways[index] = list(expert[: int(self._rngs[index].integers(len(expert)))])
+        while ways := {index: way for index, way in ways.items() if way and self._offered(index, way[0]) is not None}:
+            choices = {index: self._menus[index].actions.index(way.pop(0)) for index, way in ways.items()}
+            texts = [self._menus[index].action(choice) for index, choice in choices.items()]
+            transitions = self.runner.advance([self._episodes[index] for index in choices], texts)
+            for (index, choice), transition in zip(choices.items(), transitions, strict=True):
+                if "failure" in transition.info:
+                    ways[index].clear()
+                    continue
+                self._menus[index].observe(choice, transition.observation)
+                self._ahead[index] += 1
+                if transition.terminated or transition.truncated:
+                    ways[index].clear()
+                    ended.append(index)
+        return ended
+
+    def _offered(self, index: int, entry: str) -> str | None:
+        menu = self._menus[index]
+        return menu.offers[menu.actions.index(entry)] if entry in menu.actions else None
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which choices are on offer, for all members."""
+        return np.stack(self.env_method("action_masks"))
+
+    def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
+        """`action_masks` of some members; there are no other methods."""
+        if method_name != "action_masks" or args or kwargs:
+            raise AttributeError(f"members have no method {method_name!r}; they have action_masks()")
+        return [self._menus[index].masks() for index in self._get_indices(indices)]
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """An attribute of some members: `task`, `action_masks`, or what `set_attr` set."""
+        members = list(self._get_indices(indices))
+        if attr_name == "task":
+            return [self._menus[index].task for index in members]
+        if attr_name == "action_masks":
+            return [partial(self.env_method, "action_masks", indices=index) for index in members]
+        if attr_name not in self._attributes:
+            raise AttributeError(f"members have no attribute {attr_name!r}")
+        return [self._attributes[attr_name] for _ in members]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Keep a value that `get_attr` gives back."""
+        self._attributes[attr_name] = value
+
+    def env_is_wrapped(self, wrapper_class: type[AnyWrapper], indices: Indices = None) -> list[bool]:
+        """Whether members are wrapped: episodes are monitored here, other wrappers there are none."""
+        return [wrapper_class.__name__ == "Monitor" for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Let go of the world. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            for episode in self._episodes.values():
+                episode.session.close()
+            self.runner.close()
+
+
+def make_sb3_env(
+    env_id: str,
+    num_envs: int = 1,
+    seed: int | None = None,
+    *,
+    encoder: TextEncoder | None = None,
+    backplay: float = 0.0,
+    **options: Any,
+) -> AgentWorldVecEnv:
+    """A `VecEnv` for Stable-Baselines3, made in one line.
+
+    Args:
+        env_id: as for `gym.make`.
+        num_envs: how many episodes run at a time.
+        seed: member i draws its tasks from `seed + i`.
+        encoder: how texts become vectors.
+        backplay: the share of episodes that begin somewhere on their expert's way.
+        options: as for `gym.make`: `world`, `families`, `levels`, `split`, `max_steps` and the others.
+
+    >>> env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=2, seed=0, world="scripted")
+    >>> env.reset().shape == (2, env.encoder.size)
+    True
+    >>> env.close()
+    """
+    envs: Any = gym.make_vec(env_id, num_envs=num_envs, **options)
+    return AgentWorldVecEnv(envs.unwrapped.runner, num_envs, seed, encoder, backplay)

@@ -1,0 +1,1 @@
+"""How a judge scores predictions: the judge itself, its five dimensions, and the rows of AgentWorldBench."""

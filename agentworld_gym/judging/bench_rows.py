@@ -1,0 +1,299 @@
+"""The rows of a benchmark: AgentWorldBench's official files, or recorded sessions, turn by turn."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from agentworld_gym.contracts import Message
+from agentworld_gym.documents.json_lines import problem_of
+from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.errors import AnswerError, SpecError
+from agentworld_gym.prompting.changes import CHANGE, FULL, SAME, SCREEN, apply
+from agentworld_gym.prompting.parsing import MARKER
+from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.references import SOURCES, References, references_of
+from agentworld_gym.prompting.shorthand import restore, shorten
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.sight import shows
+from agentworld_gym.sessions.rerendering import prompts_for, rerendered, source_of, task_of
+from agentworld_gym.sessions.row import ContentSpan, Row, completed, row_of
+from agentworld_gym.text.escaping import unescape
+from agentworld_gym.worlds.registry import TINY_PROFILE, tiny_form
+
+Turns = Literal["last", "all", "drawn"]
+"""Which turns of a row: the one it stands at, all up to it, or one of these, drawn by seed and id."""
+
+Key = tuple[str, str, int, int]
+"""Domain, id, turn, and line, counted on from file to file: official rows repeat the first three, recordings may."""
+
+_CHANGES = (CHANGE, FULL, SAME, SCREEN)
+_KEYS = frozenset(Row.model_fields)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRow:
+    """One turn to predict.
+
+    `request` is what the model is sent; `current` the prompt of the turn without its closing request, which the judge
+    sees after the same history. `truth` is the observation as plain text, `spans` its pieces that are not
+    deterministic, `shown` what was seen before. `recorded` is the row itself where answers may refer to its
+    task's state.
+    """
+
+    key: Key
+    request: tuple[Message, ...]
+    current: str
+    truth: str
+    spans: tuple[ContentSpan, ...] = ()
+    shown: tuple[str, ...] = ()
+    profile: Profile | None = None
+    recorded: Row | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def domain(self) -> str:
+        """The id of the domain in this package."""
+        return self.key[0]
+
+    @property
+    def session(self) -> tuple[str, str]:
+        """The trajectory that the turn belongs to, as intervals are drawn over."""
+        return self.key[:2]
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """All messages before the turn's own."""
+        return self.request[:-1]
+
+    @property
+    def before(self) -> str:
+        """What was on the screen before the action."""
+        if self.domain in GRAPHICAL:
+            screens = (text for text in reversed(self.shown) if shows(self.domain, text))
+            return next(screens, self.shown[-1] if self.shown else "")
+        return self.shown[-1] if self.shown else ""
+
+    def observation(self, answer: str) -> str:
+        """The observation that a model's answer means: as it stands, what a change makes of the screen, or what it
+        refers to.
+
+        What does not fit the screen or the state stays as it was written. Only small models, which have compact
+        prompts, refer to anything, and may forget to call a change one.
+
+        Raises:
+            SpecError: as `source_of`.
+        """
+        try:
+            return self._read(answer)
+        except AnswerError:
+            return answer
+
+    def _read(self, answer: str) -> str:
+        compact = self.profile == "compact"
+        if self.domain not in GRAPHICAL:
+            known = self._known if compact else None
+            return answer if known is None else known.resolve(answer)
+        if compact or answer.startswith(_CHANGES):
+            answer = apply(shorten(self.domain, self.before) if compact else self.before, answer)
+        return restore(self.domain, answer) if compact else answer
+
+    @property
+    def _known(self) -> References | None:
+        task = None if self.recorded is None else source_of(self.recorded)
+        return None if task is None else references_of(self.domain, task.state)
+
+
+@dataclass(frozen=True)
+class BenchRows:
+    """The turns of some files, read from disk whenever they are iterated over.
+
+    Lines end at line feeds alone, so that rows may hold any other separator. Keys that no row has are passed over.
+
+    Args:
+        files: see `files_of`.
+        turns: which turns of each recorded session; a row without plain actions, as the official ones, stands for its
+            own turn alone.
+        domains: only these, by their ids in this package; None takes all.
+        limit: at most so many turns of each domain, the first ones.
+        seed: of the turns that are drawn.
+        tiny: whether a bundled model reads them: sessions that were recorded in other prompts than it knows are
+            rendered anew in these.
+    """
+
+    files: tuple[Path, ...]
+    turns: Turns = "last"
+    domains: frozenset[str] | None = None
+    limit: int | None = None
+    seed: int = 0
+    tiny: bool = False
+
+    def __iter__(self) -> Iterator[BenchRow]:
+        """All turns, in the order of the files.
+
+        Raises:
+            SpecError: a line is no row; names the file, the line, the key, its value and what was expected.
+        """
+        for line, row, turns in self._picked():
+            shown = rerendered(row, _known_to_tiny(row)) if self.tiny and _is_foreign(row) else row
+            for turn in turns:
+                yield bench_row(shown.at(turn), line)
+
+    def _picked(self) -> Iterator[tuple[int, Row, Sequence[int]]]:
+        """The rows of which turns are taken, each with its line and these turns."""
+        taken: Counter[str] = Counter()
+        for line, row in _rows(self.files):
+            if self.domains is not None and row.domain not in self.domains:
+                continue
+            turns = self._turns(row)
+            if self.limit is not None:
+                turns = turns[: self.limit - taken[row.domain]]
+            taken[row.domain] += len(turns)
+            if turns:
+                yield line, row, turns
+
+    def _turns(self, row: Row) -> Sequence[int]:
+        if self.turns == "last" or not row.actions:
+            return (row.turn_idx,)
+        if self.turns == "all":
+            return range(1, row.turn_idx + 1)
+        return (random.Random(f"{self.seed}/{row.task}/{row.id}").randint(1, row.turn_idx),)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many turns there are in each domain.
+
+        Raises:
+            SpecError: there are none, or the answers of one refer to a task that cannot be generated again.
+        """
+        found: Counter[str] = Counter()
+        for _, row, turns in self._picked():
+            found[row.domain] += len(turns)
+            if _refers(row):
+                source_of(row.at(turns[-1]))
+        if not found:
+            there = {row.domain for _, row, _ in replace(self, domains=None)._picked()}
+            wanted = f"rows of {', '.join(sorted(self.domains))}" if self.domains else "at least one row"
+            wanted += f"; there are some of {', '.join(sorted(there))}" if there else ""
+            raise SpecError(", ".join(map(str, self.files)), "rows", 0, wanted)
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def rendered(self) -> int:
+        """How many rows are rendered anew, because a bundled model does not know the prompts they were recorded in.
+
+        Raises:
+            SpecError: that cannot be done with a row; names it, its profile, and what helps.
+        """
+        if not self.tiny:
+            return 0
+        foreign = [row for _, row, _ in self._picked() if _is_foreign(row)]
+        for row in foreign:
+            if row.domain not in DOMAINS or task_of(row) is None:
+                expected = f"{TINY_PROFILE}, which a bundled model reads, or a session that can be rendered anew in it"
+                hint = f"`agentworld collect ENV --profile {TINY_PROFILE}` records some"
+                raise SpecError(f"row {row.id}", "profile", row.profile, f"{expected}; {hint}")
+        return len(foreign)
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits over what is asked: the files' content, the choice of turns, and whether any row is
+        rendered anew; not over `domains` and `limit`."""
+        chosen = f"{self.turns} {self.seed if self.turns == 'drawn' else ''}{' anew' if self.rendered else ''}"
+        digest = hashlib.sha256(chosen.encode())
+        for file in self.files:
+            with file.open("rb") as data:
+                digest.update(hashlib.file_digest(data, "sha256").digest())
+        return digest.hexdigest()[:16]
+
+
+def files_of(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The files that paths name: a file itself, and of a folder its `*_test.jsonl`, or else its `*.jsonl`.
+
+    Raises:
+        SpecError: a path names none.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = [path] if path.is_file() else sorted(path.glob("*_test.jsonl")) or sorted(path.glob("*.jsonl"))
+        if not inside:
+            raise SpecError("command line", "ROWS", str(path), "a .jsonl file, or a folder that holds some")
+        found += inside
+    return tuple(dict.fromkeys(found))
+
+
+def bench_row(row: Row, line: int) -> BenchRow:
+    """The turn that a row stands at.
+
+    >>> row = Row(task="os", id="a", system_str="", prompt=["noop, please"], current_prompt="noop", turn_idx=1,
+    ...           response=["**Environment Observation:**\\nx"], total_turns=1)
+    >>> found = bench_row(row, 7)
+    >>> found.key, found.request, found.current, found.truth
+    (('desktop', 'a', 1, 7), ({'role': 'user', 'content': 'noop, please'},), 'noop', 'x')
+    """
+    request = row.request()
+    seen = row.observations or tuple(map(_plain, row.response))
+    return BenchRow(
+        key=(row.domain, row.id, row.turn_idx, line),
+        request=tuple(request if row.system_str else request[1:]),
+        current=row.current_prompt,
+        truth=seen[-1],
+        spans=row.spans[-1] if row.spans else (),
+        shown=(row.first_observation, *seen[:-1]),
+        profile=row.profile,
+        recorded=row if _refers(row) else None,
+    )
+
+
+def _refers(row: Row) -> bool:
+    """Whether answers to a row may refer to its task's state."""
+    return row.profile == "compact" and row.domain in SOURCES
+
+
+def _known_to_tiny(row: Row) -> Prompts:
+    return prompts_for(row, TINY_PROFILE, tiny_form(load_spec(row.domain)))
+
+
+def _is_foreign(row: Row) -> bool:
+    """Whether a row was recorded in other prompts than a bundled model knows."""
+    if row.domain not in DOMAINS:
+        return True
+    known = _known_to_tiny(row)
+    return (row.profile, row.form or "full") != (known.profile, known.form)
+
+
+def _plain(response: str) -> str:
+    """The observation in an assistant message."""
+    head = response.lstrip()
+    return unescape(head.removeprefix(MARKER).removeprefix("\n") if head.startswith(MARKER) else response)
+
+
+def _rows(files: Sequence[Path]) -> Iterator[tuple[int, Row]]:
+    """The rows of some files, each with its line, counted on from one file to the next."""
+    lines = count(1)
+    for file in files:
+        with file.open("rb") as opened:
+            for (number, text), line in zip(enumerate(opened, 1), lines, strict=False):
+                if not text.strip():
+                    continue
+                try:
+                    data = orjson.loads(text)
+                except orjson.JSONDecodeError as error:
+                    found, reason = problem_of(text, error)
+                    torn = not text.endswith(b"\n") and "end of data" in error.msg
+                    cut = "the file ends within the line: " if torn else ""
+                    raise SpecError(file, f"line {number}", found, f"JSON ({cut}{reason})") from error
+                yield line, row_of(_known(data) if isinstance(data, dict) else data, file, f"line {number}")
+
+
+def _known(data: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a row, without those that no row has."""
+    return completed({key: value for key, value in data.items() if key in _KEYS})

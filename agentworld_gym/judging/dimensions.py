@@ -1,0 +1,56 @@
+"""The five-dimension rubric as a reward: a wave of verdicts on predictions, given by `agentworld_gym.judging.judge`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentworld_gym.contracts import Failure, FailureKind
+from agentworld_gym.judging.bench_rows import bench_row
+from agentworld_gym.judging.judge import Judge
+from agentworld_gym.prompting.parsing import Judgement
+from agentworld_gym.sessions.row import Row
+
+UNANSWERED = Failure(FailureKind.MALFORMED, "the judge gave no answer for this request", retryable=True)
+
+
+@dataclass(frozen=True)
+class DimensionJudge:
+    """Asks for a verdict on each prediction, all in one wave; what cannot be read is asked for again, and so is a
+    failure that may pass.
+
+    A verdict is readable where it has all five dimensions, in one block and on the scale. One that stays unreadable is
+    None: it was given, and the paper counts it as 0. No answer at all is a failure.
+
+    >>> from agentworld_gym.generators import ScriptedGenerator
+    >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["a"], current_prompt="ls",
+    ...           turn_idx=1, total_turns=1, actions=["ls"], observations=["a"], spans=[[]])
+    >>> scores = '{"format": 5, "factuality": 3, "consistency": 4, "realism": 4, "quality": 3}'
+    >>> verdict = '<final_evaluation>{"scores": ' + scores + '}</final_evaluation>'
+    >>> judge = DimensionJudge(Judge(ScriptedGenerator(lambda request: verdict)))
+    >>> [found.score for found in judge.judge([(row, "b")])]
+    [0.7]
+    """
+
+    judge_of_one: Judge
+
+    def judge(self, cases: Sequence[tuple[Row, str]]) -> list[Judgement | Failure | None]:
+        """One judgement for each row and the observation predicted for its last turn, in order."""
+        judge = self.judge_of_one
+        rows = [(bench_row(row, 0), prediction) for row, prediction in cases]
+        found: list[Judgement | Failure | None] = [UNANSWERED] * len(cases)
+        waiting = list(range(len(cases)))
+        for attempt in range(judge.tries):
+            if not waiting:
+                break
+            requests = [judge.request(*rows[place], attempt) for place in waiting]
+            for position, answer in judge.generator.submit(requests):
+                verdict = judge.read_whole(answer)
+                unreadable = isinstance(verdict, Failure) and not isinstance(answer, Failure)
+                found[waiting[position]] = None if unreadable else verdict
+            waiting = [place for place in waiting if _again(found[place])]
+        return found
+
+
+def _again(found: Judgement | Failure | None) -> bool:
+    return found is None or (isinstance(found, Failure) and found.retryable)

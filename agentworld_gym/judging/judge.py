@@ -1,0 +1,127 @@
+"""A judge that compares a predicted observation with the true one, in five dimensions.
+
+The protocol is that of AgentWorldBench (Qwen-AgentWorld, arXiv 2606.24597); the words are ours. The judge is shown the
+history that the model was given, and never any thinking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Message
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.errors import SpecError
+from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.judging.bench_rows import BenchRow
+from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement, parse_judgement, parse_verdict
+from agentworld_gym.prompting.templates import ticks
+from agentworld_gym.text.escaping import escape
+
+TRIES = 3
+BENCH_SAMPLING = Sampling(temperature=0.6, max_tokens=32768)
+"""How the official run samples, the model and the judge alike."""
+
+UNREADABLE = Failure(FailureKind.MALFORMED, "the judge's verdict cannot be read", retryable=True)
+
+CRITERIA: Mapping[str, str] = {
+    "format": "It has the form that this environment's observations have, with nothing added and nothing left out.",
+    "factuality": "What it says agrees with the real observation, as far as it could be known.",
+    "consistency": "It follows from the history and the action; nothing that was fixed before is contradicted.",
+    "realism": "What could not be known is believable and specific, as the real environment would show it.",
+    "quality": "It is complete and of the right length; an agent could go on from it as from the real observation.",
+}
+"""What the dimensions mean where a domain has no words of its own."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Asks a generator for a verdict on one prediction, and reads it.
+
+    Args:
+        generator: who judges.
+        sampling: how.
+        tries: how often a verdict is asked for before it is a failure.
+        handle: what results call the judge.
+    """
+
+    generator: Generator
+    sampling: Sampling = BENCH_SAMPLING
+    tries: int = TRIES
+    handle: str = ""
+
+    def request(self, row: BenchRow, prediction: str, attempt: int = 0) -> ChatRequest:
+        """The request for a verdict; `attempt` counts from 0 and draws another seed."""
+        seed = attempt if self.generator.supports_seed else None
+        return ChatRequest(judge_messages(row, prediction), self.sampling.seeded(seed))
+
+    def read(self, answer: Completion | Failure) -> Judgement | Failure:
+        """The verdict in an answer, as leniently as the benchmark reads it; thinking in it is passed over."""
+        if isinstance(answer, Failure):
+            return answer
+        return parse_judgement(answer.text, DIMENSIONS) or UNREADABLE
+
+    def read_whole(self, answer: Completion | Failure) -> Judgement | Failure:
+        """The verdict in an answer that a reward, or a choice of training data, is made of: whole, or unreadable."""
+        if isinstance(answer, Failure):
+            return answer
+        return parse_verdict(answer.text, DIMENSIONS) or UNREADABLE
+
+
+def judge_messages(row: BenchRow, prediction: str) -> list[Message]:
+    """What a judge is sent: how to judge in this domain, then the history, the truth and the prediction.
+
+    >>> row = BenchRow(("terminal", "a", 1, 1), ({"role": "user", "content": "ls please"},), "ls", "a.txt")
+    >>> system, user = judge_messages(row, "b.txt <think>")
+    >>> "please" in user["content"], "a.txt" in user["content"], "b.txt <\\\\think>" in user["content"]
+    (False, True, True)
+    """
+    texts = [message["content"] for message in row.history if message["role"] != "system"]
+    system = next((message["content"] for message in row.history if message["role"] == "system"), "")
+    user = _template().render(
+        part="user",
+        system=system,
+        past=list(zip(texts[::2], texts[1::2], strict=True)),
+        current=row.current,
+        truth=escape(row.truth),
+        prediction=escape(prediction),
+    )
+    return [Message(role="system", content=_system(row.domain)), Message(role="user", content=user.strip())]
+
+
+def judge_digest(judge: Judge) -> str:
+    """16 hexadecimal digits over all that makes a judge what it is: model, sampling, words and tries."""
+    parts = {name: value for name, (value, _) in judge.generator.describe().items()}
+    words = [_source(), dict(CRITERIA), *map(_system, sorted(ENGINES))]
+    return digest_of([parts, judge.sampling.as_dict(), judge.tries, words])
+
+
+@lru_cache(maxsize=32)
+def _system(domain: str) -> str:
+    from agentworld_gym.domain.spec import load_spec
+
+    title, criteria, kinds = f"one called {domain}", dict(CRITERIA), {}
+    try:
+        spec = load_spec(domain)
+    except SpecError:  # a domain of the benchmark that this package does not have
+        pass
+    else:
+        title, kinds = spec.title, dict(spec.observation.kinds)
+        criteria |= {name: text for name, text in spec.rubric.items() if name in CRITERIA}
+    return str(_template().render(part="system", title=title, criteria=criteria, kinds=kinds)).strip()
+
+
+def _source() -> str:
+    return files("agentworld_gym.evaluation").joinpath("judge.j2").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["ticks"] = ticks
+    return environment.from_string(_source())

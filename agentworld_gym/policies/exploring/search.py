@@ -1,0 +1,109 @@
+"""Pages that are opened, notes that are kept, and a few searches."""
+
+from __future__ import annotations
+
+import random
+import re
+from urllib.parse import urljoin, urlsplit
+
+from agentworld_gym.domain.task import Task
+from agentworld_gym.policies.exploring.explorer import Explorer, Words, call
+
+_ADDRESS = re.compile(r"https?://[^\s)\]>\"'|]+")
+_NOTED = re.compile(r"Key '([^']*)' (?:added|updated)")
+_REMOVED = re.compile(r"Key '([^']*)' removed")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+class SearchExplorer(Explorer):
+    """Opens pages of the state and of the hits, uses the memory in all its ways, and searches now and then."""
+
+    def __init__(self, task: Task, rng: random.Random) -> None:
+        super().__init__(task, rng)
+        self._words = Words(task, rng)
+        pages = task.state.get("pages", ())
+        self._addresses = {str(page["url"]): None for page in pages if "url" in page}
+        self._titles = [str(page["title"]) for page in pages if page.get("title")]
+        self._notes: dict[str, None] = {}
+        for page in pages:
+            self._follow(str(page.get("url", "")), str(page.get("content", "")))
+
+    def see(self, action: str, observation: str) -> None:
+        """Remember the addresses that were shown, and the keys of the notes."""
+        if (told := _NOTED.match(observation)) is not None:
+            self._notes[told[1]] = None
+        elif (told := _REMOVED.match(observation)) is not None:
+            self._notes.pop(told[1], None)
+        for address in _ADDRESS.findall(observation):
+            self._addresses.setdefault(address.rstrip(".,;:"))
+        opened = _ADDRESS.search(action)
+        if opened is not None:
+            self._follow(opened[0], observation)
+
+    def draft(self) -> str:
+        """One call."""
+        kind = self.weighted((("open", 0.5), ("unknown", 0.06), ("memory", 0.35), ("search", 0.06), ("wrong", 0.03)))
+        if kind == "memory":
+            return self._memory()
+        if kind == "search":
+            return call("web_search", query=self._query())
+        if kind == "wrong":
+            return self.rng.choice(
+                (
+                    call("web_extractor", address=self._unknown()),
+                    call("web_extractor", url=urlsplit(self._unknown()).netloc),
+                    call("dict_memory", key=self._key()),
+                    call("web_search", queries=[]),
+                    call("web_reader", url=self._unknown()),
+                )
+            )
+        address = self.rng.choice(list(self._addresses)) if self._addresses and kind == "open" else self._unknown()
+        if self.chance(0.15):
+            return call("web_extractor", url=address, goal=self._words.phrase)
+        return call("web_extractor", url=address)
+
+    def _memory(self) -> str:
+        """A use of the memory, right or wrong: the keys are few, so that they meet."""
+        operation = self.weighted(
+            (
+                ("add", 0.3 if self._notes else 1.5),
+                ("update", 0.22),
+                ("retrieve", 0.2),
+                ("retrieve_all", 0.13),
+                ("remove", 0.11),
+                ("remove_all", 0.04),
+            )
+        )
+        if operation.endswith("_all"):
+            return call("dict_memory", operation=operation)
+        known = list(self._notes)
+        # A key that is there for most of what needs one; for `add` it is a mistake.
+        again = known and self.chance(0.12 if operation == "add" else 0.85)
+        key = self.rng.choice(known) if again else self._key()
+        if operation in ("retrieve", "remove"):
+            return call("dict_memory", operation=operation, key=key)
+        if self.chance(0.04):
+            return call("dict_memory", operation=operation, key=key)
+        return call("dict_memory", operation=operation, key=key, value=self._words.text)
+
+    def _key(self) -> str:
+        key = self._words.word.lower()
+        return f"{key}_{self.rng.randint(1, 3)}" if self.chance(0.2) else key
+
+    def _query(self) -> str:
+        if self._titles and self.chance(0.5):
+            return self.rng.choice(self._titles).partition(" - ")[0]
+        return self._words.phrase
+
+    def _unknown(self) -> str:
+        """An address of a site that is there, or of none, without a page."""
+        word = self._words.word.lower()
+        if self._addresses and self.chance(0.8):
+            address = self.rng.choice(list(self._addresses))
+            return self.rng.choice((f"{address}-{word}", urljoin(address, f"/{word}"), urljoin(address, word)))
+        return f"https://www.{word}.example/"
+
+    def _follow(self, address: str, content: str) -> None:
+        for link in _LINK.findall(content):
+            if (whole := urljoin(address, link)).startswith("http"):
+                self._addresses.setdefault(whole)

@@ -1,0 +1,68 @@
+"""One episode as choices and vectors."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.checks.checks import output_of
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.policies.encoder import Memory, TextEncoder, Vector
+from agentworld_gym.screens.sight import Sight
+from agentworld_gym.screens.words import Words
+
+
+class Menu:
+    """One episode seen through its menu: choices become action texts, observations become vectors.
+
+    A task without a menu offers the domain's example actions. In a graphical domain an entry is on offer while its
+    element is on the screen.
+    """
+
+    def __init__(self, encoder: TextEncoder, domain: DomainSpec, task: Task, observation: str) -> None:
+        self.encoder, self.task = encoder, task
+        self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
+        self._output = re.compile(domain.observation.output) if domain.observation.output else None
+        self._sight, self._words = Sight(domain.id, [observation]), Words(domain.id)
+        shown = output_of(observation.removeprefix(task.instruction).lstrip(), self._output)
+        entries = [self._words.of_action(entry) for entry in self.actions]
+        self.memory: Memory = encoder.begin(task.instruction, entries, self._words.of_screen(shown, self._sight.nodes))
+        self._look()
+
+    def _look(self) -> None:
+        """See what is on offer; `finish` is, where nothing else is."""
+        self.offers = self._sight.offers(self.actions)
+        if not any(self.offers):
+            self.offers = ("finish", *self.offers[1:])
+        self.memory.offered = tuple([entry is not None for entry in self.offers])
+
+    def entry(self, choice: int) -> int:
+        """The entry a choice means; one that `masks()` rules out means the next one on offer, round the menu."""
+        count = len(self.actions)
+        places = (place % count for place in range(choice % count, choice % count + count))
+        return next(place for place in places if self.offers[place] is not None)
+
+    def action(self, choice: int) -> str:
+        """What a choice does."""
+        return self.offers[self.entry(choice)] or "finish"
+
+    def observe(self, choice: int, observation: str) -> None:
+        """Take in what a choice led to."""
+        entry = self.entry(choice)
+        self._sight.see(observation)
+        shown = self._words.of_screen(output_of(observation, self._output), self._sight.nodes)
+        self.encoder.update(self.memory, entry, shown)
+        self._look()
+
+    def vector(self, out: Vector | None = None) -> Vector:
+        """What the agent sees, written to `out` if that is given."""
+        return self.encoder.encode(self.memory, out)
+
+    def masks(self) -> NDArray[np.bool_]:
+        """Which choices there are."""
+        masks = np.zeros(self.encoder.max_menu, np.bool_)
+        masks[: len(self.actions)] = self.memory.offered
+        return masks

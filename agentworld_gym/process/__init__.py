@@ -1,0 +1,1 @@
+"""What this process asks of its machine: signals, worker processes, open files and number formats."""

@@ -1,0 +1,23 @@
+r"""References: a text written as what the initial state of a task already holds.
+
+A small model that has to print a page of a search, a file, or rows of a tool server's database errs somewhere in a copy
+of hundreds of tokens. It need not copy what the state holds, but may name it:
+
+    @https://lake.example/orvel             the page at that address, as the page reader shows it
+    @/repo/a.py                             a file with the numbers of its lines, as `read_file` shows it
+    @/repo/a.py:3-9                         some of its lines
+    @=/repo/a.py                            the file as it lies there
+    [2] @https://lake.example/orvel         a hit of a search: its address, title and date; the next line is its snippet
+    @orders:1038                            the row of the table `orders` whose key is 1038, as JSON
+    @orders:1038{order_id,status="sent"}    some of its keys, and another value
+
+`Blocks` are pages and files, `Rows` the tables. Both are exact: `resolve(refer(text)) == text` for every text. What
+looks like a reference and is none has a backslash more.
+"""
+
+from agentworld_gym.prompting.references.blocks import Blocks, Hit
+from agentworld_gym.prompting.references.grammar import References, UnknownReference
+from agentworld_gym.prompting.references.rows import Rows
+from agentworld_gym.prompting.references.sources import SOURCES, references_of
+
+__all__ = ["SOURCES", "Blocks", "Hit", "References", "Rows", "UnknownReference", "references_of"]

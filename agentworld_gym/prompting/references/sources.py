@@ -1,0 +1,92 @@
+"""What the initial state of a task holds that an answer may refer to, by domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from agentworld_gym.prompting.references.blocks import Blocks, Hit
+from agentworld_gym.prompting.references.grammar import References
+from agentworld_gym.prompting.references.rows import Rows
+from agentworld_gym.text.numbered_lines import numbered
+
+KEPT = 16
+"""States whose references are kept; those of a state of two million characters take some 60 MB."""
+
+State = Mapping[str, Any]
+
+
+def references_of(domain: str, state: State) -> References | None:
+    """What a text of a domain may refer to in a state; None where there is nothing.
+
+    Built once for a state, by its identity: it must not change later. They are kept for the states last asked for,
+    `KEPT` of them, and built anew for others: whoever steps more tasks in turn than that builds them at every step.
+
+    >>> print(references_of("swe", {"files": {"/repo/a.py": "import os"}}).resolve("@/repo/a.py"))
+         1	import os
+    >>> references_of("terminal", {"files": {"a.txt": "x"}}) is references_of("search", {}) is None
+    True
+    """
+    return _kept(domain, _Same(state)) if domain in SOURCES else None
+
+
+class _Same:
+    """A state that equals itself alone, so that results can be kept for it."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def __hash__(self) -> int:
+        return id(self.state)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.state is self.state
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(domain: str, same: _Same) -> References | None:
+    return SOURCES[domain](same.state)
+
+
+def _tables(state: State) -> References | None:
+    tables = state.get("tables")
+    if not isinstance(tables, Mapping):
+        return None
+    found = {
+        str(name): rows
+        for name, rows in tables.items()
+        if isinstance(rows, list | tuple) and rows and all(isinstance(row, Mapping) for row in rows)
+    }
+    return Rows(found) if found else None
+
+
+def _pages(state: State) -> References | None:
+    pages = state.get("pages")
+    if not isinstance(pages, list | tuple):
+        return None
+    blocks: dict[str, list[str]] = {}
+    hits: dict[str, Hit] = {}
+    for page in pages:
+        if isinstance(page, Mapping) and isinstance(page.get("url"), str) and isinstance(page.get("content"), str):
+            title, body = " ".join(str(page.get("title") or "").split()), page["content"].strip()
+            blocks[page["url"]] = (body if body.startswith("# ") else f"# {title}\n\n{body}").split("\n")
+            hits[page["url"]] = Hit(title, str(page.get("date") or "N/A"))
+    return Blocks(blocks, hits) if blocks else None
+
+
+def _files(state: State) -> References | None:
+    files = state.get("files")
+    if not isinstance(files, Mapping):
+        return None
+    blocks: dict[str, list[str]] = {}
+    for path, text in files.items():
+        if isinstance(text, str) and text and str(path).startswith("/"):
+            lines = text.removesuffix("\n").split("\n")
+            blocks[str(path)] = list(numbered(lines))
+            blocks[f"={path}"] = lines
+    return Blocks(blocks) if blocks else None
+
+
+SOURCES: Mapping[str, Callable[[State], References | None]] = {"mcp": _tables, "search": _pages, "swe": _files}
+"""The domains whose texts refer to their state."""

@@ -1,0 +1,153 @@
+"""Jinja templates of a domain: where they are found, what they are made of, and how they fail."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import (
+    BaseLoader,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+    meta,
+)
+
+from agentworld_gym.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.errors import SpecError
+from agentworld_gym.prompting.changes import diff, numbered
+from agentworld_gym.prompting.wordings import Reworded
+
+MOST_INDENT = 8
+"""How far JSON may be indented."""
+
+_TICKS = re.compile("`{3,}")
+
+
+class Templates:
+    """The templates of one domain and profile.
+
+    `sources` holds every template loaded so far, with all its parts.
+
+    Args:
+        spec: the domain; errors name its file.
+        folders: where templates lie, the first that has one wins; those that are not there are passed over.
+        profile: of the prompts, for errors.
+        wording: which of the system prompts that say the same (see `agentworld_gym.prompting.wordings`); 0 is the
+            written one.
+    """
+
+    def __init__(self, spec: DomainSpec, folders: Sequence[Path], profile: str, wording: int = 0) -> None:
+        loader: BaseLoader = FileSystemLoader([path for path in folders if path.is_dir()])
+        if wording:
+            loader = Reworded(loader, folders, spec.prompts, wording)
+        self._environment = _environment(loader)
+        self._spec, self._folders, self._profile = spec, folders, profile
+        self.sources: dict[str, str] = {}
+
+    def load(self, name: str, optional: bool = False) -> Any:
+        """A compiled template, by its path in the folders; None if it is optional and not there.
+
+        Raises:
+            SpecError: it is missing or broken, or includes one by a computed name.
+        """
+        try:
+            pending = [name]
+            while pending:
+                part = pending.pop()
+                if part in self.sources:
+                    continue
+                source = _source(self._environment, part)
+                self.sources[part] = source
+                for reference in meta.find_referenced_templates(self._environment.parse(source, part)):
+                    if reference is None:
+                        raise SpecError(part, "include", "a computed name", "the name of a template, written out")
+                    pending.append(reference)
+            return self._environment.get_template(name)
+        except TemplateNotFound as error:
+            if optional and error.name == name:
+                return None
+            raise self.missing(str(error.name)) from error
+        except TemplateSyntaxError as error:
+            raise SpecError(error.name or name, f"line {error.lineno}", error.message, "a Jinja template") from error
+
+    def inline(self, source: str, key: str) -> Template:
+        """A template that stands in the spec, under a key.
+
+        Raises:
+            SpecError: it is broken.
+        """
+        try:
+            template = self._environment.from_string(source)
+        except TemplateSyntaxError as error:
+            raise SpecError(self._spec.path, key, source, f"a Jinja template ({error.message})") from error
+        template.name = f"{self._spec.path}: {key}"
+        return template
+
+    def reads(self, variable: str) -> bool:
+        """Whether any template loaded so far reads a variable."""
+        parsed = (self._environment.parse(source, name) for name, source in self.sources.items())
+        return any(variable in meta.find_undeclared_variables(tree) for tree in parsed)
+
+    def missing(self, name: str) -> SpecError:
+        """What to say of a template that is in none of the folders."""
+        where = " or ".join(str(folder) for folder in self._folders)
+        return SpecError(
+            self._spec.path, f"the template {name} ({self._profile} profile)", None, f"that file in {where}"
+        )
+
+
+def render(template: Template, **variables: Any) -> str:
+    """A template filled in.
+
+    Raises:
+        SpecError: it cannot show what it was given.
+    """
+    try:
+        return template.render(variables)
+    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+        name = template.name or "a template"
+        raise SpecError(name, "rendering", str(error), "data that the template can show") from error
+
+
+def ticks(text: str) -> str:
+    """A fence that the text cannot close.
+
+    >>> ticks("plain"), ticks("a ```` b")
+    ('```', '`````')
+    """
+    return "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
+
+
+def _environment(loader: BaseLoader) -> BoundedEnvironment:
+    environment = BoundedEnvironment(
+        loader=loader,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        autoescape=False,
+    )
+    environment.add_filters({"tojson": _tojson, "ticks": ticks, "numbered": numbered, "diff": diff})
+    return environment
+
+
+def _tojson(value: Any, indent: int | None = None) -> str:
+    """JSON for people; the stock filter writes it for HTML, with \\u003c for <."""
+    return json.dumps(value, indent=None if indent is None else min(indent, MOST_INDENT), ensure_ascii=False)
+
+
+def _source(environment: BoundedEnvironment, name: str) -> str:
+    if environment.loader is None:
+        raise TemplateNotFound(name)
+    try:
+        return environment.loader.get_source(environment, name)[0]
+    except UnicodeDecodeError as error:
+        raise SpecError(name, "file", str(error), "a UTF-8 text") from error

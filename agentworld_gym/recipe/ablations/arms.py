@@ -1,0 +1,178 @@
+"""The arms of the ablations: what each learns from and is tested on, made of the same recorded sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from agentworld_gym.contracts import Message
+from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.recipe.data.conversations import cpt_sample, turn_samples
+from agentworld_gym.recipe.data.turn_weights import Weighting
+from agentworld_gym.recipe.thinking import Queries, Query, engine_samples
+from agentworld_gym.retrieval.demonstrations import Demonstrations, with_demonstrations
+from agentworld_gym.retrieval.index import StepIndex
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.sessions.pools import draw
+from agentworld_gym.sessions.rerendering import task_of
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.samples import Sample
+
+ArmName = Literal["base", "plain", "stateless", "full", "turns", "thinking", "retrieval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One way to train: whole `sessions`, or single turns, with everything else as said.
+
+    `weighted` weighs turns by their class, `state` tells the initial state, `change` writes screens as changes.
+    """
+
+    name: ArmName
+    says: str
+    sessions: bool = True
+    weighted: bool = True
+    state: bool = True
+    change: bool = True
+    thinking: bool = False
+    retrieval: bool = False
+
+
+ARMS: Mapping[str, Arm] = {
+    arm.name: arm
+    for arm in (
+        Arm("base", "whole sessions, turns weighed by class, initial state told, screens as changes"),
+        Arm("plain", "base, but all turns weigh alike", weighted=False),
+        Arm("stateless", "base, but nothing is said of the initial state", state=False),
+        Arm("full", "base, but screens are written whole", change=False),
+        Arm("turns", "single turns with their history; only the last answer is learned", sessions=False),
+        Arm("thinking", "turns, with the engine's thinking before the answer", sessions=False, thinking=True),
+        Arm("retrieval", "turns, with similar recorded steps in the request", sessions=False, retrieval=True),
+    )
+}
+"""All arms. Thinking and demonstrations never stand in a history, so that they need single turns to learn from."""
+
+COMPARED: tuple[tuple[str, ArmName, ArmName], ...] = (
+    ("loss weights by class against none", "base", "plain"),
+    ("detailed initial state against none", "base", "stateless"),
+    ("change form against full state", "base", "full"),
+    ("thinking against none", "thinking", "turns"),
+    ("retrieval against none", "retrieval", "turns"),
+)
+"""What is asked, the arm that has it, and the one that has not."""
+
+
+def arms_for(domains: Iterable[str]) -> list[Arm]:
+    """The arms that mean something for some domains: without a graphical one there is no change form.
+
+    >>> [arm.name for arm in arms_for(["terminal"])]
+    ['base', 'plain', 'stateless', 'turns', 'thinking', 'retrieval']
+    """
+    graphical = bool(set(domains) & set(GRAPHICAL))
+    return [arm for arm in ARMS.values() if graphical or arm.change]
+
+
+@dataclass(frozen=True)
+class ArmData:
+    """The samples of one arm.
+
+    Args:
+        arm: which.
+        index: of the steps of the training sessions, for the arm that is shown some.
+        profile: of the prompts.
+        turns: how many turns of a session are learned from, where they are learned one by one.
+        context_weight: weight of all that is not an answer.
+        k: steps that are shown.
+        max_chars: their characters, all together.
+    """
+
+    arm: Arm
+    index: StepIndex | None = None
+    profile: Profile = "compact"
+    turns: int = 3
+    context_weight: float = 0.1
+    k: int = 2
+    max_chars: int = 600
+
+    def prompts(self, domain: str) -> Prompts:
+        """The prompts of a domain."""
+        return _prompts(domain, self.profile, "change" if self.arm.change and domain in GRAPHICAL else "full")
+
+    def learned(self, rows: Iterable[Row]) -> Iterator[Sample]:
+        """What the arm learns from; `rows` can be iterated over again."""
+        if self.arm.sessions:
+            weighting = Weighting(rule="share" if self.arm.weighted else "equal")
+            for row in rows:
+                yield self._told(cpt_sample(row, self.prompts(row.domain), weighting, self.context_weight), row)
+            return
+        for query in self._queries(rows):
+            sample = next(engine_samples([query]), None) if self.arm.thinking else query.plain
+            if sample is not None:
+                sample = self._shown(sample, query.row, query.row.turn_idx)
+                yield sample.model_copy(update={"context_weight": self.context_weight})
+
+    def tested(self, row: Row, most: int) -> list[Sample]:
+        """What the arm is tested on: one sample whose answers are all turns of a session, or samples of single turns.
+
+        Of single turns there are `most` a session, drawn by its id, so that all such arms are tested on the same.
+        """
+        prompts = self.prompts(row.domain)
+        if self.arm.sessions:
+            return [self._told(cpt_sample(row, prompts, Weighting(rule="equal")), row)]
+        drawn = sorted(range(1, row.turn_idx + 1), key=lambda turn: draw(f"tested/{row.id}/{turn}"))[:most]
+        samples = enumerate(turn_samples(row, prompts), 1)
+        return [self._shown(sample, row, turn) for turn, sample in samples if turn in drawn]
+
+    def _queries(self, rows: Iterable[Row]) -> Iterator[Query]:
+        """Turns of each domain, which take turns, so that the first samples tell of all of them."""
+        waiting = [
+            iter(Queries(_OfDomain(rows, domain), None, self.profile, self.prompts(domain).form, False, self.turns))
+            for domain in sorted({row.domain for row in rows})
+        ]
+        while waiting:
+            for queries in list(waiting):
+                query = next(queries, None)
+                if query is None:
+                    waiting.remove(queries)
+                else:
+                    yield query
+
+    def _shown(self, sample: Sample, row: Row, turn: int) -> Sample:
+        if not self.arm.retrieval or self.index is None:
+            return sample
+        shown = _demonstrations(self.index, self.prompts(row.domain), self.k, self.max_chars)
+        return with_demonstrations(sample, shown, row, turn)
+
+    def _told(self, sample: Sample, row: Row) -> Sample:
+        if self.arm.state:
+            return sample
+        task = task_of(row)
+        if task is None:
+            return sample
+        bare = task.model_copy(update={"state": {}, "hidden": {}})
+        system = Message(role="system", content=self.prompts(row.domain).system(bare, row.controls))
+        return sample.model_copy(update={"messages": (system, *sample.messages[1:])})
+
+
+@dataclass(frozen=True, slots=True)
+class _OfDomain:
+    """The sessions of one domain, as often as they are asked for."""
+
+    rows: Iterable[Row]
+    domain: str
+
+    def __iter__(self) -> Iterator[Row]:
+        return (row for row in self.rows if row.domain == self.domain)
+
+
+@lru_cache(maxsize=16)
+def _prompts(domain: str, profile: Profile, form: Form) -> Prompts:
+    return Prompts(load_spec(domain), profile=profile, form=form)
+
+
+@lru_cache(maxsize=16)
+def _demonstrations(index: StepIndex, prompts: Prompts, k: int, max_chars: int) -> Demonstrations:
+    return Demonstrations(index, prompts, k, max_chars)

@@ -1,0 +1,102 @@
+"""Ways through a task for recording: experts, menu agents, mixtures of both, explorers, and explorers beside these.
+
+A way yields actions and is sent what each of them showed, so that one that reads and one that does not look alike.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from agentworld_gym.domain.task import Task
+from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
+from agentworld_gym.policies.ways import expert_policy, explore_policy, menu_policy, mixed_policy
+from agentworld_gym.recipe.config import CollectConfig, PolicyName
+from agentworld_gym.screens.sight import Way
+from agentworld_gym.tasks.solvers import ControlCase, control_cases
+
+AWARE = "aware"
+"""The policy of sessions in which a solver faces a control that it knows."""
+EXPLORED = (8, 20)
+"""The fewest and the most actions of an explorer, but for the terminal's."""
+BLENDED = (3, 10)
+"""The fewest and the most explored actions beside another agent's, but for the terminal's."""
+
+_FILE = re.compile(r"[A-Za-z][\w./-]*\.[a-z]+")
+
+
+def policy_shares(domain: str, shares: Mapping[PolicyName, float]) -> dict[PolicyName, float]:
+    """The policies that can play a domain, with their shares: exploring needs an explorer of the domain.
+
+    >>> policy_shares("mcp", {"expert": 1, "explore": 2}), policy_shares("chess", {"expert": 1, "explore": 2})
+    ({'expert': 1, 'explore': 2}, {'expert': 1})
+    """
+    explored = domain == "terminal" or domain in EXPLORERS
+    return {name: share for name, share in shares.items() if explored or name not in ("explore", "blend")}
+
+
+def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) -> list[ControlCase]:
+    """The controls that a domain has solvers for, in some families and levels; none for a domain without solvers."""
+    try:
+        cases = control_cases(domain)
+    except ModuleNotFoundError as error:
+        if error.name != f"agentworld_gym.tasks.{domain}.controlled":
+            raise
+        return []
+    wanted = set(levels)
+    return [case for case in cases if case.family in families and case.level in wanted]
+
+
+def way(policy: PolicyName, task: Task, rng: random.Random, config: CollectConfig) -> Way:
+    """The actions of a policy on a task; equal random numbers give equal actions."""
+    return _WAYS[policy](task, rng, config)
+
+
+def _explore(task: Task, rng: random.Random, config: CollectConfig) -> Way:
+    if task.domain == "terminal":
+        return explore_policy(task, rng, rng.randint(4, 10))
+    return explore(task, rng, rng.randint(*EXPLORED))
+
+
+def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Way:
+    """One of the policies that follow the task, with explored actions in between."""
+    if task.domain == "terminal":
+        ways = (expert_policy(task), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
+        return _blend_terminal(task, rng, rng.choice(ways))
+    # An expert who passes over what the exploring made impossible is one who errs with probability 0.
+    ways = (mixed_policy(task, rng, 0.0), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
+    return explore_beside(rng.choice(ways), task, rng, rng.randint(*BLENDED))
+
+
+def _blend_terminal(task: Task, rng: random.Random, way: Way) -> Way:
+    """A way through a terminal task with looks around: at what was there, and at the files it touches."""
+    touched: list[str] = []
+    finish: list[str] = []
+    for action in way:
+        if action.startswith("finish"):
+            finish.append(action)
+        else:
+            yield action
+            touched += _FILE.findall(action)
+        while rng.random() < 0.4:
+            if touched and rng.random() < 0.6:
+                yield _look(rng, touched)
+            else:
+                yield from explore_policy(task, rng, 2 if rng.random() < 0.2 else 1)
+    yield from finish
+
+
+def _look(rng: random.Random, names: Sequence[str]) -> str:
+    """A command that shows what became of one of some files."""
+    name = rng.choice(names)
+    return rng.choice([f"cat {name}"] * 5 + [f"wc -l {name}", f"head -n 1 {name}", "ls", "ls -1", f"stat -c %a {name}"])
+
+
+_WAYS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Way]] = {
+    "expert": lambda task, rng, config: expert_policy(task),
+    "mixed": lambda task, rng, config: mixed_policy(task, rng, config.slip),
+    "menu": lambda task, rng, config: menu_policy(task, rng),
+    "explore": _explore,
+    "blend": _blend,
+}

@@ -1,0 +1,173 @@
+"""Sessions of grounded worlds by number, one row each."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from agentworld_gym.documents.strict import validated
+from agentworld_gym.domain.spec import DomainSpec, Form
+from agentworld_gym.domain.task import Split, Task, split_seed
+from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.errors import SpecError
+from agentworld_gym.fingerprint import digest_of, installed
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.policies import AWARE, policy_shares, solver_cases, way
+from agentworld_gym.recipe.collect.session import Take
+from agentworld_gym.recipe.config import CollectConfig, PolicyName
+from agentworld_gym.screens.sight import Way
+from agentworld_gym.sessions.row import FORMAT, OFFICIAL_NAMES, Provenance, Row
+from agentworld_gym.tasks import generate
+from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.worlds.registry import WorldOptions, open_world
+
+T = TypeVar("T")
+TASK_SEEDS = 1_000_000
+STRENGTHS = (0.1, 0.2, 0.3, 0.5)
+CASE_SHARE = 0.5
+"""Share of the disturbed sessions that a solver plays which knows the control, where the domain has one."""
+
+
+class Recorder:
+    """Plays sessions by number: the domains take turns, all else is drawn from the seed, the split and the number.
+
+    `recording` is a digest of everything that decides what is recorded.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> recorder = Recorder([load_spec("terminal")], CollectConfig(), seed=0)
+    >>> row = recorder.row(3)
+    >>> row == recorder.row(3), row.task, len(row.actions) == row.turn_idx
+    (True, 'terminal', True)
+
+    Raises:
+        SpecError: a domain has no grounded world or no task families, or nothing of what the configuration asks for.
+    """
+
+    def __init__(self, specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split = "train") -> None:
+        if not specs:
+            raise SpecError("collect", "domains", [], "at least one domain")
+        self._seed, self._split = seed, split
+        self._stages = [_Stage(spec, config) for spec in specs]
+        self._round = [stage for stage in self._stages for _ in range(config.mix.get(stage.spec.id, 1))]
+        self.recording = digest_of(
+            {
+                "stages": [[stage.provenance.fingerprint, stage.prompts.digest] for stage in self._stages],
+                "config": config.model_dump(mode="json"),
+                "seed": seed,
+                "split": split,
+                "format": FORMAT,
+            }
+        )
+
+    def row(self, number: int) -> Row | None:
+        """The session of that number; None if it has no turn, because its agent finished at once."""
+        stage = self._round[number % len(self._round)]
+        name = f"{self._seed}/{self._split}/{number}"
+        rng = random.Random(name)
+        part = stage.cast(rng, random.Random(f"controls/{name}"), self._split)
+        take = stage.play(part, rng)
+        if not take.actions:
+            return None
+        task, domain = part.task, stage.spec.id
+        data = {
+            "task": OFFICIAL_NAMES.get(domain, domain),
+            "id": f"{domain}-{self._split}-{self._seed}-{number}",
+            "number": number,
+            "task_id": task.id,
+            "family": task.family,
+            "level": task.level,
+            "seed": task.seed,
+            "split": self._split,
+            "policy": part.policy,
+            "profile": stage.prompts.profile,
+            "form": stage.prompts.form,
+            "controls": task.controls,
+            "control_seed": task.control_seed,
+            "provenance": stage.provenance.model_copy(update={"recording": self.recording}),
+            **take.fields(),
+        }
+        return validated(Row, data, str(data["id"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A task, the name of who plays it, and how."""
+
+    task: Task
+    policy: str
+    way: Way
+
+
+class _Stage:
+    """One domain, ready to play."""
+
+    def __init__(self, spec: DomainSpec, config: CollectConfig) -> None:
+        if spec.id not in ENGINES:
+            raise SpecError(spec.path, "id", spec.id, f"a domain with a grounded world: {', '.join(sorted(ENGINES))}")
+        self.spec, self._config = spec, config
+        known = sorted(spec.tasks.families)
+        self._families = [name for name in known if not config.families or name in config.families]
+        if not self._families:
+            expected = f"some of {', '.join(known)}" if known else "a domain with task families"
+            raise SpecError("collect", f"families of {spec.id}", list(config.families), expected)
+        self._policies = policy_shares(spec.id, config.policies)
+        if not self._policies:
+            raise SpecError("collect", "policies", list(config.policies), f"some that can play {spec.id}, as expert")
+        self._cases = solver_cases(spec.id, self._families, config.levels) if config.controls_share else []
+        form: Form = config.form if spec.observation.restate else "full"
+        self.prompts = Prompts(spec, profile=config.profile, form=form)
+        world = open_world("grounded", WorldOptions(spec))
+        self._runner = EpisodeRunner(spec, world, TaskSource(spec), max_steps=config.max_turns)
+        parts = world.fingerprint.parts
+        self.provenance = Provenance(
+            source="collect",
+            engine=spec.id,
+            variant=parts["engine"].value.partition(":")[2],
+            libraries={library: parts[library].value for library in ENGINES[spec.id].libraries},
+            fingerprint=world.fingerprint.digest,
+            package=installed("agentworld-gym"),
+        )
+
+    def cast(self, rng: random.Random, disturbance: random.Random, split: Split) -> _Part:
+        """A task and who plays it.
+
+        The draws of `disturbance` are apart, so that a session without controls is the same whatever their share.
+        """
+        family, level = rng.choice(self._families), _draw(rng, self._config.levels)
+        seed = split_seed(split, rng.randrange(TASK_SEEDS))
+        policy: PolicyName = _draw(rng, self._policies)
+        controls: dict[str, float] = {}
+        case = None
+        if self.spec.controls and disturbance.random() < self._config.controls_share:
+            if self._cases and disturbance.random() < CASE_SHARE:
+                case = disturbance.choice(self._cases)
+                family, level, controls = case.family, case.level, {case.control: case.strength}
+            else:
+                names = disturbance.sample(sorted(self.spec.controls), disturbance.choice((1, 1, 2)))
+                controls = {name: disturbance.choice(STRENGTHS) for name in names}
+        task = generate(self.spec.id, family, level, seed)
+        if controls:
+            disturbed = {"controls": controls, "control_seed": disturbance.randrange(TASK_SEEDS)}
+            task = task.model_copy(update=disturbed)
+        if case is not None:
+            return _Part(task, AWARE, case.aware(task))
+        return _Part(task, policy, way(policy, task, rng, self._config))
+
+    def play(self, part: _Part, rng: random.Random) -> Take:
+        """Play a task to its end, and at times look at the state with the task's probes."""
+        take = Take(self._runner, self.prompts, part.task)
+        try:
+            if take.play(part.way) and rng.random() < self._config.probe_share:
+                probes = [check.probes for check in part.task.success if check.probes]
+                rng.shuffle(probes)
+                take.look(probes)
+            return take
+        finally:
+            take.close()
+
+
+def _draw(rng: random.Random, shares: Mapping[T, float]) -> T:
+    return rng.choices(list(shares), list(shares.values()))[0]

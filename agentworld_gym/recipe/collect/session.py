@@ -1,0 +1,130 @@
+"""One session of a grounded world while it is being recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentworld_gym.contracts import Action, ActionKind, Failure
+from agentworld_gym.domain.task import Task
+from agentworld_gym.engines import Machine, Scalar
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.screens.sight import Sight, Way, current, on_screen
+from agentworld_gym.sessions.row import Change, ContentSpan, changes_between
+from agentworld_gym.worlds.grounded import GroundedSession
+
+
+class Take:
+    """Starts a task's episode and keeps what each action of it shows and changes."""
+
+    def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task) -> None:
+        self._runner, self._prompts, self._task = runner, prompts, task
+        ((self._episode, _, _),) = runner.start([task.seed or 0], {"task": task})
+        self._before = self._seen = self.first_observation = self._episode.session.observation
+        self._state = self.initial_state = dict(self._machine.state())
+        self.prompts: list[str] = []
+        self.responses: list[str] = []
+        self.actions: list[str] = []
+        self.observations: list[str] = []
+        self.spans: list[tuple[ContentSpan, ...]] = []
+        self.changes: list[tuple[Change, ...]] = []
+        self.finish: str | None = None
+        self.probes = 0
+        self.success: bool | None = False
+        self.score: float | None = 0.0
+
+    def play(self, way: Way) -> bool:
+        """Let an agent act until it stops, finishes, or its turns are used up; whether the world can go on."""
+        way = on_screen(way, self._task.domain, self._episode.observation)
+        text = next(way, None)
+        while text is not None:
+            confirming, steps = self._episode.confirming, self._episode.steps
+            action = self._parse(text)
+            (step,) = self._runner.advance([self._episode], [text])
+            failed = "failure" in step.info
+            if action.kind is ActionKind.FINISH or (action.kind is ActionKind.CONFIRM and confirming):
+                self.finish = text
+            elif self._episode.steps > steps:
+                self._keep(action, step.observation)
+            if failed:
+                self.success = self.score = None
+                return False
+            if step.terminated or step.truncated:
+                self.success, self.score = step.info.get("success"), step.info.get("score")
+                return True
+            try:
+                text = way.send(step.observation)
+            except StopIteration:
+                text = None
+        return True
+
+    def look(self, probes: Sequence[Sequence[str]]) -> None:
+        """Further turns, which the agent did not ask for: every action of some probes, as far as the screen allows."""
+        sight = Sight(self._task.domain, self._episode.observations)
+        for probe in probes:
+            for planned in probe:
+                text = sight.resolve(planned)
+                if text is None:
+                    break
+                action = self._parse(text)
+                (answer,) = self._runner.world.step([self._episode.session], [action])
+                if isinstance(answer, Failure):
+                    return
+                self._keep(action, answer.text)
+                sight.see(answer.text)
+                self.probes += 1
+
+    def close(self) -> None:
+        """Free the machine."""
+        self._episode.session.close()
+
+    def fields(self) -> dict[str, Any]:
+        """What a row tells of the session, beside where it comes from."""
+        last = self.prompts[-1]
+        return {
+            "system_str": self._prompts.system(self._task, self._task.controls),
+            "prompt": (*self.prompts[:-1], last + self._prompts.closing),
+            "response": self.responses,
+            "current_prompt": last,
+            "turn_idx": len(self.actions),
+            "total_turns": len(self.actions),
+            "actions": self.actions,
+            "first_observation": self.first_observation,
+            "observations": self.observations,
+            "spans": self.spans,
+            "initial_state": self.initial_state,
+            "changes": self.changes,
+            "fields_changed": tuple(map(len, self.changes)),
+            "finish": self.finish,
+            "probes": self.probes,
+            "success": self.success,
+            "score": self.score,
+        }
+
+    @property
+    def _machine(self) -> Machine:
+        session = self._episode.session
+        assert isinstance(session, GroundedSession)
+        return session.machine
+
+    def _parse(self, text: str) -> Action:
+        return self._runner.parser.parse(text, self._task.tools)
+
+    def _keep(self, action: Action, shown: str) -> None:
+        """One turn more. What cannot be read as an action never reached the machine."""
+        spans: tuple[ContentSpan, ...] = ()
+        after: dict[str, Scalar] = self._state
+        if action.error is None:
+            after = dict(self._machine.state())
+            found = (span for span in self._machine.spans if span.kind != "deterministic")
+            spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in found)
+        turn = len(self.prompts) + 1
+        self.prompts.append(self._prompts.turn(self._task, turn, action, self._seen, self._before))
+        self.responses.append(self._prompts.past(self._task, self._seen, shown))
+        self.actions.append(action.raw)
+        self.observations.append(shown)
+        self.spans.append(spans)
+        self.changes.append(changes_between(self._state, after))
+        self._before, self._seen = self._seen, current(self._task.domain, self._seen, shown)
+        self._state = after

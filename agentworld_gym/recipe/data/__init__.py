@@ -1,0 +1,1 @@
+"""From recorded sessions to tokens: filters, weights, drills, samples, tokenizers and stores."""

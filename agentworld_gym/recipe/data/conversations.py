@@ -1,0 +1,122 @@
+"""Recorded sessions as samples to learn from: one for a whole session, or one for each of its turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentworld_gym.contracts import Message
+from agentworld_gym.domain.spec import DOMAINS
+from agentworld_gym.prompting.ledger import with_ledger
+from agentworld_gym.prompting.parsing import OUTPUT_TAG, parse_completion
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
+from agentworld_gym.sessions.pools import group_of
+from agentworld_gym.sessions.rerendering import (
+    conversation,
+    ledgers_of,
+    must_have_task,
+    prompts_for,
+    remessage,
+    turns_of,
+)
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.samples import Sample
+from agentworld_gym.text.escaping import escape
+
+
+def cpt_sample(
+    row: Row,
+    prompts: Prompts | None = None,
+    weighting: Weighting | None = None,
+    context_weight: float = 0.0,
+) -> Sample:
+    """A whole session: a user message is an action, an assistant message what it showed (Qwen-AgentWorld, arXiv
+    2606.24597, continual pre-training). No prompt ends with a closing request and nothing is thought.
+
+    Args:
+        row: the session.
+        prompts: what the messages are rendered with; None keeps the profile and form of the row. In the change form an
+            assistant message is the change. In the full profile that differs from what a language world sends, whose
+            history holds whole screens: there take `turn_samples`.
+        weighting: how much each turn counts; None weighs by class, see `weights`.
+        context_weight: weight of all that is not an assistant message.
+
+    Raises:
+        SpecError: as `remessage`.
+    """
+    prompts = prompts or _changes_of(row)
+    messages = row.messages() if prompts is None else remessage(row, prompts)
+    return Sample(
+        id=row.id,
+        domain=row.domain,
+        messages=tuple(messages),
+        weights=tuple(_weights(row, weighting or Weighting())),
+        context_weight=context_weight,
+        group=group_of(row),
+    )
+
+
+def turn_samples(
+    row: Row,
+    prompts: Prompts | None = None,
+    weighting: Weighting | None = None,
+    context_weight: float = 0.0,
+) -> Iterator[Sample]:
+    """A sample for each turn: the request as a language world sends it, and the completion to write.
+
+    Where prompts end with a closing request, the completion stands in the output tag that it asks for. Turns of weight
+    0 are left out. The arguments are those of `cpt_sample`, but that no weighting weighs all turns alike. A row whose
+    task cannot be generated again keeps its own messages.
+
+    Raises:
+        SpecError: as `remessage`.
+    """
+    prompts = prompts or _changes_of(row)
+    task = None if prompts is None else must_have_task(row, prompts)
+    if prompts is None or task is None:
+        history, closing = row.messages(), row.closing
+        completions = [_tagged(parse_completion(text)) if closing else text for text in row.response]
+    else:
+        turns, closing = list(turns_of(row, prompts, task)), prompts.closing
+        ledgers = ledgers_of(row, prompts, task)
+        told = [
+            (user, prompts.past(task, before, shown, ledger))
+            for (user, before, shown), ledger in zip(turns, ledgers, strict=True)
+        ]
+        history = conversation(row, prompts, task, told)
+        answers = [prompts.answer(task, *seen) for _, *seen in turns]
+        completions = [
+            with_ledger(_tagged(answer) if closing else prompts.observation(answer), escape(ledger), bool(closing))
+            for answer, ledger in zip(answers, ledgers, strict=True)
+        ]
+    weights = _weights(row, weighting or Weighting(rule="equal"))
+    for turn, (completion, weight) in enumerate(zip(completions, weights, strict=True), 1):
+        if not weight:
+            continue
+        *past, asked = history[: 2 * turn]
+        request = Message(role="user", content=asked["content"] + closing)
+        yield Sample(
+            id=f"{row.id}/{turn}",
+            domain=row.domain,
+            messages=(*past, request, Message(role="assistant", content=completion)),
+            weights=(*[0.0] * (turn - 1), weight),
+            context_weight=context_weight,
+            group=group_of(row),
+        )
+
+
+def _weights(row: Row, weighting: Weighting) -> list[float]:
+    """The weights of all turns: by what was done and shown, in whatever form a model writes it."""
+    asked = row.actions or (*row.prompt[:-1], row.current_prompt)
+    return turn_weights(row.id, asked, row.observations or row.response, weighting, row.domain)
+
+
+def _changes_of(row: Row) -> Prompts | None:
+    """The prompts of a row in the change form whose messages hold whole screens, as those of the full profile do."""
+    if row.form != "change" or row.profile != "full" or row.domain not in DOMAINS:
+        return None
+    return prompts_for(row)
+
+
+def _tagged(text: str) -> str:
+    return f"<{OUTPUT_TAG}>\n{escape(text)}\n</{OUTPUT_TAG}>"

@@ -1,0 +1,262 @@
+"""Drills: short made-up sessions that a model can only answer by looking up what it was told.
+
+A model from scratch learns late to copy from its prompt, and only the words that it has seen copied. Drills ask for
+nothing else: tables and questions for their rows, files and pages and questions for their lines, numbered lines that
+change and are asked for again. Answers refer to what they repeat where a domain's own answers do. Names and values are
+drawn from words of the sessions and from letters and digits at random, so that any word can be copied, and each answer
+is short, so that there are many.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.contracts import Message
+from agentworld_gym.prompting.references import Blocks, Rows
+from agentworld_gym.sessions.samples import Sample
+from agentworld_gym.text.numbered_lines import numbered
+
+DOMAIN = "drill"
+QUESTIONS = 8
+"""Questions of a drill at most."""
+
+LEARNT = 2000
+"""Samples whose words drills are made of."""
+
+_WORD = re.compile(r"[A-Za-z]{3,}(?:_[A-Za-z]+)*")
+
+_RARE = 0.15
+"""Share of the words that are random letters."""
+
+
+def drill_samples(words: Sequence[str], seed: int, count: int) -> Iterator[Sample]:
+    """Drills by number; equal arguments give equal ones.
+
+    Args:
+        words: from which names and values are drawn.
+        seed: of all draws.
+        count: how many.
+
+    >>> [sample] = drill_samples(["red", "green", "blue"], 0, 1)
+    >>> sample.messages[0]["role"], sample.domain, set(sample.weights)
+    ('system', 'drill', {1.0})
+    """
+    for number in range(count):
+        rng = random.Random(f"{seed}/drill/{number}")
+        kind = rng.choice(sorted(_DRILLS))
+        system, turns = _DRILLS[kind](_Words(words, rng), rng)
+        messages = [Message(role="system", content=system)]
+        for asked, answer in turns:
+            messages += [Message(role="user", content=asked), Message(role="assistant", content=answer)]
+        name = f"drill-{seed}-{number}"
+        yield Sample(id=name, domain=DOMAIN, messages=tuple(messages), weights=(1.0,) * len(turns), group=name)
+
+
+def with_drills(samples: Iterable[Sample], seed: int, count: int) -> Iterator[Sample]:
+    """Samples, and behind them drills in words of the first of them.
+
+    >>> list(with_drills([], 0, 5))
+    []
+    """
+    words: set[str] = set()
+    for number, sample in enumerate(samples):
+        if count and number < LEARNT:
+            words |= {word for message in sample.messages for word in _WORD.findall(message["content"])}
+        yield sample
+    if words:
+        yield from drill_samples(sorted(words), seed, count)
+
+
+class _Words:
+    """Names and values at random."""
+
+    def __init__(self, words: Sequence[str], rng: random.Random) -> None:
+        self._words, self._rng = words, rng
+
+    def word(self) -> str:
+        if self._rng.random() < _RARE:
+            return "".join(self._rng.choices(string.ascii_lowercase, k=self._rng.randint(2, 7)))
+        return self._rng.choice(self._words)
+
+    def value(self) -> str:
+        """A word, some words, or a number."""
+        chance = self._rng.random()
+        if chance < 0.3:
+            return str(self._rng.randrange(10 ** self._rng.randint(1, 5)))
+        return " ".join(self.word() for _ in range(1 if chance < 0.6 else self._rng.randint(2, 5)))
+
+    def names(self, count: int) -> list[str]:
+        """Different words."""
+        found: dict[str, None] = {}
+        while len(found) < count:
+            found[self.word() + ("" if self._rng.random() < 0.7 else str(self._rng.randrange(100)))] = None
+        return list(found)
+
+
+_Drill = Callable[[_Words, random.Random], tuple[str, list[tuple[str, str]]]]
+
+
+def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Rows, asked for by their first cell or by another one."""
+    columns = words.names(rng.randint(2, 5))
+    rows = [[name, *(words.value() for _ in columns[1:])] for name in words.names(rng.randint(3, 16))]
+    lines = [f"# {words.word()} {'|'.join(columns)}", *("|".join(row) for row in rows)]
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        row = rng.choice(rows)
+        if rng.random() < 0.6:
+            told = ", ".join(f'"{name}": "{cell}"' for name, cell in zip(columns, row, strict=True))
+            turns.append((f'> {{"name": "get", "arguments": {{"{columns[0]}": "{row[0]}"}}}}', f"{{{told}}}"))
+        else:
+            place = rng.randrange(1, len(columns))
+            turns.append((f'> {{"name": "{columns[place]}", "arguments": {{"of": "{row[0]}"}}}}', row[place]))
+    return "\n".join(lines), turns
+
+
+def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Rows as JSON, asked for one by one, or all that have a value, whole or some of their keys, or changed."""
+    tables = {name: _rows(words, rng) for name in words.names(rng.randint(1, 3))}
+    known = Rows(tables)
+    held = {name: [dict(row) for row in rows] for name, rows in tables.items()}
+    lines = [line for name, rows in tables.items() for line in (f"# {name}", *map(_json, rows))]
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        name = rng.choice(list(held))
+        row = rng.choice(held[name])
+        first, *others = row
+        chance = rng.random()
+        if chance < 0.4:
+            asked: dict[str, Any] = {"name": f"get_{name}", "arguments": {first: row[first]}}
+            answer: dict[str, Any] = row
+        elif chance < 0.6:
+            key = rng.choice(others)
+            row[key] = words.value()
+            asked = {"name": f"update_{name}", "arguments": {first: row[first], key: row[key]}}
+            answer = row
+        else:
+            key = others[-1]
+            shown = [first, *(other for other in others if rng.random() < 0.8)]
+            found = [{key: other[key] for key in shown} for other in held[name] if other[key] == row[key]]
+            asked = {"name": f"list_{name}", "arguments": {key: row[key], "keys": shown}}
+            answer = {name: found, "count": len(found)}
+        turns.append((f"> {_json(asked)}", known.refer(_json(answer))))
+    return "\n".join(lines), turns
+
+
+def _rows(words: _Words, rng: random.Random) -> list[dict[str, Any]]:
+    """Rows with a number or a word as their key; some of them end alike."""
+    columns = words.names(rng.randint(2, 6))
+    kinds = [words.value() for _ in range(rng.randint(2, 4))]
+    begun, step, count = rng.randrange(1000), rng.randint(1, 3), rng.randint(3, 10)
+    keys = [begun + step * number for number in range(count)] if rng.random() < 0.6 else words.names(count)
+    return [
+        {columns[0]: key, **{name: words.value() for name in columns[1:-1]}, columns[-1]: rng.choice(kinds)}
+        for key in keys
+    ]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Pages behind their addresses, which begin alike, and addresses of none."""
+    sites = [f"https://{name.lower()}.example/{words.word().lower()}" for name in words.names(rng.randint(1, 3))]
+    pages = {
+        f"{rng.choice(sites)}/{name.lower()}": [words.value() for _ in range(rng.randint(3, 6))]
+        for name in words.names(rng.randint(3, 8))
+    }
+    known = Blocks(pages)
+    system = "\n".join("\n".join([f"= {address}", *content, "\\"]) for address, content in pages.items())
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        address, content = rng.choice(list(pages.items()))
+        answer = known.refer("\n".join(content))
+        if rng.random() < 0.2:
+            address = f"{rng.choice(sites)}/{words.word().lower()}"
+            answer = known.refer("\n".join(pages[address])) if address in pages else f"Error: none at {address}"
+        turns.append((f"> {_json({'name': 'web_extractor', 'arguments': {'url': address}})}", answer))
+    return system, turns
+
+
+def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Files with the numbers of their lines, whole or in part, and lines around one that changes."""
+    names = [f"/repo/{words.word()}/{name}.py" for name in words.names(rng.randint(2, 4))]
+    files = {name: [words.value() for _ in range(rng.randint(5, 24))] for name in names}
+    told = {name: list(numbered(lines)) for name, lines in files.items()}
+    known = Blocks(told)
+    system = "\n".join("\n".join([f"= {name}", *lines]) for name, lines in told.items())
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        name = rng.choice(names)
+        lines = files[name]
+        arguments: dict[str, str | int] = {"absolute_path": name}
+        first, last = 0, len(lines)
+        tool, chance = "read_file", rng.random()
+        if chance < 0.4:
+            tool, place = "edit", rng.randrange(len(lines))
+            arguments |= {"old_string": lines[place], "new_string": words.value()}
+            place = lines.index(lines[place])
+            lines[place] = str(arguments["new_string"])
+            first, last = max(0, place - 4), min(last, place + 5)
+        elif chance < 0.6:
+            first = rng.randrange(last)
+            last = min(last, first + rng.randint(3, 8))
+            arguments |= {"offset": first, "limit": last - first}
+        shown = known.refer("\n".join(numbered(lines[first:last], first + 1)))
+        turns.append((f"> {_json({'name': tool, 'arguments': arguments})}", shown))
+    return system, turns
+
+
+def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Files, whole or without some of their lines."""
+    names = [f"{name}.{rng.choice(('txt', 'md', 'csv', 'py'))}" for name in words.names(rng.randint(2, 5))]
+    files = {name: [words.value() for _ in range(rng.randint(1, 6))] for name in names}
+    system = "\n".join(f"= {name}\n" + "\n".join(lines) for name, lines in files.items())
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        name = rng.choice(names)
+        lines = files[name]
+        count = rng.randint(1, 3)
+        asked, shown = rng.choice(
+            [
+                (f"cat {name}", lines),
+                (f"head -n {count} {name}", lines[:count]),
+                (f"tail -n {count} {name}", lines[-count:]),
+            ]
+        )
+        turns.append((asked, "\n".join([asked, *shown])))
+    return system, turns
+
+
+def _numbered(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+    """Numbered lines that change, and what they hold after that."""
+    lines = [words.value() for _ in range(rng.randint(4, 24))]
+    system = "\n".join(f"{number}| {line}" for number, line in enumerate(lines))
+    turns = []
+    for _ in range(rng.randint(2, QUESTIONS)):
+        place = rng.randrange(len(lines))
+        if rng.random() < 0.35:
+            lines[place] = words.value()
+            turns.append((f"> write {place} {lines[place]}", f"@@ change\n{place}| {lines[place]}"))
+        elif rng.random() < 0.7:
+            turns.append((f"> read {place}", lines[place]))
+        else:
+            last = min(len(lines), place + rng.randint(2, 5))
+            turns.append((f"> read {place}..{last - 1}", "\n".join(f"{n}| {lines[n]}" for n in range(place, last))))
+    return system, turns
+
+
+_DRILLS: Mapping[str, _Drill] = {
+    "table": _table,
+    "records": _records,
+    "files": _files,
+    "pages": _pages,
+    "repository": _repository,
+    "numbered": _numbered,
+}

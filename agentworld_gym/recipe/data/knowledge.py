@@ -1,0 +1,122 @@
+"""Corpora of plain text beside the sessions: what a world model should know, in samples without turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+from pydantic import Field
+
+from agentworld_gym.documents.strict import Strict
+from agentworld_gym.errors import SpecError
+from agentworld_gym.sessions.samples import TEXT, Sample
+from agentworld_gym.text.escaping import escape
+
+DOMAIN = "knowledge"
+SUFFIXES = (".txt", ".md", ".jsonl")
+
+
+class Knowledge(Strict):
+    """Files or folders of texts, and the share of all characters that they shall make up.
+
+    A `.txt` or `.md` file is one document; a line of a `.jsonl` file is a document in its key `text`. Documents are cut
+    at ends of paragraphs into pieces of about `piece` characters.
+    """
+
+    files: tuple[str, ...] = ()
+    share: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    piece: Annotated[int, Field(ge=100)] = 8000
+
+
+def knowledge_samples(knowledge: Knowledge) -> Iterator[Sample]:
+    """A sample a piece of text, with the loss on all of it.
+
+    Raises:
+        SpecError: there is no such file, or a line of one holds no text; names file and line.
+    """
+    for name in knowledge.files:
+        for file in _files(Path(name)):
+            for place, text in _documents(file):
+                for number, piece in enumerate(pieces(text, knowledge.piece)):
+                    yield Sample(
+                        id=f"{place}/{number}",
+                        domain=DOMAIN,
+                        messages=({"role": TEXT, "content": escape(piece)},),
+                        weights=(),
+                        context_weight=1.0,
+                        group=f"{DOMAIN}/{place}",
+                    )
+
+
+def mixed(samples: Iterable[Sample], texts: Iterable[Sample], share: float) -> Iterator[Sample]:
+    """Samples with texts in between, so that at any time texts make up about that share of all characters.
+
+    Texts that are not needed are left out; where there are too few, the share is smaller.
+
+    >>> message = {"role": "user", "content": "four"}
+    >>> some = [Sample(id=f"s{i}", domain="d", messages=[message], weights=[]) for i in range(4)]
+    >>> text = {"role": "text", "content": "text"}
+    >>> texts = [Sample(id=f"t{i}", domain="d", messages=[text], weights=[]) for i in range(9)]
+    >>> [sample.id for sample in mixed(some, texts, 0.5)]
+    ['s0', 't0', 's1', 't1', 's2', 't2', 's3', 't3']
+    """
+    rest = iter(texts)
+    own = others = 0
+    for sample in samples:
+        yield sample
+        own += size(sample)
+        while others < share * (own + others):
+            text = next(rest, None)
+            if text is None:
+                break
+            yield text
+            others += size(text)
+
+
+def size(sample: Sample) -> int:
+    """Characters of all messages."""
+    return sum(len(message["content"]) for message in sample.messages)
+
+
+def pieces(text: str, length: int) -> Iterator[str]:
+    r"""A text in pieces of at most `length` characters, cut after paragraphs, else after lines, words or anywhere.
+
+    >>> list(pieces("one two\n\nthree", 10)), "".join(pieces("abc def " * 9, 10)) == "abc def " * 9
+    (['one two\n\n', 'three'], True)
+    """
+    start = 0
+    while start < len(text):
+        stop = len(text)
+        if stop - start > length:
+            cuts = (text.rfind(mark, start, start + length) + len(mark) for mark in ("\n\n", "\n", " "))
+            stop = next((cut for cut in cuts if cut > start + length // 4), start + length)
+        yield text[start:stop]
+        start = stop
+
+
+def _files(path: Path) -> list[Path]:
+    found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES) if path.is_dir() else [path]
+    if not found or not found[0].is_file():
+        raise SpecError("knowledge", "files", str(path), f"files that end with {', '.join(SUFFIXES)}")
+    return found
+
+
+def _documents(file: Path) -> Iterator[tuple[str, str]]:
+    if file.suffix != ".jsonl":
+        try:
+            yield file.name, file.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise SpecError(file, "file", str(error), "a UTF-8 text") from error
+        return
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                text = orjson.loads(line)["text"]
+            except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+                shown = line[:80].decode("utf-8", "replace")
+                raise SpecError(file, f"line {number}", shown, "a JSON object with the key `text`") from error
+            if not isinstance(text, str):
+                raise SpecError(file, f"line {number}: text", text, "a text")
+            yield f"{file.name}:{number}", text

@@ -1,0 +1,90 @@
+"""How many tokens samples have, and how much of them is learned: figures by domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from agentworld_gym.recipe.data.encoding import Encoded
+
+
+@dataclass
+class TokenStatistics:
+    """The samples of one domain: their lengths in tokens, their turns, and sums over all their tokens.
+
+    `observed` counts tokens of answers, `weight` sums all weights in the loss and `observed_weight` those of answers.
+    """
+
+    lengths: list[int] = field(default_factory=list)
+    turns: int = 0
+    observed: int = 0
+    weight: float = 0.0
+    observed_weight: float = 0.0
+
+    def add(self, item: Encoded) -> None:
+        """Count a sample more."""
+        self.lengths.append(len(item.ids))
+        self.turns += len(item.turns)
+        self.observed += int(item.observed.sum())
+        self.weight += float(item.weights.sum())
+        self.observed_weight += float(item.weights[item.observed].sum())
+
+    @property
+    def tokens(self) -> int:
+        """All tokens."""
+        return sum(self.lengths)
+
+    @property
+    def kept(self) -> float:
+        """The mean weight of a token of an answer: the share of answers that counts in the loss."""
+        return self.observed_weight / self.observed if self.observed else 0.0
+
+    def percentile(self, percent: float) -> int:
+        """The length below which that share of the samples lies; 0 without samples."""
+        return round(float(np.percentile(self.lengths, percent))) if self.lengths else 0
+
+
+class TokenTable:
+    """Statistics by domain, filled sample by sample: what `build_store` takes as `watch`.
+
+    >>> TokenTable().rows()
+    []
+    """
+
+    COLUMNS = ("domain", "samples", "turns", "tokens", "median", "95 %", "longest", "answers", "kept")
+    """`answers` is their share of all tokens, `kept` the mean weight of one of theirs."""
+
+    def __init__(self) -> None:
+        self.domains: dict[str, TokenStatistics] = {}
+
+    def __call__(self, item: Encoded) -> None:
+        """Count a sample more."""
+        self.domains.setdefault(item.sample.domain, TokenStatistics()).add(item)
+
+    def rows(self) -> list[Sequence[str]]:
+        """The cells of a table with `COLUMNS`, one row a domain, sorted by name."""
+        return [
+            (
+                name,
+                f"{len(found.lengths):,}",
+                f"{found.turns:,}",
+                thousands(found.tokens),
+                *(thousands(found.percentile(percent)) for percent in (50, 95, 100)),
+                f"{found.observed / max(found.tokens, 1):.1%}",
+                f"{found.kept:.1%}",
+            )
+            for name, found in sorted(self.domains.items())
+        ]
+
+
+def thousands(count: int) -> str:
+    """A count in few characters.
+
+    >>> thousands(950), thousands(12_345), thousands(1_234_567)
+    ('950', '12.3k', '1.2M')
+    """
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.1f}k" if count < 999_950 else f"{count / 1e6:.1f}M"

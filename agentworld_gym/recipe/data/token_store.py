@@ -1,0 +1,201 @@
+"""Samples as tokens on disk: memory-mapped arrays that are written in a stream, so that they may outgrow the memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.errors import SpecError
+from agentworld_gym.process.pacing import paced
+from agentworld_gym.recipe.data.encoding import Encoded, Encoder, encoding_digest
+from agentworld_gym.sessions.samples import TEXT, Sample
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+logger = logging.getLogger(__name__)
+
+FORMAT = 2
+META = "meta.json"
+STARTS = "starts.bin"
+COUNTS = ("samples", "tokens", "learned", "cut", "too_long", "weightless", "turns", "lost_turns")
+ARRAYS = {"ids": "uint32", "weights": "float32", "observed": "bool"}
+"""The arrays of one entry a token, each a file `NAME.bin`, with their types."""
+
+
+@dataclass(frozen=True)
+class TokenStore:
+    """A folder of samples as tokens, one after the other.
+
+    `ids` are the tokens, `weights` their weights in the loss as targets (0 for the first of each sample, which nothing
+    comes before), `observed` which of them are part of an answer, all of one entry a token; sample i holds the tokens
+    from `starts[i]` to `starts[i + 1]`. `meta` holds the digests of the tokenizer, of the arrays (`digest`) and of the
+    files that the samples came from (`sources`), and the counts: samples, tokens, `learned` (tokens of a weight above
+    0), `cut` (samples that lost turns at their end, as they were too long), `too_long` and `weightless` (samples that
+    were left out), and `turns` and `lost_turns` (those kept, and those that length took).
+    """
+
+    folder: Path
+    meta: dict[str, Any]
+    ids: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+    observed: NDArray[np.bool_]
+    starts: NDArray[np.int64] = field(repr=False)
+
+    @classmethod
+    def open(cls, folder: Path, tokenizer: PreTrainedTokenizerBase | None = None) -> TokenStore:
+        """Map the arrays of a folder into memory.
+
+        Raises:
+            SpecError: there is no whole store, or another tokenizer made it than the one given.
+        """
+        try:
+            meta = json.loads((folder / META).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise SpecError(
+                folder, META, type(error).__name__, "a folder that `build_store` wrote to its end"
+            ) from error
+        if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+            raise SpecError(folder / META, "format", meta, f"format {FORMAT}; build the store anew")
+        if tokenizer is not None and meta["tokenizer"] != (digest := encoding_digest(tokenizer)):
+            raise SpecError(
+                folder, "tokenizer", meta["tokenizer"], f"{digest}, that of the model; build the store anew"
+            )
+        starts = _mapped(folder / STARTS, "int64", meta["samples"] + 1)
+        arrays = {name: _mapped(folder / f"{name}.bin", kind, meta["tokens"]) for name, kind in ARRAYS.items()}
+        if int(starts[-1]) != meta["tokens"]:
+            raise SpecError(
+                folder / STARTS, "the last start", int(starts[-1]), f"{meta['tokens']}, the tokens there are"
+            )
+        return cls(folder, meta, starts=starts, **arrays)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, index: int) -> tuple[NDArray[np.uint32], NDArray[np.float32], NDArray[np.bool_]]:
+        """The tokens of one sample, their weights as targets, and which of them are part of an answer."""
+        span = slice(self.starts[index], self.starts[index + 1])
+        return self.ids[span], self.weights[span], self.observed[span]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many tokens each sample has."""
+        return np.diff(self.starts)
+
+
+def build_store(
+    samples: Iterable[Sample],
+    tokenizer: PreTrainedTokenizerBase,
+    folder: Path,
+    max_tokens: int,
+    watch: Callable[[Encoded], None] | None = None,
+    sources: Mapping[str, str] | None = None,
+) -> TokenStore:
+    """Write samples as tokens; the folder appears once it is whole, in the place of an earlier store.
+
+    A session of more than `max_tokens` tokens loses turns at its end; where that leaves none, or nothing to learn from,
+    it is left out: a language world sends whole histories, so that a window from the middle of one would teach prompts
+    that nobody sends. A plain text is cut into pieces of that length.
+
+    Args:
+        samples: read once, in order.
+        tokenizer: a fast one, with a chat template.
+        folder: where the store shall be.
+        max_tokens: the most that a sample may have.
+        watch: called with each sample as it was encoded, before it is cut.
+        sources: digests of the files that the samples come from, to be remembered.
+
+    Raises:
+        SpecError: nothing is left to learn from, or the folder holds something else.
+        OSError: the disk is full, or the folder cannot be written; an earlier store is left as it was.
+    """
+    if folder.exists() and any(folder.iterdir()) and not (folder / META).is_file():
+        raise SpecError(folder, "folder", sorted(path.name for path in folder.iterdir())[0], "no folder, or a store")
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        counts, digest = _write(partial, Encoder(tokenizer).encode(samples), max_tokens, watch)
+        if not counts["samples"]:
+            raise SpecError(folder, "samples", dict(counts), f"something to learn from within {max_tokens} tokens")
+        made = {"tokenizer": encoding_digest(tokenizer), "digest": digest, "sources": dict(sources or {})}
+        meta = {"format": FORMAT, **made, "max_tokens": max_tokens, **counts}
+        (partial / META).write_text(json.dumps(meta), encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.replace(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    logger.info("%s: %s", folder, ", ".join(f"{count} {name}" for name, count in counts.items()).replace("_", " "))
+    return TokenStore.open(folder, tokenizer)
+
+
+def _write(
+    folder: Path, encoded: Iterable[Encoded], max_tokens: int, watch: Callable[[Encoded], None] | None
+) -> tuple[dict[str, int], str]:
+    """The counts, and a digest of all that was written."""
+    digest = hashlib.sha256()
+    counts = Counter(dict.fromkeys(COUNTS, 0))
+    due = paced()
+    with ExitStack() as stack:
+        files = {name: stack.enter_context((folder / f"{name}.bin").open("wb")) for name in (*ARRAYS, "starts")}
+        files["starts"].write(np.int64(0).tobytes())
+        for item in encoded:
+            if watch is not None:
+                watch(item)
+            for start, stop in _kept(item, max_tokens, counts):
+                weights = item.weights[start:stop].copy()
+                weights[0] = 0
+                arrays = {"ids": item.ids[start:stop], "weights": weights, "observed": item.observed[start:stop]}
+                for name, array in arrays.items():
+                    files[name].write(array.tobytes())
+                    digest.update(array.tobytes())
+                counts.update(samples=1, tokens=stop - start, learned=int((weights > 0).sum()))
+                stands = np.int64(counts["tokens"]).tobytes()
+                files["starts"].write(stands)
+                digest.update(stands)
+            if due():
+                logger.info("encoding: %d samples, %d tokens so far", counts["samples"], counts["tokens"])
+        for file in files.values():
+            file.flush()
+            os.fsync(file.fileno())
+    return dict(counts), digest.hexdigest()[:16]
+
+
+def _kept(item: Encoded, max_tokens: int, counts: Counter[str]) -> Iterator[tuple[int, int]]:
+    """The spans of a sample's tokens that go into the store."""
+    length = len(item.ids)
+    if item.sample.messages[0]["role"] == TEXT:
+        yield from (span for span in pairwise([*range(0, length, max_tokens), length]) if span[1] - span[0] > 1)
+        return
+    fit = [turn for turn in item.turns if turn <= max_tokens]
+    stop = length if length <= max_tokens else max(fit, default=0)
+    counts["lost_turns"] += len(item.turns) - len(fit)
+    if not stop:
+        counts["too_long"] += 1
+    elif not (item.weights[:stop][item.observed[:stop]] > 0).any():
+        counts["weightless" if stop == length else "too_long"] += 1
+    else:
+        counts.update(cut=stop < length, turns=len(fit))
+        yield 0, stop
+
+
+def _mapped(path: Path, kind: str, length: int) -> Any:
+    expected = length * np.dtype(kind).itemsize
+    size = path.stat().st_size if path.is_file() else 0
+    if size != expected:
+        raise SpecError(path, "bytes", size, f"{expected}; build the store anew")
+    return np.memmap(path, dtype=kind, mode="r", shape=(length,))

@@ -1,0 +1,67 @@
+"""What a folder of results was made with: written when the work begins, and compared when it goes on."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agentworld_gym.documents.strict import read_yaml
+from agentworld_gym.errors import SpecError
+
+logger = logging.getLogger(__name__)
+
+
+def claim(path: Path, settings: Mapping[str, Any], free: Collection[str] = ()) -> None:
+    """Write settings into a folder; earlier ones there may differ only where they are free to, which is logged.
+
+    Args:
+        path: the YAML file that holds them.
+        settings: plain data.
+        free: what may differ, by dotted key, such as `data.workers`, or `train` with all that is in it.
+
+    Raises:
+        SpecError: names the first setting that differs.
+    """
+    if path.is_file():
+        before, after = _flat(read_yaml(path)), _flat(settings)
+        changed = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
+        for key in changed:
+            if not _is_free(key, free):
+                raise SpecError(path, key, before.get(key), f"{after.get(key)!r}, or another folder")
+        for key in changed:
+            logger.info("%s: goes on with %s %r in place of %r", path.parent, key, after.get(key), before.get(key))
+    write_whole(path, yaml.safe_dump(dict(settings), sort_keys=False))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a crash leaves either an earlier one or the whole of this one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)
+
+
+def _is_free(key: str, free: Collection[str]) -> bool:
+    """Whether a key, or one that it lies in, is among those that may differ.
+
+    >>> _is_free("train.max_steps", ["train"]), _is_free("data.rows", ["data.workers"])
+    (True, False)
+    """
+    parts = key.split(".")
+    return any(".".join(parts[:count]) in free for count in range(1, len(parts) + 1))
+
+
+def _flat(value: Any, key: str = "") -> dict[str, Any]:
+    """Plain data by dotted key.
+
+    >>> _flat({"model": {"path": None, "shape": {"vocab_size": 512}}})
+    {'model.path': None, 'model.shape.vocab_size': 512}
+    """
+    if not isinstance(value, Mapping) or not value:
+        return {key: value}
+    return {name: item for inner in value for name, item in _flat(value[inner], f"{key}.{inner}".strip(".")).items()}

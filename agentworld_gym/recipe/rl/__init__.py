@@ -1,0 +1,1 @@
+"""Reinforcement learning of a world model, and what rewards its predictions."""

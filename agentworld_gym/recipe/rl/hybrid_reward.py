@@ -1,0 +1,184 @@
+"""The reward of a predicted observation: a rubric judge and rule verifiers, mixed, behind guards.
+
+After Qwen-AgentWorld (arXiv 2606.24597): the judge's mean over five dimensions times 5, so 5 to 25; an unreadable
+verdict is 0; a rule verifier gives 25 or 0. The paper mixes them 9 : 1 and has the rules on a subset of the samples. So
+by default (`mix: draw`) each turn is drawn for one of the two, for all members of its group alike; `mix: sum` weighs
+both on every turn. Which turn gets what depends on its id and the seed alone.
+
+A turn that the rules cannot verify, whatever is predicted, goes to the judge with its whole group. A prediction that
+they skip on a turn they speak of has no reward. A judge that gives no answer is a `Failure`: there the reward is None
+too, and the sample is left out of training. The judge is given the observation as plain text: no thinking, no tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+from zlib import crc32
+
+from pydantic import Field, model_validator
+
+from agentworld_gym.contracts import Failure
+from agentworld_gym.documents.strict import Strict
+from agentworld_gym.errors import SpecError
+from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement
+from agentworld_gym.recipe.rl.guards import flags
+from agentworld_gym.recipe.rl.verifiers import Truth, Verdict, unverifiable, verify
+from agentworld_gym.sessions.row import Row
+
+FULL = 25.0
+"""The highest reward, of either part."""
+
+
+class RewardConfig(Strict):
+    """How rewards are made.
+
+    `rubric` and `verifier` are parts of the whole, 9 : 1 by default; a verifier alone (`rubric: 0`) needs no judge.
+    `partial` gives 25 times the share of the checks that hold, where the rules else give 25 or 0. `guarded` is the
+    reward of a completion with a flag (see `agentworld_gym.recipe.rl.guards`); `guards` turns them off. `highest`
+    scales all rewards: 25 as in the paper, 1 for shares.
+
+    >>> RewardConfig(rubric=0).judged, RewardConfig().verifier_share
+    (False, 0.1)
+    """
+
+    rubric: float = Field(default=9.0, ge=0)
+    verifier: float = Field(default=1.0, ge=0)
+    mix: Literal["draw", "sum"] = "draw"
+    partial: bool = False
+    guards: bool = True
+    guarded: float = Field(default=0.0, ge=0)
+    highest: float = Field(default=FULL, gt=0)
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _gives_something(self) -> RewardConfig:
+        if not self.rubric + self.verifier:
+            raise ValueError("rubric or verifier above 0")
+        return self
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge is needed."""
+        return self.rubric > 0
+
+    @property
+    def verifier_share(self) -> float:
+        """The share of the verifier, from 0 to 1."""
+        return self.verifier / (self.rubric + self.verifier)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One completion for the last turn of a row.
+
+    `prediction` is the observation in it, None where there is none or it cannot be read; `ended` says whether the model
+    came to an end by itself.
+    """
+
+    row: Row
+    completion: str
+    prediction: str | None
+    ended: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reward:
+    """What a candidate earns; `value` is None where nobody could tell, with the `failure` if a judge gave no answer."""
+
+    value: float | None
+    rubric: float | None = None
+    verifier: float | None = None
+    flags: tuple[str, ...] = ()
+    dimensions: Mapping[str, int] = field(default_factory=dict)
+    verdict: Verdict | None = None
+    failure: Failure | None = None
+
+
+class PredictionJudge(Protocol):
+    """Scores predictions in the five dimensions; None for an unreadable verdict, a failure for none at all."""
+
+    def judge(self, cases: Sequence[tuple[Row, str]]) -> list[Judgement | Failure | None]:
+        """One judgement for each row and the observation predicted for its last turn, in order."""
+        ...
+
+
+class HybridReward:
+    """Rewards candidates, all of a batch with one wave of judging.
+
+    Args:
+        config: how.
+        judge: who scores; not needed where the verifier does it alone.
+
+    Raises:
+        SpecError: the configuration wants a judge and there is none.
+    """
+
+    def __init__(self, config: RewardConfig, judge: PredictionJudge | None = None) -> None:
+        if config.judged and judge is None:
+            raise SpecError("reward", "rubric", config.rubric, "a judge, or 0 for the verifier alone")
+        self._config, self._judge = config, judge
+
+    def __call__(self, candidates: Sequence[Candidate]) -> list[Reward]:
+        """One reward a candidate, in order."""
+        rewards = [self._by_rules(candidate) for candidate in candidates]
+        asked = [
+            place
+            for place, (candidate, reward) in enumerate(zip(candidates, rewards, strict=True))
+            if not reward.flags and self._wants_judge(candidate.row, reward)
+        ]
+        if asked and self._judge is not None:
+            cases = [(candidates[place].row, candidates[place].prediction or "") for place in asked]
+            for place, judged in zip(asked, self._judge.judge(cases), strict=True):
+                rewards[place] = self._with(rewards[place], judged)
+        return rewards
+
+    def by_verifier(self, row: Row) -> bool:
+        """Whether the rules speak of the last turn of a row: they are due there, by the draw or in a sum, and able to.
+
+        The same for every candidate of the turn, so that the members of a group can be compared.
+        """
+        if not self._config.verifier or unverifiable(row):
+            return False
+        draw = crc32(f"{self._config.seed}/{row.id}/{row.turn_idx}".encode()) / 2**32
+        return self._config.mix == "sum" or draw < self._config.verifier_share
+
+    def _by_rules(self, candidate: Candidate) -> Reward:
+        """Guards, and the verifier where it is due."""
+        config = self._config
+        found = _flags(candidate) if config.guards else ()
+        if found or not candidate.prediction:
+            return Reward(self._scaled(config.guarded), flags=found or ("empty",))
+        if not self.by_verifier(candidate.row):
+            return Reward(None)
+        verdict = verify(candidate.row, candidate.prediction)
+        if verdict.skipped:
+            return Reward(None, verdict=verdict)
+        part = FULL * (verdict.share if config.partial else verdict.passed)
+        return Reward(self._scaled(part), verifier=part, verdict=verdict)
+
+    def _wants_judge(self, row: Row, reward: Reward) -> bool:
+        """Whether the rubric counts: in a draw where the rules do not speak, in a sum but where they skip a prediction.
+
+        Such a prediction has no reward: the members of its group have another measure.
+        """
+        if not self._config.judged:
+            return False
+        return not self.by_verifier(row) or (self._config.mix == "sum" and reward.verifier is not None)
+
+    def _with(self, reward: Reward, judged: Judgement | Failure | None) -> Reward:
+        if isinstance(judged, Failure):
+            return Reward(None, verifier=reward.verifier, verdict=reward.verdict, failure=judged)
+        scores = {} if judged is None else {name: judged.scores[name] for name in DIMENSIONS if name in judged.scores}
+        rubric = 5.0 * sum(scores.values()) / len(scores) if scores else 0.0
+        share = 0.0 if reward.verifier is None or self._config.mix == "draw" else self._config.verifier_share
+        value = (1 - share) * rubric + share * (reward.verifier or 0.0)
+        return Reward(self._scaled(value), rubric, reward.verifier, (), scores, reward.verdict)
+
+    def _scaled(self, value: float) -> float:
+        return value / FULL * self._config.highest
+
+
+def _flags(candidate: Candidate) -> tuple[str, ...]:
+    return flags(candidate.completion, candidate.prediction, Truth.of(candidate.row), candidate.ended)

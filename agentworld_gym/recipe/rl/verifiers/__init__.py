@@ -1,0 +1,112 @@
+"""Rule verifiers: executable checks of one predicted observation against the grounded truth of a recorded turn.
+
+Every check compares with the truth, so that the truth passes all of them. What is common to the domains:
+
+- `form`: the text has the form of the domain (a snapshot that can be read, JSON, a prompt at the end, ...);
+- `content`: deterministic text is that of the truth, character for character (in MCP: value for value);
+- `pre-existing`, `metadata`: what could not be known is plausible (`agentworld_gym.matching.plausible`): the shape of
+  what stands there, a date for a date, a number of that order of size;
+- `errors`: an invalid action gives an error, and a valid one gives none;
+- `consistency`: what earlier turns wrote and the truth shows again is shown;
+- `controllability`: where controls are in force, the observation bears the marks of those that struck, and of no other.
+
+The last three are the axes of Qwen-AgentWorld (arXiv 2606.24597). Each domain adds checks of its form. A turn is
+skipped where the truth is one of several: a control that strikes at times did or did not strike, which nobody can
+foresee, or one in force that leaves no mark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import NamedTuple
+
+from agentworld_gym.matching.forms import is_valid
+from agentworld_gym.matching.gaps import gaps_of, right_gaps
+from agentworld_gym.recipe.rl.verifiers import android, desktop, mcp, search, swe, terminal, web
+from agentworld_gym.recipe.rl.verifiers.chance import by_chance, foreseeable, struck
+from agentworld_gym.recipe.rl.verifiers.common import Truth, Verdict
+from agentworld_gym.sessions.row import Row
+
+__all__ = ["VERIFIERS", "Truth", "Verdict", "unverifiable", "verify"]
+
+
+class Verifier(NamedTuple):
+    """The rules of one domain: what an error looks like, and the checks of its form."""
+
+    error: re.Pattern[str]
+    checks: Callable[[Truth, str], dict[str, bool]]
+
+
+def _of(module: ModuleType) -> Verifier:
+    return Verifier(module.ERROR, module.checks)
+
+
+VERIFIERS: Mapping[str, Verifier] = {
+    "mcp": _of(mcp),
+    "search": _of(search),
+    "terminal": _of(terminal),
+    "swe": _of(swe),
+    "web": _of(web),
+    "desktop": _of(desktop),
+    "android": _of(android),
+}
+
+
+def unverifiable(row: Row) -> str:
+    """Why no prediction of a row's last observation can be verified; empty where the rules have a say.
+
+    >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["a.txt"], current_prompt="ls",
+    ...           turn_idx=1, total_turns=1)
+    >>> unverifiable(row)
+    'no grounded truth in the row'
+    """
+    if row.domain not in VERIFIERS:
+        return f"no rules for the domain {row.domain}"
+    if not (row.observations and row.spans and row.actions):
+        return "no grounded truth in the row"
+    if not foreseeable(row.controls, row.domain):
+        return "a control in force leaves no mark where it strikes"
+    return ""
+
+
+def verify(row: Row, prediction: str) -> Verdict:
+    r"""Check a prediction of the last observation of a row against the one that was recorded.
+
+    It is skipped where the turn is `unverifiable`, or where it differs from the truth in the mark of a control that
+    strikes by chance.
+
+    Args:
+        row: a recorded session up to the turn in question (`row.at(turn)` gives any).
+        prediction: the observation that a model predicts, as plain text, without tags, thinking or escaping.
+
+    >>> row = Row(task="terminal", id="a", system_str="", prompt=["wc -l a"], response=["…"], current_prompt="wc -l a",
+    ...           turn_idx=1, total_turns=1, actions=["wc -l a"], observations=["wc -l a\n3 a\n$"], spans=[[]])
+    >>> verify(row, "wc -l a\n3 a\n$").passed, dict(verify(row, "wc -l a\n4 a\n$").checks)
+    (True, {'form': True, 'content': False, 'errors': True, 'echo': True, 'prompt': True, 'lines': True})
+    """
+    truth, reason = Truth.of(row), unverifiable(row)
+    if truth is None or reason:
+        return Verdict(False, skipped=reason)
+    verifier = VERIFIERS[row.domain]
+    true, given = (struck(row.controls, row.domain, text) for text in (truth.text, prediction))
+    if true != given and by_chance(row.controls, true ^ given):
+        return Verdict(False, skipped="a control strikes by chance")
+    found = _content(truth, prediction)
+    found["errors"] = bool(verifier.error.search(prediction)) == bool(verifier.error.search(truth.text))
+    if expected := [line for line in truth.written if line in truth.text]:
+        found["consistency"] = all(line in prediction for line in expected)
+    if row.controls:
+        found["controllability"] = true == given
+    return Verdict.of(found | verifier.checks(truth, prediction))
+
+
+def _content(truth: Truth, prediction: str) -> dict[str, bool]:
+    """Form, deterministic content, and each other kind of content that the truth has."""
+    gaps = gaps_of(truth.text, truth.spans)
+    if prediction == truth.text:
+        return {"form": True, "content": True, **{str(gap.kind): True for gap in gaps}}
+    right, kinds = right_gaps(prediction, truth.text, gaps)
+    form = is_valid(truth.row.domain, prediction, truth.text, truth.before)
+    return {"form": form, "content": right, **{str(kind): fits for kind, fits in kinds.items()}}

@@ -1,0 +1,22 @@
+"""Android: indexed lines of elements whose indices count up and whose bounds enclose something."""
+
+from __future__ import annotations
+
+import re
+
+from agentworld_gym.recipe.rl.verifiers.common import Truth
+from agentworld_gym.screens import read_screen
+
+ERROR = re.compile(r"(?m)^(?:Error\b|.*\b(?:no element|not installed|cannot )\b)")
+
+
+def checks(truth: Truth, prediction: str) -> dict[str, bool]:
+    """Indices count from 0, as many elements as there should be, of the same classes, and no bounds inside out."""
+    nodes, given = read_screen("android", truth.text), read_screen("android", prediction)
+    if not nodes:
+        return {"screen": not given}
+    return {
+        "indices": [node.handle for node in given] == [node.handle for node in nodes],
+        "classes": [node.role for node in given] == [node.role for node in nodes],
+        "bounds": all(node.box is not None and node.box.width >= 0 and node.box.height >= 0 for node in given),
+    }

@@ -1,0 +1,31 @@
+"""MCP: JSON as the tool returns it, by value."""
+
+from __future__ import annotations
+
+import re
+
+from agentworld_gym.documents.plain_json import read_unique
+from agentworld_gym.matching.forms import normalised
+from agentworld_gym.recipe.rl.verifiers.common import Truth
+
+ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
+
+
+def checks(truth: Truth, prediction: str) -> dict[str, bool]:
+    """An answer that is JSON is predicted as JSON with the same keys at the top; values count, layout does not."""
+    true, given = _keys(truth.text), _keys(prediction)
+    if true is None:
+        return {}
+    found = {"json": given is not None, "keys": true == given}
+    if all(span.kind == "deterministic" for span in truth.spans):
+        found["content"] = normalised("mcp", prediction) == normalised("mcp", truth.text)
+    return found
+
+
+def _keys(text: str) -> list[str] | None:
+    """The keys at the top of a JSON object, none of another value, None for what is no JSON or holds a key twice."""
+    try:
+        value = read_unique(text)
+    except (ValueError, RecursionError):
+        return None
+    return sorted(value) if isinstance(value, dict) else []

@@ -1,0 +1,33 @@
+"""Search: numbered hits with addresses, titles, snippets and dates; pages; the sentences of the memory."""
+
+from __future__ import annotations
+
+import re
+
+from agentworld_gym.recipe.rl.verifiers.common import Truth
+
+ERROR = re.compile(r"^(?:Error\b|Key '.*' not found)", re.MULTILINE)
+YEARS = 30
+"""A date lies within so many years of the true one in its place."""
+
+_HIT = re.compile(r"(?m)^\[(?P<number>\d{1,4})\] (?P<address>\S+)\nTitle: (?P<title>.*)$")
+_DATE = re.compile(r"(?m)^Date: (\d{4})-\d\d-\d\d$")
+
+
+def checks(truth: Truth, prediction: str) -> dict[str, bool]:
+    """As many hits as there should be, numbered alike; no page under another title than it had; dates near the true."""
+    true, given = list(_HIT.finditer(truth.text)), list(_HIT.finditer(prediction))
+    if not true:
+        return {"hits": not given}
+    known = {hit["address"]: hit["title"] for text in (*truth.shown, truth.text) for hit in _HIT.finditer(text)}
+    years, dated = _years(truth.text), _years(prediction)
+    return {
+        "hits": [hit["number"] for hit in true] == [hit["number"] for hit in given],
+        "titles": all(known.get(hit["address"], hit["title"]) == hit["title"] for hit in given),
+        "dates": len(years) == len(dated)
+        and all(abs(one - other) <= YEARS for one, other in zip(years, dated, strict=True)),
+    }
+
+
+def _years(text: str) -> list[int]:
+    return [int(date[1]) for date in _DATE.finditer(text)]

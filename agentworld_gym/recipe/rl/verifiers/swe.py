@@ -1,0 +1,24 @@
+"""SWE: numbered lines of files, and the envelope of a command with its exit code."""
+
+from __future__ import annotations
+
+import re
+
+from agentworld_gym.recipe.rl.verifiers.common import Truth
+
+ERROR = re.compile(r"(?m)^(?:Error\b|.*\b(?:No such file|not found|could not|failed to)\b)|^Exit Code: (?!0$)\S+")
+_FIELD = re.compile(r"(?m)^(Command|Directory|Output|Error|Exit Code|Signal|Background PIDs): ?")
+_EXIT = re.compile(r"(?m)^Exit Code: (.*)$")
+_NUMBERED = re.compile(r"(?m)^ *(\d+)\t")
+
+
+def checks(truth: Truth, prediction: str) -> dict[str, bool]:
+    """The fields of the envelope and its exit code, or the numbers of the lines, are those of the truth."""
+    found: dict[str, bool] = {}
+    if fields := _FIELD.findall(truth.text):
+        found["envelope"] = fields == _FIELD.findall(prediction)
+    if exits := _EXIT.findall(truth.text):
+        found["exit_code"] = exits == _EXIT.findall(prediction)
+    if numbers := _NUMBERED.findall(truth.text):
+        found["numbering"] = numbers == _NUMBERED.findall(prediction)
+    return found

@@ -1,0 +1,16 @@
+"""Terminal: echo, output, and the prompt of the right directory."""
+
+from __future__ import annotations
+
+import re
+
+from agentworld_gym.recipe.rl.verifiers.common import Truth
+
+_PROBLEMS = "No such file|cannot |not found|denied|Is a directory|Not a directory|invalid|missing"
+ERROR = re.compile(rf"(?m)^(?:bash: |[\w./-]+: .*(?:{_PROBLEMS}))")
+
+
+def checks(truth: Truth, prediction: str) -> dict[str, bool]:
+    """The echo of what was typed comes first, the prompt comes last, and there are as many lines as there should be."""
+    true, given = truth.text.split("\n"), prediction.split("\n")
+    return {"echo": true[0] == given[0], "prompt": true[-1] == given[-1], "lines": len(true) == len(given)}

@@ -1,0 +1,26 @@
+"""Web: the sections of an answer, the page it stands on, and a snapshot whose references name one node each."""
+
+from __future__ import annotations
+
+import re
+
+from agentworld_gym.recipe.rl.verifiers.common import Truth
+from agentworld_gym.screens import read_screen
+from agentworld_gym.screens.web import location
+
+ERROR = re.compile(r"(?m)^### (?:Error|Result\n(?:Error|Ref ))|^Error:|^TimeoutError|net::ERR_")
+_SECTION = re.compile(r"(?m)^### (.*)$")
+
+
+def checks(truth: Truth, prediction: str) -> dict[str, bool]:
+    """Sections and page are those of the truth; no reference stands twice; as many nodes as there should be."""
+    nodes, given = read_screen("web", truth.text), read_screen("web", prediction)
+    found = {
+        "sections": _SECTION.findall(truth.text) == _SECTION.findall(prediction),
+        "page": location(truth.text) == location(prediction),
+    }
+    if nodes:
+        handles = [node.handle for node in given if node.handle is not None]
+        found["references"] = len(handles) == len(set(handles))
+        found["nodes"] = len(nodes) == len(given)
+    return found

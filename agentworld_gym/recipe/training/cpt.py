@@ -1,0 +1,83 @@
+"""Continual pre-training of a world model, or training from scratch, on recorded sessions.
+
+Next-token loss over whole sessions with the weights of `agentworld_gym.recipe.data.turn_weights` (Qwen-AgentWorld,
+arXiv 2606.24597): a user message is an action, an assistant message what it showed, and nothing is thought.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.recipe.config import CptConfig
+from agentworld_gym.recipe.data.drills import with_drills
+from agentworld_gym.recipe.data.knowledge import Knowledge
+from agentworld_gym.recipe.data.preparation import prepare
+from agentworld_gym.recipe.data.sources import files, of_files
+from agentworld_gym.recipe.training.metrics import Progress
+from agentworld_gym.recipe.training.stages import Outcome, fit
+from agentworld_gym.recipe.training.trainer import Evaluate
+from agentworld_gym.sessions.pools import Pool
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.samples import Sample
+
+logger = logging.getLogger(__name__)
+
+SESSIONS = "sessions.jsonl"
+ATTEMPTS = 10
+"""So many sessions are played for each validation session that is wanted, at most: some have no turn."""
+
+
+def train(
+    config: CptConfig,
+    out: Path,
+    progress: Progress | None = None,
+    recording: Callable[[int], None] | None = None,
+    evaluate: Evaluate | None = None,
+) -> Outcome:
+    """Train as a configuration says, recording the sessions first where it names none.
+
+    Args:
+        config: the run.
+        out: its folder; what an earlier, stopped run left there is gone on with.
+        progress: called with each line of metrics.
+        recording: called with the number of recorded sessions.
+        evaluate: further metrics of a model, at every checkpoint.
+
+    Raises:
+        SpecError: a file of the configuration is missing or wrong, or the folder is of another configuration.
+        TrainingError: the run cannot go on; the last checkpoint is whole.
+    """
+
+    def samples() -> Iterator[Sample]:
+        sources = files(config.data.rows, "train")
+        if not sources and not config.data.samples:
+            path = out / SESSIONS
+            specs = [load_spec(domain) for domain in config.data.domains]
+            settings, seed = config.collect, config.train.seed
+            collect(specs, path, config.data.episodes, seed, settings, "train", config.data.workers, recording)
+            sources = [path]
+        sources += files(config.data.samples, "train")
+        found = of_files(sources, config.data.domains, config.preparation, config.data.workers)
+        yield from with_drills(found, config.train.seed, config.preparation.drills)
+
+    def held_out() -> Iterator[Sample]:
+        pool = Pool(split="validation", post_share=0.0)
+        preparation = config.preparation.model_copy(update={"pool": pool, "knowledge": Knowledge()})
+        if config.data.held_out:
+            yield from of_files(files(config.data.held_out, "validation"), config.data.domains, preparation)
+        elif config.data.domains:
+            logger.info("recording held-out sessions")
+            yield from prepare(_unseen(config), preparation)[0]
+
+    return fit(config, out, samples, held_out, progress, evaluate)
+
+
+def _unseen(config: CptConfig) -> Iterator[Row]:
+    specs = [load_spec(domain) for domain in config.data.domains]
+    recorder = Recorder(specs, config.collect, config.train.seed, "validation")
+    return (row for number in range(ATTEMPTS * config.data.validation) if (row := recorder.row(number)) is not None)

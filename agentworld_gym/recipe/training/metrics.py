@@ -1,0 +1,96 @@
+"""What a run measures: lines of JSON, and the same for TensorBoard."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from agentworld_gym.errors import TrainingError
+from agentworld_gym.recipe.manifest import write_whole
+
+Metrics = dict[str, Any]
+Progress = Callable[[Metrics], None]
+"""Called with each line of metrics; `progress` in it runs from 0 to 1, and `left` are the seconds that remain."""
+
+METRICS = "metrics.jsonl"
+TENSORBOARD = "tensorboard"
+
+
+class MetricsLog:
+    """The metrics of a run, from a step on: what an earlier run wrote beyond that step goes.
+
+    Args:
+        folder: of the run.
+        step: the last step whose lines stay.
+        tensorboard: write for TensorBoard too, if it is installed.
+    """
+
+    def __init__(self, folder: Path, step: int, tensorboard: bool = True) -> None:
+        path = folder / METRICS
+        _cut(path, step)
+        self._file = path.open("a", encoding="utf-8")
+        self._writer: Any = _writer(folder / TENSORBOARD, step) if tensorboard else None
+
+    def write(self, line: Metrics) -> None:
+        """Add a line; its numbers appear in TensorBoard under the line's `step`.
+
+        Raises:
+            TrainingError: the file cannot be written.
+        """
+        rounded = {key: _plain(value) for key, value in line.items()}
+        try:
+            self._file.write(json.dumps(rounded) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise TrainingError(f"{self._file.name}: metrics cannot be written ({error.strerror})") from error
+        if self._writer is not None:
+            for key, value in line.items():
+                if key != "step" and isinstance(value, int | float):
+                    self._writer.add_scalar(key, value, line["step"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What could not be written is tried once more by closing; the error that is under way says it already.
+        with nullcontext() if error is None else suppress(OSError):
+            self._file.close()
+        if self._writer is not None:
+            self._writer.close()
+
+
+def read_metrics(folder: Path) -> list[Metrics]:
+    """The metrics of a run; a torn last line is left out."""
+    path = folder / METRICS
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: rounded, and null where it is not finite."""
+    if not isinstance(value, float):
+        return value
+    return round(value, 6) if math.isfinite(value) else None
+
+
+def _cut(path: Path, step: int) -> None:
+    if not path.is_file():
+        return
+    kept = [json.dumps(line) + "\n" for line in read_metrics(path.parent) if line["step"] <= step]
+    write_whole(path, "".join(kept))
+
+
+def _writer(folder: Path, step: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    make: Any = SummaryWriter  # untyped
+    return make(str(folder), purge_step=step + 1)

@@ -1,0 +1,82 @@
+"""Optimizers and the course of the learning rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.process.number_formats import NumberFormat
+from agentworld_gym.recipe.config import TrainConfig
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel
+
+LOWEST = 0.01
+"""The learning rate ends at this share of its height."""
+
+FIRST = 0.05
+"""And begins at this share."""
+
+
+def make_optimizers(
+    model: PreTrainedModel, options: TrainConfig, number_format: NumberFormat
+) -> list[torch.optim.Optimizer]:
+    """The optimizers of the parameters that are trained.
+
+    Muon (K. Jordan et al., 2024) orthogonalises the momentum of a matrix, in the given number format; embeddings, the
+    output layer and all that is no matrix get AdamW, without weight decay.
+    """
+    import torch
+
+    from agentworld_gym.recipe.training.muon import Float32Muon
+
+    network: Any = model  # some of it untyped
+    ends = {id(layer.weight) for layer in (network.get_input_embeddings(), network.get_output_embeddings()) if layer}
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    muon = options.optimizer == "muon+adamw"
+    matrices = [
+        parameter
+        for parameter in trained
+        if id(parameter) not in ends and (parameter.ndim == 2 or (parameter.ndim > 2 and not muon))
+    ]
+    chosen = {id(parameter) for parameter in matrices}
+    others = [parameter for parameter in trained if id(parameter) not in chosen]
+    adamw: dict[str, Any] = {"lr": options.adamw_lr, "betas": options.adamw_betas}
+    if muon and matrices:
+        kind = torch.optim.Muon if number_format == "bfloat16" else Float32Muon
+        found: list[torch.optim.Optimizer] = [kind(matrices, lr=options.muon_lr, weight_decay=options.weight_decay)]
+        return found + ([torch.optim.AdamW(others, weight_decay=0.0, **adamw)] if others else [])
+    groups = [
+        {"params": parameters, "weight_decay": decay}
+        for parameters, decay in ((matrices, options.weight_decay), (others, 0.0))
+        if parameters
+    ]
+    return [torch.optim.AdamW(groups, **adamw)]
+
+
+def rate(spent: float, options: TrainConfig) -> float:
+    """The factor of the learning rate when a share of the budget is spent: up, level, down.
+
+    >>> options = TrainConfig(max_steps=100, warmup=0.1, decay=0.5)
+    >>> [round(rate(spent, options), 2) for spent in (0.0, 0.05, 0.1, 0.5, 0.75, 1.0)]
+    [0.05, 0.5, 1.0, 1.0, 0.5, 0.01]
+    """
+    if spent < options.warmup:
+        return max(spent / options.warmup, FIRST)
+    if spent > 1 - options.decay:
+        return max((1 - spent) / options.decay, LOWEST)
+    return 1.0
+
+
+class Rates:
+    """Sets the learning rates of optimizers to a share of what they were made with."""
+
+    def __init__(self, optimizers: list[torch.optim.Optimizer]) -> None:
+        self._optimizers = optimizers
+        self._full = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]
+
+    def set(self, factor: float) -> None:
+        """Set all rates."""
+        groups = [group for optimizer in self._optimizers for group in optimizer.param_groups]  # loading replaces them
+        for group, full in zip(groups, self._full, strict=True):
+            group["lr"] = full * factor

@@ -1,0 +1,39 @@
+"""Supervised fine-tuning of a world model on samples that think before they answer (Qwen-AgentWorld, arXiv 2606.24597).
+
+It is the loop of every stage; what differs is the samples: each ends with one answer, which alone has a weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agentworld_gym.recipe.config import SftConfig
+from agentworld_gym.recipe.data.sources import files, of_files
+from agentworld_gym.recipe.training.metrics import Progress
+from agentworld_gym.recipe.training.stages import Outcome, fit
+from agentworld_gym.recipe.training.trainer import Evaluate
+from agentworld_gym.sessions.samples import Sample
+
+
+def train(config: SftConfig, out: Path, progress: Progress | None = None, evaluate: Evaluate | None = None) -> Outcome:
+    """Train as a configuration says.
+
+    Args:
+        config: the run.
+        out: its folder; what an earlier, stopped run left there is gone on with.
+        progress: called with each line of metrics.
+        evaluate: further metrics of a model, at every checkpoint.
+
+    Raises:
+        SpecError: a file of the configuration is missing or wrong, or the folder is of another configuration.
+        TrainingError: the run cannot go on; the last checkpoint is whole.
+    """
+
+    def samples() -> Iterator[Sample]:
+        yield from of_files(files(config.data.samples, "train"), config.data.domains)
+
+    def held_out() -> Iterator[Sample]:
+        yield from of_files(files(config.data.held_out, "validation"), config.data.domains)
+
+    return fit(config, out, samples, held_out, progress, evaluate)

@@ -1,0 +1,354 @@
+"""The loop of training: one for all stages that learn from samples, on one process or several.
+
+A run is a folder, of which this writes `checkpoints`, `metrics.jsonl` and `tensorboard`.
+Training the same folder again goes on exactly where its last checkpoint stands. SIGINT and SIGTERM end a run cleanly,
+with a checkpoint.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import statistics
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agentworld_gym.errors import SpecError, TrainingError
+from agentworld_gym.process.number_formats import Speeds, speeds
+from agentworld_gym.process.signals import stopped_by_signals
+from agentworld_gym.recipe.config import TrainConfig
+from agentworld_gym.recipe.training.checkpoints import Checkpoints
+from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress
+from agentworld_gym.recipe.training.model import CHECKPOINTS
+from agentworld_gym.recipe.training.optimizers import Rates, make_optimizers, rate
+from agentworld_gym.recipe.training.work import work_of
+from agentworld_gym.recipe.training.workers import Workers
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from agentworld_gym.recipe.training.batches import Batches
+
+logger = logging.getLogger(__name__)
+
+Evaluate = Callable[["PreTrainedModel"], Metrics]
+
+MAX_BAD_STEPS = 10
+REMEMBERED = 100
+"""Losses whose median says what is usual."""
+
+ENOUGH = 20
+"""With fewer losses nothing is known to be unusual."""
+
+LEAST = 0.5
+"""A median below this counts as this: a loss that is nearly nothing may well multiply."""
+
+
+class Trainer:
+    """One training run.
+
+    Args:
+        model: what to train, as `make_model` gives it.
+        batches: what to learn from; of this process's rank.
+        options: how.
+        folder: of the run.
+        identity: what a checkpoint must have been made with, such as the digests of data and tokenizer, beside the
+            optimizer.
+        packed: whether rows hold several samples.
+        evaluate: gives further metrics, at every checkpoint.
+        progress: called with every line of metrics.
+        workers: the processes that train together.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        batches: Batches,
+        options: TrainConfig,
+        folder: Path,
+        *,
+        identity: Mapping[str, str] | None = None,
+        packed: bool = False,
+        evaluate: Evaluate | None = None,
+        progress: Progress | None = None,
+        workers: Workers | None = None,
+    ) -> None:
+        import torch
+
+        from agentworld_gym.recipe.training.learner import Learner
+
+        torch.set_num_threads(options.threads)
+        self.batches, self.options, self.folder, self.packed = batches, options, folder, packed
+        self.workers = workers or Workers()
+        if self.workers.sharded and options.optimizer != "adamw":
+            raise SpecError("train", "optimizer", options.optimizer, "adamw: Muon needs whole matrices, not shards")
+        self._identity = {**(identity or {}), "optimizer": options.optimizer}
+        self._evaluate, self._progress = evaluate, progress
+        self._checkpoints = Checkpoints(folder / CHECKPOINTS, options.keep)
+        self._speeds = self._agreed_speeds()
+        best = self._speeds.best
+        bfloat16 = best == "bfloat16" if options.bfloat16 == "auto" else options.bfloat16
+        computed = "bfloat16" if bfloat16 or model.dtype == torch.bfloat16 else "float32"
+        self._limit: float = getattr(self._speeds, computed) * self.workers.count
+        self._work = work_of(model)
+        logger.info("products of matrices: %s, with %d threads", self._speeds, torch.get_num_threads())
+        logger.info("computing in %s, and Muon's iteration in %s", computed, best)
+        learner = Learner(model, bfloat16)
+        if options.compile:
+            learner.compile_layers()
+        model.train()
+        self._learner, self._optimizers = self.workers.prepare(learner, make_optimizers(model, options, best))
+        self.model = model
+        self._rates = Rates(self._optimizers)
+        self.steps = self.tokens = 0
+        self.seconds = 0.0
+        self._after = 0.0  # seconds of the last step that its own measure left out
+        self._bad = 0
+        self._usual: deque[float] = deque(maxlen=REMEMBERED)
+        self._wish = threading.Event()
+        self._checkpointed = time.monotonic()
+        self.stopped = self._due = False
+        self._resume()
+
+    @property
+    def spent(self) -> float:
+        """The share of the budget that is spent."""
+        used = (
+            (self.steps, self.options.max_steps),
+            (self.tokens, self.options.max_tokens),
+            (self.seconds, self.options.max_seconds),
+        )
+        return max(done / limit for done, limit in used if limit is not None)
+
+    def stop(self) -> None:
+        """End the run after the current step; safe to call from a signal handler or another thread."""
+        self._wish.set()
+
+    def run(self) -> Metrics:
+        """Train until the budget is spent or `stop` is called; the last metrics.
+
+        Raises:
+            TrainingError: the loss explodes or stays undefined, or the disk is full. The last checkpoint is whole.
+        """
+        last: Metrics = {}
+        with stopped_by_signals(self.stop), self._log() as log:
+            recent: list[Metrics] = []
+            logged = self._checkpointed = time.monotonic()
+            saved = -1
+            while self.spent < 1 and not self.stopped:
+                recent.append(self.step())
+                instant = time.monotonic()
+                if instant - logged >= self.options.log_seconds:
+                    last = self._report(log, recent, instant - logged)
+                    recent, logged = [], instant
+                if self._due and self.spent < 1:
+                    self.checkpoint()
+                    saved = self.steps
+                    last = self._assess(log) or last
+                    logged = self._checkpointed = time.monotonic()
+            if saved != self.steps:
+                self.checkpoint()
+            if recent:
+                last = self._report(log, recent, time.monotonic() - logged)
+            if not self.stopped:
+                last = self._assess(log) or last
+        return last
+
+    def step(self) -> Metrics:
+        """One step of gradient descent; a step whose loss or gradient is unusable changes no weight.
+
+        Raises:
+            TrainingError: several such steps came in a row.
+        """
+        import torch
+
+        from agentworld_gym.recipe.training.learner import inputs_of, target_count, target_weight, thinned
+
+        begun = time.monotonic()
+        short = self.spent < self.options.curriculum
+        if short != self.batches.short:
+            self._usual.clear()  # of other samples other losses are usual
+        before = self._given()
+        rng = np.random.default_rng((self.options.seed, self.steps, self.workers.rank))
+        batches = [
+            thinned(self.batches.next(short=short), self.options.context_share, rng)
+            for _ in range(self.options.accumulation)
+        ]
+        (weight,) = self.workers.total([sum(map(target_weight, batches))])
+        sums = torch.zeros(4, dtype=torch.float64)
+        norm = math.nan
+        if weight > 0:
+            found = []
+            for number, batch in enumerate(batches, 1):
+                alone = number < len(batches) and self.workers.count > 1
+                with self.workers.unsynced(self._learner) if alone else nullcontext():
+                    losses = self._learner(inputs_of(batch, self.workers.device, self.packed))
+                    self.workers.backward(losses.loss * (self.workers.count / weight))
+                found.append(torch.stack([value.detach().double() for value in losses]))
+            norm = self.workers.clip(self._learner, self.options.clip)
+            sums = torch.stack(found).sum(0)
+        tokens, cells, pairs = (now - then for now, then in zip(self._given(), before, strict=True))
+        flops = self._work.of(tokens, sum(map(target_count, batches)), pairs)
+        due = self.workers.main and self._checkpoint_is_due()
+        spent = (time.monotonic() - begun + self._after) if self.workers.main else 0.0
+        measured = time.monotonic()
+        totals = self.workers.total([*sums.tolist(), tokens, cells, self._wish.is_set(), due, spent, flops])
+        loss = totals[0] / weight if weight > 0 else math.nan
+        reason = self._reason(loss, norm, weight)
+        if reason is None:
+            self._rates.set(rate(self.spent, self.options))
+            for optimizer in self._optimizers:
+                optimizer.step()
+            self._usual.append(loss)
+            self._bad = 0
+        self._learner.zero_grad(set_to_none=True)
+        self.steps, self.tokens, self.seconds = self.steps + 1, self.tokens + int(totals[4]), self.seconds + totals[8]
+        self.stopped, self._due = totals[6] > 0, totals[7] > 0
+        self._after = time.monotonic() - measured
+        if reason is not None:
+            self._skip(reason)
+        observed = max(totals[3], 1.0)
+        return {
+            "loss": loss,
+            "observed_loss": totals[1] / observed,
+            "observed_accuracy": totals[2] / observed,
+            "gradient": norm,
+            "tokens": totals[4],
+            "cells": totals[5],
+            "flops": totals[9],
+        }
+
+    def checkpoint(self) -> Path:
+        """Write everything that the run needs to go on exactly.
+
+        Raises:
+            TrainingError: it cannot be written; the last one is whole.
+        """
+        weights, optimizers = self.workers.state(self._learner, self._optimizers)
+        random = self.workers.random_states()
+        path, failure = self._checkpoints.folder, None
+        if self.workers.main:
+            try:
+                path = self._checkpoints.write(
+                    self.steps,
+                    {
+                        "identity": self._identity,
+                        "model": weights,
+                        "optimizers": optimizers,
+                        "batches": self.batches.state(),
+                        "random": random,
+                        "steps": self.steps,
+                        "tokens": self.tokens,
+                        "seconds": self.seconds,
+                        "usual": list(self._usual),
+                        "bad": self._bad,
+                    },
+                )
+            except TrainingError as error:
+                failure = error
+        (failed,) = self.workers.total([failure is not None])
+        if failed:
+            raise failure or TrainingError(f"{self.folder}: the main process could not write its checkpoint")
+        return path
+
+    def _resume(self) -> None:
+        state = self._checkpoints.read()
+        if state is None:
+            return
+        for key, value in self._identity.items():
+            if state["identity"].get(key) != value:
+                raise TrainingError(
+                    f"{self.folder}: its checkpoint was made with another {key}; go on with the same one, or train in "
+                    "another folder"
+                )
+        self.workers.restore(self._learner, self._optimizers, state["model"], state["optimizers"])
+        self.batches.restore(state["batches"])
+        self.workers.set_random_state(state["random"])
+        self.steps, self.tokens, self.seconds = state["steps"], state["tokens"], state["seconds"]
+        self._usual.extend(state["usual"])
+        self._bad = state["bad"]
+        logger.info("going on after step %d", self.steps)
+
+    def _agreed_speeds(self) -> Speeds:
+        """How fast the main process multiplies matrices, which decides for all of them."""
+        own = speeds(str(self.workers.device)) if self.workers.main else Speeds(0.0, 0.0)
+        return Speeds(*self.workers.total(own))
+
+    def _given(self) -> tuple[int, int, int]:
+        """How many tokens the batches gave so far, without padding and with it, and pairs that attention looks at."""
+        state = self.batches.state()
+        return state["cells"] - state["padded"], state["cells"], state["pairs"]
+
+    def _checkpoint_is_due(self) -> bool:
+        every = self.options.checkpoint_steps
+        if every is not None:
+            return (self.steps + 1) % every == 0
+        return time.monotonic() - self._checkpointed >= self.options.checkpoint_seconds
+
+    def _reason(self, loss: float, norm: float, weight: float) -> str | None:
+        """Why a step must not be taken."""
+        if weight <= 0:
+            return "the batch is empty: no token in it has a weight in the loss"
+        if not math.isfinite(loss):
+            return f"the loss is {loss}"
+        if not math.isfinite(norm):
+            return f"the gradient is {norm}"
+        usual = max(statistics.median(self._usual), LEAST) if len(self._usual) >= ENOUGH else math.inf
+        if loss > self.options.explosion * usual:
+            return f"the loss explodes: {loss:.3g}, usual is {usual:.3g}"
+        return None
+
+    def _skip(self, reason: str) -> None:
+        self._bad += 1
+        logger.warning("step %d is skipped: %s", self.steps, reason)
+        if self._bad < MAX_BAD_STEPS:
+            return
+        hint = "look at the samples" if "empty" in reason else "lower the learning rates (muon_lr, adamw_lr), and go on"
+        raise TrainingError(
+            f"{self.folder}: step {self.steps}: {reason}; {self._bad} steps in a row were skipped, and the last "
+            f"checkpoint stays as it is; {hint}"
+        )
+
+    def _log(self) -> Any:
+        return MetricsLog(self.folder, self.steps, self.options.tensorboard) if self.workers.main else nullcontext()
+
+    def _report(self, log: MetricsLog | None, recent: Sequence[Metrics], seconds: float) -> Metrics:
+        keys = ("loss", "observed_loss", "observed_accuracy", "gradient")
+        usable = [item for item in recent if math.isfinite(item["loss"])] or recent[-1:]
+        means: Metrics = {key: sum(item[key] for item in usable) / len(usable) for key in keys}
+        tokens, cells = sum(item["tokens"] for item in recent), sum(item["cells"] for item in recent)
+        seconds = max(seconds, 1e-9)
+        more = {
+            "tokens_per_second": tokens / seconds,
+            "limit_share": sum(item["flops"] for item in recent) / seconds / self._limit,
+            "padded": 1 - tokens / max(cells, 1),
+            "rate": rate(self.spent, self.options),
+        }
+        return self._write(log, {**means, **more})
+
+    def _assess(self, log: MetricsLog | None) -> Metrics | None:
+        """Evaluate, on the main process alone: a sharded model, of which it has a part, is not evaluated."""
+        found: Metrics | None = None
+        if self._evaluate is not None and self.workers.main and not self.workers.sharded:
+            self.model.train(False)
+            found = self._write(log, self._evaluate(self.model))
+            self.model.train()
+        return found
+
+    def _write(self, log: MetricsLog | None, metrics: Metrics) -> Metrics:
+        spent = min(self.spent, 1.0)
+        left = self.seconds * (1 - spent) / spent if spent else None
+        where = {"step": self.steps, "tokens": self.tokens, "seconds": self.seconds, "progress": spent, "left": left}
+        line: Metrics = {**where, **metrics}
+        if log is not None:
+            log.write(line)
+        if self._progress and self.workers.main:
+            self._progress(line)
+        return line

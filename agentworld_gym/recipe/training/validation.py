@@ -1,0 +1,49 @@
+"""How far a run has come: what the model makes of samples it never learns from, in one forward pass each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agentworld_gym.recipe.data.token_store import TokenStore
+from agentworld_gym.recipe.training.forcing import forced
+from agentworld_gym.recipe.training.metrics import Metrics
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+def validation(store: TokenStore, longest: int) -> Callable[[PreTrainedModel], Metrics]:
+    """A function that measures a model on held-out samples.
+
+    Its metrics are, over the tokens of answers that have a weight: `validation_loss`, the mean loss;
+    `validation_accuracy`, the share whose most likely token is right; and `validation_exact`, the share of answers all
+    of whose tokens are, which is what greedy generation would write, given the true history.
+
+    Args:
+        store: the samples.
+        longest: longer samples are left out.
+    """
+    kept = [store[int(index)] for index in np.flatnonzero(store.lengths <= longest)]
+    rows = [ids for ids, _, _ in kept]
+    # Of a sample that learns its last answer alone, the others are but its history.
+    answers = [observed & (weights > 0) for _, weights, observed in kept]
+
+    def measure(model: PreTrainedModel) -> Metrics:
+        loss, right, exact, tokens, found = 0.0, 0, 0, 0, 0
+        for place, hits, losses in forced(model, rows, answers, with_loss=True):
+            mask = answers[place]
+            assert losses is not None
+            loss, right, tokens = loss + float(losses[mask].sum()), right + int(hits[mask].sum()), tokens + mask.sum()
+            edges = np.flatnonzero(np.diff(np.pad(mask, 1).astype(np.int8)))
+            for start, stop in zip(edges[::2], edges[1::2], strict=True):
+                exact, found = exact + bool(hits[start:stop].all()), found + 1
+        return {
+            "validation_loss": loss / max(tokens, 1),
+            "validation_accuracy": right / max(tokens, 1),
+            "validation_exact": exact / max(found, 1),
+        }
+
+    return measure

@@ -1,0 +1,103 @@
+"""Which sessions are for what: pools that share no task, drawn by a hash.
+
+A session belongs to a group: its domain, its scenario or family, and its task's seed (levels of one seed stay
+together). The split is a function of the group, and the stage of the group and `post_share`. So no group is in two
+pools, whatever files the sessions come from and in whatever order, as long as all stages have one `post_share`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from agentworld_gym.documents.strict import Strict
+from agentworld_gym.domain.task import Split, split_of
+from agentworld_gym.sessions.row import Row
+
+Stage = Literal["cpt", "post"]
+"""Continual pre-training, or what comes after: fine-tuning and reinforcement learning."""
+
+POST_SHARE = 0.3
+"""The share of the groups that continual pre-training leaves to what comes after."""
+
+BENCHMARK = "agentworldbench"
+"""Where rows come from that are there to test on."""
+
+_HEAD = "**Action:**"
+
+
+class Pool(Strict):
+    """A split and a stage, or `all` stages; `post_share` of the groups are for those after continual pre-training.
+
+    Pools of different stages share no group only if their `post_share` is the same.
+    """
+
+    split: Split = "train"
+    stage: Stage | Literal["all"] = "cpt"
+    post_share: Annotated[float, Field(ge=0, le=1)] = POST_SHARE
+
+    def holds(self, row: Row) -> bool:
+        """Whether a session is in this pool."""
+        if split_of_row(row) != self.split:
+            return False
+        return self.stage == "all" or stage_of(group_of(row), self.post_share) == self.stage
+
+
+class PostPool(Pool):
+    """What fine-tuning and reinforcement learning take, unless told otherwise.
+
+    >>> PostPool(post_share=0.1).stage
+    'post'
+    """
+
+    stage: Stage | Literal["all"] = "post"
+
+
+def group_of(row: Row) -> str:
+    """The group of a session, as `mcp/refund_order/39`.
+
+    A session of unknown origin is grouped by its task's id; without one, by what it was told before it acted first.
+
+    >>> row = Row(task="mcp", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1,
+    ...           total_turns=1, family="refund_order", level=2, seed=39)
+    >>> group_of(row), split_of_row(row)
+    ('mcp/refund_order/39', 'test')
+    """
+    if row.seed is not None:
+        return f"{row.domain}/{row.family}/{row.seed}"
+    told = row.task_id or _digest(row.system_str + "\0" + row.prompt[0].partition(_HEAD)[0])
+    return f"{row.domain}/{row.family or 'unknown'}/{told}"
+
+
+def split_of_row(row: Row) -> Split:
+    """The split of a session: that of its task's seed; else a draw of 80, 10 and 10 %. A benchmark is for testing."""
+    if row.seed is not None:
+        return split_of(row.seed)
+    if row.provenance.source == BENCHMARK:
+        return "test"
+    place = draw(f"split/{group_of(row)}")
+    return "train" if place < 0.8 else "validation" if place < 0.9 else "test"
+
+
+def stage_of(group: str, post_share: float = POST_SHARE) -> Stage:
+    """The stage of a group; a larger share only moves groups from `cpt` to `post`.
+
+    >>> stage_of("mcp/refund_order/39", 0), stage_of("mcp/refund_order/39", 1)
+    ('cpt', 'post')
+    """
+    return "post" if draw(f"stage/{group}") < post_share else "cpt"
+
+
+def draw(key: str) -> float:
+    """A number from 0 to 1, below 1, that depends on the key alone.
+
+    >>> draw("a") == draw("a") != draw("b")
+    True
+    """
+    return int(_digest(key)[:13], 16) / 16**13
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

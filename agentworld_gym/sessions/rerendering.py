@@ -1,0 +1,156 @@
+"""Recorded sessions rendered again: the messages that a row would have with other prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.contracts import Message
+from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.errors import SpecError
+from agentworld_gym.prompting.ledger import with_ledger
+from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.references import SOURCES
+from agentworld_gym.screens.sight import current
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.tasks import families, generate
+from agentworld_gym.text.escaping import escape, unescape
+
+
+def remessage(row: Row, prompts: Prompts) -> list[Message]:
+    """A session's messages rendered anew with other prompts, all turns over.
+
+    In the change form the assistant message is the change that leads to the next state. A row whose task cannot be
+    generated again keeps its own messages.
+
+    Raises:
+        SpecError: the form is `change` and the task of the row cannot be generated again.
+    """
+    task = must_have_task(row, prompts)
+    if task is None:
+        return row.messages()
+    closed = prompts.profile == "full"
+    turns = (
+        (user, with_ledger(prompts.observation(prompts.answer(task, *seen)), escape(ledger), closed))
+        for (user, *seen), ledger in zip(turns_of(row, prompts, task), ledgers_of(row, prompts, task), strict=True)
+    )
+    return conversation(row, prompts, task, turns)
+
+
+def rerendered(row: Row, prompts: Prompts) -> Row:
+    """The row with the messages of other prompts; itself if its task cannot be generated again.
+
+    Raises:
+        SpecError: as `remessage`.
+    """
+    if must_have_task(row, prompts) is None:
+        return row
+    system, *messages = (message["content"] for message in remessage(row, prompts))
+    *past, last = messages[::2]
+    found = {"prompt": (*past, last + prompts.closing), "current_prompt": last, "response": tuple(messages[1::2])}
+    own = {"profile": prompts.profile, "form": prompts.form}
+    return row.model_copy(update={"system_str": system, **found, **own})
+
+
+def prompts_for(
+    row: Row,
+    profile: Profile | None = None,
+    form: Form | None = None,
+    wording: int = 0,
+    ledger: bool = False,
+) -> Prompts:
+    """The shipped prompts of a row's domain, in its own profile and form unless others are given.
+
+    The form matters where every turn restates the state; elsewhere it is always `full`.
+    """
+    form = (form or row.form or "full") if load_spec(row.domain).observation.restate else "full"
+    return _prompts(row.domain, profile or row.profile or "full", form, wording, ledger)
+
+
+def task_of(row: Row) -> Task | None:
+    """The task of a recorded session, generated again; None where that gives nothing, or another task."""
+    if row.seed is None or row.level is None or row.family not in families(row.domain) or not row.actions:
+        return None
+    task = _generated(row.domain, row.family, row.level, row.seed)
+    same = escape(task.instruction) in row.prompt[0] or escape(task.instruction) in row.system_str
+    if task.id != row.task_id or not (same or row.profile == "compact"):
+        return None
+    return task.model_copy(update={"controls": row.controls, "control_seed": row.control_seed})
+
+
+def source_of(row: Row) -> Task | None:
+    """The task whose state the answers of a session may refer to; None where they stand as they are.
+
+    Raises:
+        SpecError: recorded answers do refer to it, and it cannot be generated again.
+    """
+    task = task_of(row)
+    if task is None and row.profile == "compact" and row.domain in SOURCES:
+        for answer, shown in zip(row.response, row.observations, strict=False):
+            if unescape(answer) != shown:
+                expected = f"a task that can be generated again, for the recorded answers refer to it: {answer[:80]!r}"
+                raise SpecError(f"row {row.id}", "task_id", row.task_id, expected)
+    return task
+
+
+def meant(row: Row, prompts: Prompts, before: str, answer: str) -> str:
+    """The observation that an answer to a turn of a session means; `before` is what was on the screen.
+
+    Raises:
+        AnswerError: as `Prompts.read`.
+        SpecError: as `source_of`, where the prompts refer to a task.
+    """
+    return prompts.read(source_of(row) if prompts.refers else None, before, answer)
+
+
+def must_have_task(row: Row, prompts: Prompts) -> Task | None:
+    """The task of a row that is to be rendered again; None where the row keeps its own messages.
+
+    Raises:
+        SpecError: the form is `change`, and the task cannot be generated again.
+    """
+    task = task_of(row)
+    if task is None and prompts.form == "change":
+        expected = "a task that can be generated again, to render its prompts anew"
+        raise SpecError(row.id, "task_id", row.task_id, expected)
+    return task
+
+
+def turns_of(row: Row, prompts: Prompts, task: Task) -> Iterator[tuple[str, str, str]]:
+    """For each turn the user message, what was on the screen, and what the action showed."""
+    parser = _parser(prompts)
+    before = state = row.first_observation
+    for number, (text, shown) in enumerate(zip(row.actions, row.observations, strict=True), 1):
+        yield prompts.turn(task, number, parser.parse(text, task.tools), state, before), state, shown
+        before, state = state, current(row.domain, state, shown)
+
+
+def ledgers_of(row: Row, prompts: Prompts, task: Task) -> list[str]:
+    """What the ledger says of each turn; a row without its changes has nothing to say."""
+    return [prompts.ledger(task, changes) for changes in row.changes or [()] * len(row.actions)]
+
+
+def conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[str, str]]) -> list[Message]:
+    """The messages of a session: the system message, and for each turn a user message and an answer."""
+    found = [Message(role="system", content=prompts.system(task, row.controls))]
+    for user, answer in turns:
+        found += [Message(role="user", content=user), Message(role="assistant", content=answer)]
+    return found
+
+
+@lru_cache(maxsize=8)
+def _generated(domain: str, family: str, level: int, seed: int) -> Task:
+    """Kept for the turns of one session, which are rendered one after the other; some tasks play themselves first."""
+    return generate(domain, family, level, seed)
+
+
+@lru_cache(maxsize=128)
+def _prompts(domain: str, profile: Profile, form: Form, wording: int, ledger: bool) -> Prompts:
+    return Prompts(load_spec(domain), profile=profile, form=form, wording=wording, ledger=ledger)
+
+
+@lru_cache(maxsize=128)
+def _parser(prompts: Prompts) -> ActionParser:
+    return ActionParser(prompts.spec)

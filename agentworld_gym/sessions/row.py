@@ -1,0 +1,338 @@
+"""One recorded session: the row that recording, importing, training and evaluation share.
+
+The first eight keys are those of AgentWorldBench's rows, so that whatever reads those reads these; the others say what
+the messages leave out: the plain actions and observations, the state behind them, and where all of it comes from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from agentworld_gym.contracts import Message
+from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.domain.spec import Form
+from agentworld_gym.domain.task import Split
+from agentworld_gym.engines import Kind, Scalar
+from agentworld_gym.errors import SpecError
+from agentworld_gym.prompting.prompt import Profile
+
+FORMAT = 1
+"""Version of the row format; it rises when a key changes its meaning."""
+
+OFFICIAL_NAMES = {"desktop": "os"}
+"""Domains that AgentWorldBench calls otherwise."""
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Change(Strict):
+    """One field of the state that a turn added, changed or removed; what was not there has the value None.
+
+    >>> Change(field="cwd", kind="changed", before="/srv", after="/srv/app").after
+    '/srv/app'
+    """
+
+    model_config = ConfigDict(allow_inf_nan=True)  # what a world's state holds, and no setting of ours
+
+    field: str
+    kind: Literal["added", "changed", "removed"]
+    before: Scalar = None
+    after: Scalar = None
+
+
+class ContentSpan(Strict):
+    """A piece `text[start:end]` of an observation; what no span covers is deterministic."""
+
+    start: Count
+    end: Count
+    kind: Kind
+
+
+class Provenance(Strict):
+    """Where a row comes from: what wrote it, on which engine and libraries, and the digest of the whole recording.
+
+    `source` is `collect`, or the name of the importer; `recording` is equal in all rows of one recording and depends
+    on everything that decides its content; `fingerprint` is that of the world.
+    """
+
+    source: str = ""
+    recording: str = ""
+    engine: str = ""
+    variant: str = ""
+    libraries: dict[str, str] = Field(default_factory=dict)
+    fingerprint: str = ""
+    package: str = ""
+    format: int = FORMAT
+
+
+class Row(Strict):
+    """One session up to turn `turn_idx`; at its last turn a row holds all of them, and `at` gives any earlier one.
+
+    `prompt[i]` and `response[i]` are the messages of turn i+1; the last prompt ends with the closing request, which
+    `current_prompt` leaves out. `actions` and `observations` are the same as plain text. `first_observation` is what
+    was shown before the first action. `initial_state` and the `changes` of each turn give every state between.
+    `finish` is the action that ended the session (`finish: 42`), which is no turn; None where it ended otherwise. The
+    last `probes` turns are looks at the state that the agent did not ask for. `success` is None where it is not known.
+
+    >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls", "pwd, please"], response=["a.txt", "/srv"],
+    ...           current_prompt="pwd", turn_idx=2, total_turns=2)
+    >>> row.closing, row.at(1).prompt, [message["content"] for message in row.messages()]
+    (', please', ('ls, please',), ['', 'ls', 'a.txt', 'pwd', '/srv'])
+    """
+
+    model_config = ConfigDict(allow_inf_nan=True)  # as in `Change`
+
+    task: str = Field(min_length=1)
+    id: str = Field(min_length=1)
+    system_str: str
+    prompt: tuple[str, ...] = Field(min_length=1)
+    response: tuple[str, ...]
+    current_prompt: str
+    turn_idx: int = Field(ge=1)
+    total_turns: int = Field(ge=1)
+    number: int | None = Field(default=None, ge=0)
+    task_id: str = ""
+    family: str = ""
+    level: int | None = None
+    seed: int | None = None
+    split: Split | None = None
+    policy: str = ""
+    profile: Profile | None = None
+    form: Form | None = None
+    controls: dict[str, float] = Field(default_factory=dict)
+    control_seed: int | None = None
+    actions: tuple[str, ...] = ()
+    first_observation: str = ""
+    observations: tuple[str, ...] = ()
+    spans: tuple[tuple[ContentSpan, ...], ...] = ()
+    initial_state: dict[str, Scalar] = Field(default_factory=dict)
+    changes: tuple[tuple[Change, ...], ...] = ()
+    fields_changed: tuple[Count, ...] = ()
+    finish: str | None = None
+    probes: Count = 0
+    success: bool | None = None
+    score: float | None = None
+    provenance: Provenance = Provenance()
+
+    @field_validator("turn_idx")
+    @classmethod
+    def _one_message_a_turn(cls, turn: int, info: ValidationInfo) -> int:
+        for key in ("prompt", "response"):
+            if key in info.data and len(info.data[key]) != turn:
+                raise ValueError(f"{len(info.data[key])}, the length of `{key}`")
+        return turn
+
+    @field_validator("total_turns")
+    @classmethod
+    def _not_beyond(cls, total: int, info: ValidationInfo) -> int:
+        if total < info.data.get("turn_idx", 1):
+            raise ValueError("at least turn_idx")
+        return total
+
+    @field_validator("actions", "observations", "spans", "changes", "fields_changed")
+    @classmethod
+    def _all_turns_or_none(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+        if value and len(value) != info.data.get("turn_idx", len(value)):
+            raise ValueError(f"one entry for each of the {info.data['turn_idx']} turns, or none")
+        return value
+
+    @field_validator("spans")
+    @classmethod
+    def _in_order(cls, value: tuple[tuple[ContentSpan, ...], ...], info: ValidationInfo) -> Any:
+        for spans, text in zip(value, info.data.get("observations", ()), strict=False):
+            edges = [edge for span in spans for edge in (span.start, span.end)]
+            if edges != sorted(edges) or (edges and edges[-1] > len(text)):
+                raise ValueError(f"spans in order, without overlap, within the {len(text)} characters")
+        return value
+
+    @field_validator("fields_changed")
+    @classmethod
+    def _as_counted(cls, value: tuple[int, ...], info: ValidationInfo) -> tuple[int, ...]:
+        counted = tuple(map(len, info.data.get("changes", ())))
+        if counted and value != counted:
+            raise ValueError(f"{list(counted)}, the number of changes of each turn")
+        return value
+
+    @property
+    def domain(self) -> str:
+        """The id of the domain in this package: the official name without a prefix, `desktop` for `os`."""
+        name = self.task.rsplit("/", 1)[-1]
+        return next((ours for ours, official in OFFICIAL_NAMES.items() if official == name), name)
+
+    @property
+    def closing(self) -> str:
+        """The closing request at the end of the last prompt."""
+        last = self.prompt[-1]
+        return last[len(self.current_prompt) :] if last.startswith(self.current_prompt) else ""
+
+    def messages(self) -> list[Message]:
+        """The session as chat messages, all turns over: no prompt has a closing request."""
+        found = self.request()
+        found[-1] = Message(role="user", content=self.current_prompt)
+        return [*found, Message(role="assistant", content=self.response[-1])]
+
+    def request(self) -> list[Message]:
+        """The messages a model is given to predict the last observation."""
+        found = [Message(role="system", content=self.system_str)]
+        for prompt, response in zip(self.prompt, self.response, strict=True):
+            found += [Message(role="user", content=prompt), Message(role="assistant", content=response)]
+        return found[:-1]
+
+    def at(self, turn: int) -> Row:
+        """The row of an earlier turn, counted from 1.
+
+        Raises:
+            IndexError: the row does not reach to that turn.
+        """
+        if not 1 <= turn <= self.turn_idx:
+            raise IndexError(f"row {self.id} has the turns 1 to {self.turn_idx}, not {turn}")
+        if turn == self.turn_idx:
+            return self
+        cut = {
+            key: getattr(self, key)[:turn]
+            for key in ("response", "actions", "observations", "spans", "changes", "fields_changed")
+        }
+        last = self.prompt[turn - 1]
+        prompts = (*self.prompt[: turn - 1], last + self.closing)
+        return self.model_copy(update={**cut, "prompt": prompts, "current_prompt": last, "turn_idx": turn})
+
+    def turns(self) -> Iterator[Row]:
+        """The rows of all turns, first to last."""
+        return map(self.at, range(1, self.turn_idx + 1))
+
+    def state_after(self, turn: int) -> dict[str, Scalar]:
+        """The flat state after a turn; 0 gives the initial one.
+
+        Raises:
+            IndexError: the row does not reach to that turn.
+        """
+        if not 0 <= turn <= self.turn_idx:
+            raise IndexError(f"row {self.id} has the turns 1 to {self.turn_idx}, not {turn}")
+        state = dict(self.initial_state)
+        for changes in self.changes[:turn]:
+            state = applied(state, changes)
+        return state
+
+    def kind_at(self, turn: int, position: int) -> Kind:
+        """What kind of content stands at a position of the observation of a turn, counted from 1."""
+        for span in self.spans[turn - 1] if self.spans else ():
+            if span.start <= position < span.end:
+                return span.kind
+        return "deterministic"
+
+    def digest(self) -> str:
+        """32 hexadecimal digits over what makes two sessions the same: system message, actions, observations."""
+        return content_digest(self.system_str, self.actions, self.observations)
+
+
+def changes_between(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -> tuple[Change, ...]:
+    """What differs between two flat states, sorted by field.
+
+    >>> [change.kind for change in changes_between({"a": 1, "b": 2}, {"b": 3, "c": None})]
+    ['removed', 'changed', 'added']
+    """
+    found = []
+    for name in sorted(before.keys() | after.keys()):
+        if name not in after:
+            found.append(Change(field=name, kind="removed", before=before[name]))
+        elif name not in before:
+            found.append(Change(field=name, kind="added", after=after[name]))
+        elif (type(before[name]), before[name]) != (type(after[name]), after[name]):
+            found.append(Change(field=name, kind="changed", before=before[name], after=after[name]))
+    return tuple(found)
+
+
+def applied(state: Mapping[str, Scalar], changes: Sequence[Change]) -> dict[str, Scalar]:
+    """A state after some changes.
+
+    >>> before, after = {"a": 1, "b": 2}, {"b": 3, "c": None}
+    >>> applied(before, changes_between(before, after)) == after
+    True
+    """
+    found = dict(state)
+    for change in changes:
+        if change.kind == "removed":
+            found.pop(change.field, None)
+        else:
+            found[change.field] = change.after
+    return found
+
+
+def content_digest(system: str, actions: Sequence[str], observations: Sequence[str]) -> str:
+    """32 hexadecimal digits, equal for sessions of equal content."""
+    digest = hashlib.blake2b(digest_size=16)
+    for text in (str(len(actions)), system, *actions, *observations):
+        data = text.encode("utf-8", "backslashreplace")
+        digest.update(len(data).to_bytes(8) + data)
+    return digest.hexdigest()
+
+
+def read_rows(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Row]:
+    """The rows of a JSONL file, split at line feeds only; a torn last line is left out.
+
+    Raises:
+        SpecError: a line is not a row; names the file, the line, the key, its value and what was expected.
+    """
+    with path.open("rb") as file:
+        for number, line in enumerate(islice(file, start, stop), start + 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                data = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise SpecError(
+                    path, f"line {number}", line[:80].decode("utf-8", "replace"), "a JSON object"
+                ) from error
+            yield row_of(data, path, f"line {number}")
+
+
+def completed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of AgentWorldBench with what its files leave to the reader.
+
+    Its id may be a number, one turn may stand there as a text, and prompts and responses may go on to the end of the
+    trajectory: they are cut at the row's turn. Without a turn it is the first one, without a current prompt it is the
+    turn's own, and a system message may be missing. What is no row stays none.
+
+    >>> row = completed({"task": "mcp", "id": 7, "turn_idx": 1, "prompt": ["a", "b"], "response": ["x", "y"]})
+    >>> row["id"], row["prompt"], row["response"], row["current_prompt"], row["total_turns"]
+    ('7', ['a'], ['x'], 'a', 2)
+    """
+    found = dict(data)
+    turn = found.setdefault("turn_idx", 1)
+    whole = isinstance(turn, int) and turn > 0
+    longest = 0
+    for key in ("prompt", "response"):
+        if isinstance(found.get(key), str):
+            found[key] = [found[key]]
+        if isinstance(found.get(key), list) and whole:
+            longest = max(longest, len(found[key]))
+            found[key] = found[key][:turn]
+    if found.get("total_turns") is None:
+        found["total_turns"] = longest
+    if isinstance(found.get("id"), int):
+        found["id"] = str(found["id"])
+    if found.get("system_str") is None:
+        found["system_str"] = ""
+    prompts = found.get("prompt")
+    if not found.get("current_prompt") and isinstance(prompts, list) and prompts:
+        found["current_prompt"] = prompts[-1]
+    return found
+
+
+def row_of(data: Any, file: str | Path, place: str) -> Row:
+    """A row from plain data that stood at a place of a file, such as `line 3`.
+
+    Raises:
+        SpecError: names the file, the place, the key, its value and what was expected.
+    """
+    try:
+        return validated(Row, data, file)
+    except SpecError as error:
+        raise SpecError(file, f"{place}: {error.key}", error.value, error.expected) from error

@@ -1,0 +1,1 @@
+"""Intervals for means and proportions."""

@@ -1,0 +1,156 @@
+"""Means with intervals: bootstrapped over sessions, because the turns of one session are not independent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from agentworld_gym.documents.strict import Strict
+
+LEVEL = 0.95
+Z = 1.959964
+"""Of a 95% interval."""
+
+DRAWS = 1000
+DRAWN_AT_ONCE = 200_000
+"""Drawn groups held in memory together."""
+
+SAME = 1e-12
+"""How far apart equal means may come out."""
+
+
+class Share(Strict):
+    """A mean with its 95% interval, over `count` values of so many independent `groups`, such as sessions.
+
+    >>> print(Share(share=0.5, low=0.25, high=0.75, count=8))
+    0.500 [0.250, 0.750]
+    """
+
+    share: float
+    low: float
+    high: float
+    count: int = Field(ge=1)
+    groups: int = Field(default_factory=lambda known: known.get("count", 1), ge=1)
+
+    def __str__(self) -> str:
+        return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def interval(
+    values: Sequence[float] | Sequence[bool],
+    groups: Sequence[Hashable] | None = None,
+    seed: int = 0,
+    draws: int = DRAWS,
+    bounds: tuple[float, float] | None = None,
+) -> Share:
+    """The mean of some values and its 95% interval, bootstrapped over groups.
+
+    Where all groups agree a bootstrap has no width, however few they are. Of bounded values the interval is then
+    Wilson's for as many groups.
+
+    Args:
+        values: one a turn; booleans give a share.
+        groups: the session of each value, drawn as a whole; None takes each value for itself.
+        seed: equal seeds give equal intervals.
+        draws: bootstrap samples.
+        bounds: the least and the greatest that a value can be; None: 0 and 1 of booleans, of others not known.
+
+    Raises:
+        ValueError: there are no values, or not one group a value.
+
+    >>> interval([True, True, False, True]).share
+    0.75
+    >>> print(interval([True] * 40, groups=[number % 20 for number in range(40)]))
+    1.000 [0.839, 1.000]
+    """
+    given = np.asarray(values)
+    sums, sizes = _grouped(given.astype(np.float64), groups)
+    share = float(sums.sum() / sizes.sum())
+    if bounds is None and given.dtype == np.bool_:
+        bounds = (0.0, 1.0)
+    if bounds is not None and np.ptp(sums / sizes) < SAME:
+        least, span = bounds[0], bounds[1] - bounds[0]
+        low, high = (least + span * end for end in wilson((share - least) / span, len(sums)))
+    else:
+        sample = _drawn(sums, sizes, np.random.default_rng(seed), draws)
+        low, high = np.quantile(sample, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    return Share(share=share, low=low, high=high, count=len(given), groups=len(sums))
+
+
+def mean_interval(
+    strata: Iterable[tuple[Sequence[float] | Sequence[bool], Sequence[Hashable] | None]],
+    seed: int = 0,
+    draws: int = DRAWS,
+    bounds: tuple[float, float] | None = None,
+) -> Share:
+    """The mean of the strata's means (macro average) with its 95% interval, from that of each stratum (MOVER).
+
+    The distances of the strata's ends from their means are those of independent errors: their squares add up (Zou and
+    Donner 2008).
+
+    Args:
+        strata: values and groups of each stratum, such as a domain; see `interval`.
+        seed: equal seeds give equal intervals.
+        draws: bootstrap samples.
+        bounds: see `interval`.
+
+    Raises:
+        ValueError: there is no stratum, or one without values.
+
+    >>> mean_interval([([1, 1, 1], None), ([0], None)]).share
+    0.5
+    """
+    found = [interval(values, groups, seed, draws, bounds) for values, groups in strata]
+    if not found:
+        raise ValueError("an interval needs values")
+    share = sum(one.share for one in found) / len(found)
+    return Share(
+        share=share,
+        low=share - math.hypot(*(one.share - one.low for one in found)) / len(found),
+        high=share + math.hypot(*(one.high - one.share for one in found)) / len(found),
+        count=sum(one.count for one in found),
+        groups=sum(one.groups for one in found),
+    )
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """The ends of the 95% interval of a share of `count` independent draws (Wilson 1927).
+
+    >>> [round(end, 3) for end in wilson(1.0, 20)]
+    [0.839, 1.0]
+    """
+    middle, weight = share + Z * Z / (2 * count), 1 + Z * Z / count
+    half = Z * math.sqrt(share * (1 - share) / count + (Z / (2 * count)) ** 2)
+    low, high = (middle - half) / weight, (middle + half) / weight
+    return max(0.0, min(low, share)), min(1.0, max(high, share))
+
+
+def _grouped(
+    given: NDArray[np.float64], groups: Sequence[Hashable] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum and size of each group."""
+    if not len(given):
+        raise ValueError("an interval needs values")
+    if groups is None:
+        return given, np.ones_like(given)
+    if len(groups) != len(given):
+        raise ValueError(f"{len(given)} values, but {len(groups)} groups")
+    places: dict[Hashable, int] = {}
+    place = np.array([places.setdefault(group, len(places)) for group in groups])
+    return np.bincount(place, given).astype(np.float64), np.bincount(place).astype(np.float64)
+
+
+def _drawn(
+    sums: NDArray[np.float64], sizes: NDArray[np.float64], dice: np.random.Generator, draws: int
+) -> NDArray[np.float64]:
+    """The mean of each bootstrap sample, drawn some samples at a time, so that memory stays small."""
+    found = []
+    block = max(1, DRAWN_AT_ONCE // len(sums))
+    for start in range(0, draws, block):
+        drawn = dice.integers(len(sums), size=(min(block, draws - start), len(sums)))
+        found.append(sums[drawn].sum(1) / sizes[drawn].sum(1))
+    return np.concatenate(found)

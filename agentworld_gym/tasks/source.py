@@ -1,0 +1,174 @@
+"""Which task a reset gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.documents.strict import validated
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Split, Task, load_task, split_seed
+from agentworld_gym.errors import SpecError
+from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.tasks import families, generate
+
+SPLITS = ("train", "validation", "test")
+LEVELS = (1, 2, 3)
+RESET_OPTIONS = ("task", "family", "level", "controls", "control_seed")
+
+
+class TaskSource:
+    """Picks the task of an episode from its seed.
+
+    Seeds walk through all families, then all levels, then the task seeds of the split, so that any run of consecutive
+    seeds covers them evenly. A domain without families takes its hand-written tasks in turn.
+
+    Args:
+        spec: the domain.
+        names: families to draw from; None takes all of the spec.
+        levels: levels to draw from.
+        split: `train`, `validation` or `test`.
+        task: always this task: the id of a hand-written one, or the path of a YAML file.
+        controls: name → strength, for every task.
+
+    Raises:
+        SpecError: an unknown family, level, split, task or control.
+    """
+
+    def __init__(
+        self,
+        spec: DomainSpec,
+        *,
+        names: Sequence[str] | None = None,
+        levels: Sequence[int] = (1,),
+        split: Split = "train",
+        task: str | None = None,
+        controls: Mapping[str, float] | None = None,
+    ) -> None:
+        self.spec, self.split, self.levels = spec, split, tuple(levels)
+        self.names = tuple(spec.tasks.families if names is None else names)
+        for name in self.names:
+            if name not in spec.tasks.families:
+                raise SpecError("options", "families", name, f"some of {', '.join(spec.tasks.families) or 'none'}")
+        if not self.levels or any(type(level) is not int or level not in LEVELS for level in self.levels):
+            raise SpecError("options", "levels", list(levels), "some of 1, 2, 3")
+        if split not in SPLITS:
+            raise SpecError("options", "split", split, "one of train, validation, test")
+        self.controls = checked_controls(spec, controls or {})
+        self._families = families(spec.id)
+        for name in self.names:
+            if name not in self._families:
+                raise SpecError(spec.path, "tasks.families", name, f"one of {', '.join(self._families) or 'none'}")
+        self._parser = ActionParser(spec)
+        self._handwritten = {task.id: task for task in spec.handwritten_tasks()}
+        for written in self._handwritten.values():
+            check_actions(written, self._parser, spec.path, f"task {written.id}: ")
+        self._fixed = None if task is None else self.find(task)
+        if not self.names and not self._handwritten and task is None:
+            raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
+
+    def pick(self, seed: int, options: Mapping[str, Any]) -> Task:
+        """The task of a seed; `options` may name another `task`, `family`, `level`, `controls` or `control_seed`.
+
+        Raises:
+            SpecError: an unknown option, or a value that does not fit.
+        """
+        for name, value in options.items():
+            if name not in RESET_OPTIONS:
+                raise SpecError("options", name, value, f"one of {', '.join(RESET_OPTIONS)}")
+        task = self._pick(seed, options)
+        controls = {**self.controls, **checked_controls(self.spec, options.get("controls") or {})}
+        control_seed = options.get("control_seed", task.control_seed)
+        if control_seed is not None and (isinstance(control_seed, bool) or not isinstance(control_seed, int)):
+            raise SpecError("options", "control_seed", control_seed, "an integer")
+        if controls or control_seed != task.control_seed:
+            changed = {"controls": {**task.controls, **controls}, "control_seed": control_seed}
+            return task.model_copy(update=changed)
+        return task
+
+    def _pick(self, seed: int, options: Mapping[str, Any]) -> Task:
+        if options.get("task") is not None:
+            return self.find(options["task"])
+        if self._fixed is not None:
+            return self._fixed
+        if not self.names:
+            tasks = list(self._handwritten.values())
+            return tasks[seed % len(tasks)]
+        # What is asked for is not drawn from the seed: the seeds that follow give other tasks of it.
+        index, family, level = seed, options.get("family"), options.get("level")
+        if family is None:
+            index, position = divmod(index, len(self.names))
+            family = self.names[position]
+        if level is None:
+            index, place = divmod(index, len(self.levels))
+            level = self.levels[place]
+        if family not in self._families:
+            raise SpecError("options", "family", family, f"one of {', '.join(self.names)}")
+        if level not in LEVELS:
+            raise SpecError("options", "level", level, "1, 2 or 3")
+        return generate(self.spec.id, family, level, split_seed(self.split, index))
+
+    def find(self, task: str | Mapping[str, Any] | Task) -> Task:
+        """A task by id, by path, from a mapping, or as it is.
+
+        Raises:
+            SpecError: no such task, a broken one, or one of another domain.
+        """
+        if isinstance(task, Mapping):
+            task = validated(Task, {"id": "inline", "domain": self.spec.id, **task}, "options.task")
+        file = "options.task"
+        if isinstance(task, str):
+            known = self._handwritten.get(task)
+            if known is None and task.endswith((".yaml", ".yml")):
+                known, file = load_task(Path(task), self.spec.id), task
+            if known is None:
+                known = self._generated(task)
+            if known is None:
+                names = ", ".join(sorted(self._handwritten)) or "none"
+                raise SpecError("options", "task", task, f"a YAML file, FAMILY-LEVEL-SEED, or one of: {names}")
+            task = known
+        if task.domain != self.spec.id:
+            raise SpecError("options", "task.domain", task.domain, self.spec.id)
+        if task.seed is None and task is not self._handwritten.get(task.id):
+            check_actions(task, self._parser, file)
+        return task
+
+    def _generated(self, name: str) -> Task | None:
+        family, _, rest = name.partition("-")
+        level, _, seed = rest.partition("-")
+        if family in self._families and level in {"1", "2", "3"} and seed.isdecimal():
+            return generate(self.spec.id, family, int(level), int(seed))
+        return None
+
+
+def check_actions(task: Task, parser: ActionParser, file: str | Path, prefix: str = "") -> None:
+    """Read every action that a task names, as an agent's would be.
+
+    Raises:
+        SpecError: one that cannot be read, with its key after the prefix.
+    """
+    actions = [(f"menu.{place}", action) for place, action in enumerate(task.menu)]
+    actions += [(f"expert.{place}", action) for place, action in enumerate(task.expert)]
+    actions += [(f"success.{place}.probe", probe) for place, one in enumerate(task.success) for probe in one.probes]
+    for key, action in actions:
+        problem = parser.parse(stand_in(task.domain, action), task.tools).error
+        if problem is not None:
+            raise SpecError(file, f"{prefix}{key}", action, f"an action that can be read ({problem})")
+
+
+def checked_controls(spec: DomainSpec, controls: Mapping[str, Any]) -> dict[str, float]:
+    """Controls of known names with strengths from 0 to 1.
+
+    Raises:
+        SpecError: an unknown name or a strength that is none.
+    """
+    if not isinstance(controls, Mapping):
+        raise SpecError("options", "controls", controls, "strengths by name, as in {'pagination': 0.5}")
+    for name, strength in controls.items():
+        if name not in spec.controls:
+            raise SpecError("options", "controls", name, f"one of {', '.join(spec.controls) or 'none'}")
+        if isinstance(strength, bool) or not isinstance(strength, int | float) or not 0 <= strength <= 1:
+            raise SpecError("options", f"controls.{name}", strength, "a number from 0 to 1")
+    return {name: float(strength) for name, strength in controls.items()}
