@@ -21,6 +21,7 @@ from math import nan
 from statistics import mean
 from typing import Any
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import has_engine
 from agentworld_gym.episodes.runner import EpisodeRunner
@@ -60,7 +61,7 @@ def seen(runner: EpisodeRunner, task: Task, way: Way) -> Iterator[tuple[str, obj
     going = on_screen(way, task.domain, shown)
     action = next(going, None)
     yield shown, place(task.domain, shown, machine.state())
-    while action is not None and not action.startswith("finish"):
+    while action is not None and not finishes(action):
         (step,) = runner.advance([episode], [action])
         yield step.observation, place(task.domain, step.observation, machine.state())
         try:

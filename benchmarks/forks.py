@@ -16,6 +16,7 @@ import sys
 import time
 from statistics import median
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.episodes.runner import Episode, EpisodeRunner
 from agentworld_gym.options import EnvOptions
@@ -27,7 +28,7 @@ STEPS = 12
 def noise(rng: random.Random, episode: Episode) -> str:
     """An action of the episode that is possible on its screen, at times with a piece missing."""
     sight = Sight(episode.task.domain, episode.observations)
-    offers = sight.offers(a for a in (*episode.task.menu, *episode.task.expert) if not a.startswith("finish"))
+    offers = sight.offers(a for a in (*episode.task.menu, *episode.task.expert) if not finishes(a))
     action = rng.choice([offer for offer in offers if offer is not None] or ["nothing"])
     if rng.random() < 0.15:
         cut = rng.randrange(len(action) + 1)

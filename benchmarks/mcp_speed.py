@@ -14,6 +14,7 @@ import resource
 import time
 from typing import Any
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls
@@ -26,7 +27,7 @@ Episode = tuple[dict[str, Any], list[dict[str, Any]]]
 
 def episode(task: Task) -> Episode:
     """Every action of a task's menu, twice over."""
-    return dict(task.state), 2 * [json.loads(action) for action in task.menu if not action.startswith("finish")]
+    return dict(task.state), 2 * [json.loads(action) for action in task.menu if not finishes(action)]
 
 
 def steps(episodes: list[Episode], controls: Controls) -> tuple[float, float]:

@@ -22,6 +22,7 @@ import gymnasium as gym
 import numpy as np
 
 import agentworld_gym  # noqa: F401  (registers the ids)
+from agentworld_gym.actions.finish import finishes
 
 TARGET = 60.0
 
@@ -63,7 +64,7 @@ def play(world: str, count: int, steps: int, generator: Mapping[str, Any], **opt
 
 def acts(menu: tuple[str | None, ...]) -> list[str]:
     """The entries of a menu that do not end the episode."""
-    return [entry for entry in menu if entry and not entry.startswith("finish")] or ["ls"]
+    return [entry for entry in menu if entry and not finishes(entry)] or ["ls"]
 
 
 def main() -> int:

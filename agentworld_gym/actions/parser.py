@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from jinja2 import StrictUndefined, TemplateError
 
+from agentworld_gym.actions.finish import read_finish
 from agentworld_gym.actions.syntaxes import READERS, read_json
 from agentworld_gym.actions.toolset import Problem, Schema, Toolset
 from agentworld_gym.contracts import Action, ActionKind
@@ -94,14 +95,9 @@ class ActionParser:
             raise Problem(f"the action has {len(text)} characters, the limit is {self._limit}")
         if not is_valid(text):
             raise Problem("the action is not valid Unicode: it holds a lone surrogate")
-        stripped = text.strip()
-        if stripped.startswith("finish"):
-            rest = stripped.removeprefix("finish").lstrip()
-            if not rest:
-                return Action(text, kind=ActionKind.FINISH, agent=agent)
-            if rest.startswith(":"):
-                return Action(text, kind=ActionKind.FINISH, answer=rest[1:].strip(), agent=agent)
-        if any(rule.text == stripped and not rule.confirm for rule, _ in self._finish):
+        if (finish := read_finish(text)) is not None:
+            return Action(text, kind=ActionKind.FINISH, answer=finish.answer, agent=agent)
+        if any(rule.text == text.strip() and not rule.confirm for rule, _ in self._finish):
             return Action(text, kind=ActionKind.FINISH, agent=agent)
         if self._graphical and has_whole_locator(text):
             raise Problem(_UNRESOLVED)

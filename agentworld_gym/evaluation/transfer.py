@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from pydantic_core import to_jsonable_python
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.world_results import Parting, Side, TransferResult, excerpt
@@ -189,7 +190,7 @@ def _parting(dream: Played, real: Played) -> Parting:
 def _turn(episode: Played, number: int) -> Turn:
     """A turn, counted from 1; `finish` asks no world, so there is nothing to compare."""
     action = episode.actions[number - 1]
-    return Turn(number, action, None if action.startswith("finish") else episode.observations[number])
+    return Turn(number, action, None if finishes(action) else episode.observations[number])
 
 
 def _mean(values: Sequence[float]) -> float | None:

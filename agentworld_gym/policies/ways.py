@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from posixpath import relpath
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import NotOnScreen
 from agentworld_gym.screens.sight import Way, on_screen
@@ -69,7 +70,7 @@ def menu_policy(task: Task, rng: random.Random) -> Way:
     """Random entries of the menu that are on the screen, up to one that finishes or the step limit."""
     for _ in range(_limit(task)):
         action = yield from _possible(task.menu, rng)
-        if action is None or _finishes(action):
+        if action is None or finishes(action):
             return
 
 
@@ -84,7 +85,7 @@ def mixed_policy(task: Task, rng: random.Random, slip: float) -> Way:
     >>> list(mixed_policy(task, random.Random(0), 0.0))
     ['a', 'finish']
     """
-    mistakes = [action for action in task.menu if not _finishes(action)]
+    mistakes = [action for action in task.menu if not finishes(action)]
     left = _limit(task)
     for action in task.expert:
         while left and mistakes and rng.random() < slip:
@@ -110,10 +111,6 @@ def _possible(actions: Sequence[str], rng: random.Random) -> Generator[str, str,
         else:
             return action
     return None
-
-
-def _finishes(action: str) -> bool:
-    return action == "finish" or action.startswith("finish:")
 
 
 def _limit(task: Task) -> int:

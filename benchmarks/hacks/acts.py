@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.policies.exploring.ways import EXPLORERS, explore
 from agentworld_gym.policies.ways import explore_policy
 from agentworld_gym.screens import read_screen
@@ -26,7 +27,7 @@ CLICKABLE = re.compile(r"(?i)button|link|checkbox|radio|switch|menu-?item|list-i
 
 def from_the_menu(case: Case) -> Iterator[Play]:
     """Entries of the menu that the expert does not choose: before its finish, and after each act that counts."""
-    wrong = [entry for entry in case.task.menu if entry not in case.task.expert and not entry.startswith("finish")]
+    wrong = [entry for entry in case.task.menu if entry not in case.task.expert and not finishes(entry)]
     for entry in wrong:
         yield play(f"last: {entry}", entry, case.finish, after=len(case.acts))
         for place in (0, *(number + 1 for number in case.changing[:-1])):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from agentworld_gym.actions.finish import finishes, read_finish
 from agentworld_gym.checks.checks import output_of
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Scalar
@@ -150,7 +151,8 @@ class Case:
     @property
     def answer(self) -> str | None:
         """What the expert answers."""
-        return self.finish.partition(":")[2].strip() or None if self.finish.startswith("finish:") else None
+        finish = read_finish(self.finish)
+        return (finish.answer or None) if finish else None
 
     @property
     def asks(self) -> bool:
@@ -160,7 +162,7 @@ class Case:
     @cached_property
     def wrong(self) -> tuple[str, ...]:
         """The wrong answers on offer."""
-        said = [entry.partition(":")[2].strip() for entry in self.task.menu if entry.startswith("finish:")]
+        said = [finish.answer for entry in self.task.menu if (finish := read_finish(entry))]
         return tuple(text for text in said if text and text != self.answer)
 
     @cached_property
@@ -298,7 +300,7 @@ def try_out(case: Case, attack: Attack, attempt: Play) -> Result:
             if action is None:
                 planned = _passed_over(way, planned)
                 continue
-            if attack.may_do_the_work and (planned == case.finish or action.startswith("finish")):
+            if attack.may_do_the_work and (planned == case.finish or finishes(action)):
                 state = lasting(episode)
                 same, differs = case.same(state), case.apart(state)
             done.append(action)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.exploring.android import PhoneExplorer
@@ -71,7 +72,7 @@ def explore_beside(way: Way, task: Task, rng: random.Random, n: int) -> Way:
     left = n
     action = next(way, None)
     while action is not None:
-        if action.startswith("finish"):
+        if finishes(action):
             finish = action
             break
         while left and rng.random() < pause:

@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
 from agentworld_gym.policies.ways import expert_policy, explore_policy, menu_policy, mixed_policy
@@ -74,7 +75,7 @@ def _blend_terminal(task: Task, rng: random.Random, way: Way) -> Way:
     touched: list[str] = []
     finish: list[str] = []
     for action in way:
-        if action.startswith("finish"):
+        if finishes(action):
             finish.append(action)
         else:
             yield action
