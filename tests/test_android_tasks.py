@@ -26,8 +26,10 @@ from agentworld_gym.screens import read_screen, resolve
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.android.controlled import CASES
-from agentworld_gym.tasks.android.scene import Scene, Unfit, app, enter_text, family, hold, line, named, tap
+from agentworld_gym.tasks.android.scene import AndroidScene, app, enter_text, family, hold, line, tap
 from agentworld_gym.tasks.draft import MENU_MIN, Draft
+from agentworld_gym.tasks.locators import locator
+from agentworld_gym.tasks.scene import Unfit
 from agentworld_gym.tasks.solvers import ControlCase
 
 SPEC = load_spec("android")
@@ -317,14 +319,14 @@ def test_who_knows_a_control_copes_with_it(case: ControlCase) -> None:
     ],
 )
 def test_an_answer_counts_however_it_is_said(answer: str, also: tuple[str, ...], never: tuple[str, ...]) -> None:
-    expect = Scene(random.Random(0)).answers(answer).answer
+    expect = AndroidScene(random.Random(0), 1, "train").answers(answer).answer
     assert expect is not None
     assert all(expect.holds(said) for said in (answer, *also))
     assert not any(expect.holds(said) for said in never)
 
 
 def test_an_impossible_expert_is_an_error_of_the_family() -> None:
-    scene = Scene(random.Random(0))
+    scene = AndroidScene(random.Random(0), 1, "train")
     check = scene.shows([app("Notes")], line("Tea"))
     with pytest.raises(RuntimeError, match="cannot do"):
         scene.draft("Do it.", [tap("Nowhere")], [], [check])
@@ -333,7 +335,7 @@ def test_an_impossible_expert_is_an_error_of_the_family() -> None:
 
 
 def test_a_check_that_holds_from_the_start_is_refused() -> None:
-    scene = Scene(random.Random(0))
+    scene = AndroidScene(random.Random(0), 1, "train")
     scene.note("Tea")
     with pytest.raises(Unfit):
         scene.draft("Do it.", [app("Notes")], [], [scene.shows([app("Notes")], line("Tea"))])
@@ -343,27 +345,27 @@ def test_a_family_tries_other_phones_until_one_fits() -> None:
     tries: list[int] = []
 
     @family
-    def picky(scene: Scene, level: int) -> Draft:
+    def picky(scene: AndroidScene, level: int) -> Draft:
         tries.append(level)
         scene.need(len(tries) > 2)
         note = [app("Notes"), tap("New text note"), enter_text("Note", "Tea")]
         return scene.draft("Write.", note, [], [scene.shows([app("Notes")], line("Tea"))])
 
-    assert picky(random.Random(0), 1).expert[0] == app("Notes") and len(tries) == 3
+    assert picky(random.Random(0), 1, "train").expert[0] == app("Notes") and len(tries) == 3
     with pytest.raises(RuntimeError, match="no phone fits"):
-        family(_never)(random.Random(0), 1)
+        family(_never)(random.Random(0), 1, "train")
 
 
-def _never(scene: Scene, level: int) -> Draft:
+def _never(scene: AndroidScene, level: int) -> Draft:
     raise Unfit("never")
 
 
 @given(st.text(min_size=1, max_size=12))
-def test_any_name_can_be_named(name: str) -> None:
+def test_any_name_can_be_locator(name: str) -> None:
     text = "".join(c for c in name if c.isprintable())
     state: dict[str, Any] = {"notes": {"notes": [{"title": f"a{text}b", "text": ""}]}}
     machine = AndroidMachine.start(state, 0)
     machine.act({"action_type": "open_app", "app_name": "Notes"})
     nodes: Sequence[Any] = read_screen("android", machine.observation)
-    index = resolve(f'{{"index": {named(f"a{text}b")}}}', nodes)
+    index = resolve(f'{{"index": {locator(f"a{text}b")}}}', nodes)
     assert index is not None and nodes[json.loads(index)["index"]].text == f"a{text}b"

@@ -27,7 +27,8 @@ from agentworld_gym.screens.sight import Way
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.desktop import scene as scenes
 from agentworld_gym.tasks.desktop.controlled import CASES
-from agentworld_gym.tasks.draft import MENU_MIN, SplitRandom
+from agentworld_gym.tasks.draft import MENU_MIN
+from agentworld_gym.tasks.scene import Unfit
 
 FAMILIES = sorted(families("desktop"))
 SEEDS = range(2)
@@ -166,9 +167,8 @@ def test_a_control_costs_success_and_can_be_coped_with(runner: EpisodeRunner, ca
     assert not all(play(runner, case.naive, seed, under)[0] for seed in range(14))
 
 
-def scene() -> scenes.Scene:
-    rng = SplitRandom("a scene")
-    made = scenes.Scene(rng)
+def scene() -> scenes.DesktopScene:
+    made = scenes.DesktopScene(random.Random("a scene"), 1, "train")
     made.put("Documents/a.txt", "one")
     made.show()
     return made
@@ -176,7 +176,7 @@ def scene() -> scenes.Scene:
 
 def test_a_task_that_is_satisfied_at_the_start_is_not_issued() -> None:
     made = scene()
-    with pytest.raises(scenes.Unfit, match="holds from the start"):
+    with pytest.raises(Unfit, match="holds from the start"):
         made.draft("Do nothing.", [], [], [made.holds(f"{scenes.DOCUMENTS}/a.txt", "one\n")])
 
 
@@ -192,11 +192,11 @@ def test_an_expert_that_cannot_go_on_is_a_mistake_of_the_family() -> None:
 
 def test_a_family_that_never_fits_says_so() -> None:
     @scenes.family
-    def impossible(scene: scenes.Scene, level: int) -> object:
-        raise scenes.Unfit("never")
+    def impossible(scene: scenes.DesktopScene, level: int) -> object:
+        raise Unfit("never")
 
     with pytest.raises(RuntimeError, match="nothing fits impossible at level 2"):
-        impossible(random.Random(0), 2)
+        impossible(random.Random(0), 2, "train")
 
 
 def seen(check: Check, **state: object) -> bool:

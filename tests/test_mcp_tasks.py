@@ -25,7 +25,8 @@ from agentworld_gym.engines.mcp.service import load_service
 from agentworld_gym.engines.tables.database import opened
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.draft import MENU_MIN
-from agentworld_gym.tasks.mcp.scene import Scene, Unfit, family
+from agentworld_gym.tasks.mcp.scene import ToolScene, family
+from agentworld_gym.tasks.scene import Unfit
 
 FAMILIES = sorted(families("mcp"))
 SEEDS = range(3)
@@ -240,33 +241,33 @@ def test_a_database_that_does_not_fit_is_replaced() -> None:
     tried: list[int] = []
 
     @family("bank")
-    def picky(scene: Scene, level: int) -> Any:
+    def picky(scene: ToolScene, level: int) -> Any:
         tried.append(scene.value("SELECT max(transaction_id) FROM transactions"))
         scene.need(len(tried) == 3)
         return scene.service.scenario.name
 
-    assert str(picky(random.Random(0), 1)) == "bank"
+    assert str(picky(random.Random(0), 1, "train")) == "bank"
     assert len(tried) == 3
 
 
 def test_a_family_that_never_fits_says_so() -> None:
     @family("bank")
-    def impossible(scene: Scene, level: int) -> Any:
+    def impossible(scene: ToolScene, level: int) -> Any:
         raise Unfit("never")
 
     with pytest.raises(RuntimeError, match="no database of bank fits impossible at level 2"):
-        impossible(random.Random(0), 2)
+        impossible(random.Random(0), 2, "train")
 
 
 def test_a_task_that_is_satisfied_at_the_start_is_not_issued() -> None:
-    scene = Scene("bank", random.Random(0))
+    scene = ToolScene("bank", random.Random(0), 1, "train")
     check = scene.probe(scene.call("get_profile"), '"customer_id"')
     with pytest.raises(Unfit, match="holds from the start"):
         scene.draft("Do nothing.", [], [], [check])
 
 
 def test_an_expert_that_is_refused_is_a_mistake_of_the_family() -> None:
-    scene = Scene("bank", random.Random(0))
+    scene = ToolScene("bank", random.Random(0), 1, "train")
     check = scene.probe(scene.call("get_profile"), {"email": "x@example.com"})
     with pytest.raises(RuntimeError, match="the expert is refused"):
         scene.draft("Freeze it.", [scene.call("freeze_card", card_id=1)], [], [check])
@@ -288,7 +289,7 @@ def test_an_expert_that_is_refused_is_a_mistake_of_the_family() -> None:
     ],
 )
 def test_fields_of_an_answer_are_matched_whatever_the_layout(fields: dict[str, Any], text: str, found: bool) -> None:
-    scene = Scene("bank", random.Random(0))
+    scene = ToolScene("bank", random.Random(0), 1, "train")
     expect = scene.probe("x", fields).expect
     without = scene.probe("x", lacking=[fields]).expect
     assert expect is not None and without is not None

@@ -27,9 +27,11 @@ from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.draft import MENU_MIN, Draft
+from agentworld_gym.tasks.locators import locator
+from agentworld_gym.tasks.scene import Unfit
 from agentworld_gym.tasks.solvers import ControlCase
 from agentworld_gym.tasks.web.controlled import CASES
-from agentworld_gym.tasks.web.scene import Scene, Unfit, click, family, fill_in, go, named, press, term, write
+from agentworld_gym.tasks.web.scene import WebScene, click, family, fill_in, go, press, term, write
 from agentworld_gym.tasks.web.shop import PAYMENTS
 from agentworld_gym.tasks.web.tracking import LABELS
 
@@ -393,7 +395,7 @@ def test_who_knows_a_control_copes_with_it(case: ControlCase) -> None:
 # Building blocks
 
 
-def wiki(scene: Scene) -> Scene:
+def wiki(scene: WebScene) -> WebScene:
     """A wiki of one page."""
     scene.site("wiki")
     scene.add("wiki", "pages", page_id=1, title="Tea")
@@ -404,7 +406,7 @@ def wiki(scene: Scene) -> Scene:
 
 
 def test_an_impossible_expert_is_an_error_of_the_family() -> None:
-    scene = wiki(Scene(random.Random(0)))
+    scene = wiki(WebScene(random.Random(0), 1, "train"))
     check = scene.shows(go("wiki/watched"), "Tea")
     with pytest.raises(RuntimeError, match="cannot do"):
         scene.draft("Do it.", [click("Nowhere")], [], [check], "x", [], 9)
@@ -413,13 +415,13 @@ def test_an_impossible_expert_is_an_error_of_the_family() -> None:
 
 
 def test_a_check_that_holds_from_the_start_is_refused() -> None:
-    scene = wiki(Scene(random.Random(0)))
+    scene = wiki(WebScene(random.Random(0), 1, "train"))
     with pytest.raises(Unfit):
         scene.draft("Do it.", [click("All pages")], [], [scene.shows(go("wiki/all"), "Tea")], "x", [], 9)
 
 
 def test_distractors_that_are_nowhere_on_the_way_are_left_out() -> None:
-    scene = wiki(Scene(random.Random(0)))
+    scene = wiki(WebScene(random.Random(0), 1, "train"))
     expert = [go("wiki/wiki/Tea"), press("Watch this page")]
     turns = [click("Talk"), click("Coffee"), expert[0]]
     draft = scene.draft("Do it.", expert, turns, [scene.shows(go("wiki/watched"), 'link "Tea"')], "x", ["y", "x"], 9)
@@ -430,18 +432,18 @@ def test_a_family_tries_other_worlds_until_one_fits() -> None:
     tries: list[int] = []
 
     @family
-    def picky(scene: Scene, level: int) -> Draft:
+    def picky(scene: WebScene, level: int) -> Draft:
         tries.append(level)
         scene.need(len(tries) > 2)
         expert = [go("wiki/wiki/Tea"), press("Watch this page")]
         return wiki(scene).draft("Watch.", expert, [], [scene.shows(go("wiki/watched"), 'link "Tea"')], "x", [], 9)
 
-    assert picky(random.Random(0), 1).expert[0] == go("wiki/wiki/Tea") and len(tries) == 3
+    assert picky(random.Random(0), 1, "train").expert[0] == go("wiki/wiki/Tea") and len(tries) == 3
     with pytest.raises(RuntimeError, match="no world fits"):
-        family(_never)(random.Random(0), 1)
+        family(_never)(random.Random(0), 1, "train")
 
 
-def _never(scene: Scene, level: int) -> Draft:
+def _never(scene: WebScene, level: int) -> Draft:
     raise Unfit("never")
 
 
@@ -462,7 +464,7 @@ def test_a_definition_is_read_with_its_term_and_whole() -> None:
 def test_any_name_can_be_named_and_any_text_typed(name: str, text: str) -> None:
     name = "".join(c for c in name if c.isprintable() and not c.isspace())
     nodes: Sequence[Any] = read_screen("web", f"### Snapshot\n- textbox {json.dumps(f'a{name}b')} [ref=e7]")
-    for action in (write(f"a{name}b", text), fill_in((f"a{name}b", text)), f'{{"ref": "{named(f"a{name}b")}"}}'):
+    for action in (write(f"a{name}b", text), fill_in((f"a{name}b", text)), f'{{"ref": "{locator(f"a{name}b")}"}}'):
         resolved = resolve(action, nodes)
         assert resolved is not None
         found = json.loads(resolved)

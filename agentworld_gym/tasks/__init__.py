@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from importlib import import_module
 
 from agentworld_gym.domain.task import Task, split_of
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import deferred_interrupt
-from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family, SplitRandom
+from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family
 
 __all__ = ["Draft", "Family", "families", "generate"]
 
@@ -45,11 +46,10 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
         raise SpecError(f"tasks of {domain}", "family", family, f"one of {', '.join(sorted(known)) or 'no families'}")
     if level not in (1, 2, 3):
         raise SpecError(f"tasks of {domain}", "level", level, "1, 2 or 3")
-    rng = SplitRandom(f"{domain}/{family}/{level}/{seed}")
-    rng.split = split_of(seed)
+    rng, split = random.Random(f"{domain}/{family}/{level}/{seed}"), split_of(seed)
     for _ in range(ATTEMPTS):
         with deferred_interrupt():  # some families play their expert in an engine
-            draft = known[family](rng, level)
+            draft = known[family](rng, level, split)
         menu = draft.menu(rng, level)
         if len(menu) >= MENU_MIN:
             break
@@ -66,7 +66,7 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
         first_observation=draft.first_observation,
         success=draft.success,
         max_steps=2 * len(expert) + 2,
-        split=split_of(seed),
+        split=split,
         family=family,
         level=level,
         seed=seed,

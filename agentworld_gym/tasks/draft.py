@@ -47,11 +47,5 @@ class Draft:
         return tuple(entries)
 
 
-class SplitRandom(random.Random):
-    """Random numbers that know the split they are for, so that a family can keep the worlds of the splits apart."""
-
-    split: Split = "train"
-
-
-Family = Callable[[random.Random, int], Draft]
-"""A pure function of its random numbers and a level from 1 to 3."""
+Family = Callable[[random.Random, int, Split], Draft]
+"""A pure function of its random numbers, a level from 1 to 3, and the split that the task is for."""

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from agentworld_gym.engines.tables.words import common_words
-from agentworld_gym.tasks.android.scene import BACK, Scene, app, enter_text, family, line, tap
+from agentworld_gym.tasks.android.scene import BACK, AndroidScene, app, enter_text, family, line, tap
 from agentworld_gym.tasks.android.writing import background
 from agentworld_gym.tasks.draft import Draft
 
@@ -46,7 +46,7 @@ def switched(setting: Setting, on: bool) -> str:
 
 
 @family
-def change_settings(scene: Scene, level: int) -> Draft:
+def change_settings(scene: AndroidScene, level: int) -> Draft:
     """Switches and a choice, as the task, a note, or the note for the calendar's next event wants them."""
     background(scene, 4)
     # At level 1 all can be done in quick settings too.
@@ -125,7 +125,7 @@ def change_settings(scene: Scene, level: int) -> Draft:
 
 
 @family
-def sort_papers(scene: Scene, level: int) -> Draft:
+def sort_papers(scene: AndroidScene, level: int) -> Draft:
     """A file is found by its name, by what it says, or by what a message says of it, then moved."""
     names = background(scene, 5, 1)
     sender, other = scene.some(names, 2)
@@ -194,7 +194,7 @@ def sort_papers(scene: Scene, level: int) -> Draft:
 
 
 @family
-def return_calls(scene: Scene, level: int) -> Draft:
+def return_calls(scene: AndroidScene, level: int) -> Draft:
     """Missed calls are returned: by a message, or by a call to a number that gets a name; another one is blocked."""
     names = background(scene, 5, 2)
     first, second, third = scene.some(names, 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.domain.task import Check
-from agentworld_gym.tasks.android.scene import BACK, Scene, app, enter_text, family, line, tap
+from agentworld_gym.tasks.android.scene import BACK, AndroidScene, app, enter_text, family, line, tap
 from agentworld_gym.tasks.android.words import words
 from agentworld_gym.tasks.android.writing import background
 from agentworld_gym.tasks.draft import Draft
@@ -17,7 +17,7 @@ def ticked(item: str, done: bool) -> str:
 
 
 @family
-def tick_list(scene: Scene, level: int) -> Draft:
+def tick_list(scene: AndroidScene, level: int) -> Draft:
     """Items of a checklist are ticked as told: by the task, by one message, or by two; then the list is sent on."""
     names = background(scene, 5, 1)
     buyer, other, third = scene.some(names, 3)
@@ -99,7 +99,7 @@ def tick_list(scene: Scene, level: int) -> Draft:
 
 
 @family
-def order_goods(scene: Scene, level: int) -> Draft:
+def order_goods(scene: AndroidScene, level: int) -> Draft:
     """Groceries are ordered as told, as a note lists them, or as a note with conditions and the calendar allow."""
     background(scene, 4)
     goods = scene.some(words().products, 10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from agentworld_gym.tasks.android.scene import Scene, app, enter_text, family, line, tap
+from agentworld_gym.tasks.android.scene import AndroidScene, app, enter_text, family, line, tap
 from agentworld_gym.tasks.android.words import words
 from agentworld_gym.tasks.android.writing import background
 from agentworld_gym.tasks.draft import Draft
@@ -29,7 +29,7 @@ def short(day: date) -> str:
 
 
 @family
-def book_slot(scene: Scene, level: int) -> Draft:
+def book_slot(scene: AndroidScene, level: int) -> Draft:
     """An appointment gets the only hour of those proposed that is free."""
     names = background(scene, 5, 1)
     host, stranger = scene.some(names, 2)
@@ -116,7 +116,7 @@ def book_slot(scene: Scene, level: int) -> Draft:
 
 
 @family
-def move_event(scene: Scene, level: int) -> Draft:
+def move_event(scene: AndroidScene, level: int) -> Draft:
     """An event gets another time: one that is given, one that a message names, or the end of another event."""
     names = background(scene, 5, 1)
     host, stranger = scene.some(names, 2)
@@ -202,7 +202,7 @@ def move_event(scene: Scene, level: int) -> Draft:
 
 
 @family
-def set_alarms(scene: Scene, level: int) -> Draft:
+def set_alarms(scene: AndroidScene, level: int) -> Draft:
     """Alarms are switched, named and made, as labels, the calendar, a note and a message say."""
     names = background(scene, 5, 1)
     host = scene.pick(names)
@@ -316,7 +316,7 @@ def _rings(time: str) -> str:
     return rf'content_desc="{time} alarm" class=\S+ clickable checkable checked'
 
 
-def _switched(scene: Scene, labels: list[str]) -> Draft:
+def _switched(scene: AndroidScene, labels: list[str]) -> Draft:
     days = scene.some(("Mon, Wed", "Tue, Thu", "Sat, Sun", "Mon, Fri", "Wed, Fri"), 4)
     hours = sorted(scene.some(range(5, 10), 4))
     order = scene.some(range(4), 4)

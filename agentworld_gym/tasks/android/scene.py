@@ -2,58 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import random
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
-from agentworld_gym.domain.task import Check, Expect
+from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.android.display import quoted
 from agentworld_gym.engines.android.machine import AndroidMachine
-from agentworld_gym.engines.tables.words import common_words
-from agentworld_gym.screens import read_screen, resolve
-from agentworld_gym.tasks.draft import Draft, Family
+from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.locators import locator
+from agentworld_gym.tasks.people import people_of
+from agentworld_gym.tasks.proof import Stage, prove
+from agentworld_gym.tasks.scene import Scene, family_of
 
-ATTEMPTS = 50
-"""How many phones are tried before a family gives up."""
-_SHARES = {"train": (0, 1, 2, 3), "validation": (4,), "test": (5,)}
-"""Which of six people each split knows: no name is in two of them."""
-
-T = TypeVar("T")
 BACK = '{"action_type": "navigate_back"}'
 ENTER = '{"action_type": "keyboard_enter"}'
 DOWN = '{"action_type": "scroll", "direction": "down"}'
 WAIT = '{"action_type": "wait"}'
 HOME = '{"action_type": "navigate_home"}'
-
-
-class Unfit(Exception):
-    """This phone does not offer what the task needs; another one may."""
-
-
-def named(name: str, role: str = "", after: str = "", part: bool = False) -> str:
-    """The locator of an element by its name, or by its role alone.
-
-    `after` is what it comes after, as a locator writes it. With `part` a part of the name will do.
-
-    >>> named("Petra's note", "TextView", after="'Notes'"), named("", "Switch", after="'Early train'")
-    ("@{TextView 'Petra''s note' after 'Notes'}", "@{Switch after 'Early train'}")
-    """
-    words = [role] if role else []
-    if name:
-        words.append(("~" if part else "") + quote(name))
-    if after:
-        words.append(f"after {after}")
-    return f"@{{{' '.join(words)}}}"
-
-
-def quote(name: str) -> str:
-    """A name as it stands in a locator."""
-    inner = json.dumps(name, ensure_ascii=False)[1:-1].replace("'", "''")
-    return f"'{inner}'"
 
 
 def app(name: str) -> str:
@@ -67,19 +36,19 @@ def tap(name: str, role: str = "", after: str = "", part: bool = False) -> str:
     >>> tap("Save", "Button")
     '{"action_type": "click", "index": @{Button \\'Save\\'}}'
     """
-    return f'{{"action_type": "click", "index": {named(name, role, after, part)}}}'
+    return f'{{"action_type": "click", "index": {locator(name, role, after, part)}}}'
 
 
 def hold(name: str, role: str = "") -> str:
     """Touch an element and hold."""
-    return f'{{"action_type": "long_press", "index": {named(name, role)}}}'
+    return f'{{"action_type": "long_press", "index": {locator(name, role)}}}'
 
 
 def enter_text(field: str, text: str, clear: bool = False) -> str:
     """Type into a field that is known by its hint; with `clear` instead of what it holds."""
     written = json.dumps(text, ensure_ascii=False)
     more = ', "clear_text": true' if clear else ""
-    return f'{{"action_type": "input_text", "text": {written}, "index": {named(field, "EditText")}{more}}}'
+    return f'{{"action_type": "input_text", "text": {written}, "index": {locator(field, "EditText")}{more}}}'
 
 
 def line(text: str, description: str | None = None, flags: str = "") -> str:
@@ -108,21 +77,18 @@ def _said(answer: str) -> str:
     return rf"(?:an? |the )?{re.escape(answer)}"
 
 
-class Scene:
+class AndroidScene(Scene):
     """A phone being filled for one task.
 
-    >>> scene = Scene(random.Random(1))
+    >>> scene = AndroidScene(random.Random(1), 1, "train")
     >>> people = scene.people(3)
     >>> len(scene.state["contacts"]["people"]), people[0]["phone"][:5]
     (3, '07700')
     """
 
-    def __init__(self, rng: random.Random, level: int = 1) -> None:
-        self.rng, self.level = rng, level
-        split = getattr(rng, "split", "train")
-        known = common_words()["people"]
-        self._names = [name for place, name in enumerate(known) if place % 6 in _SHARES[split]]
-        rng.shuffle(self._names)
+    def __init__(self, rng: random.Random, level: int, split: Split) -> None:
+        super().__init__(rng, level, split)
+        self._names = self.mixed(people_of(split))
         self._numbers = rng.sample(range(1000), 60)
         self.today = date(2026, 3, 2) + timedelta(weeks=rng.randrange(20), days=rng.randrange(3))
         self.now = datetime(self.today.year, self.today.month, self.today.day, rng.randint(7, 9), rng.randrange(60))
@@ -141,27 +107,6 @@ class Scene:
     def tomorrow(self) -> date:
         """The day after."""
         return self.today + timedelta(days=1)
-
-    def pick(self, entries: Sequence[T]) -> T:
-        """One entry."""
-        return self.rng.choice(entries)
-
-    def some(self, entries: Sequence[T], count: int) -> list[T]:
-        """Some entries in random order."""
-        return self.rng.sample(entries, count)
-
-    def say(self, *variants: str) -> str:
-        """One of several ways to say the same."""
-        return self.rng.choice(variants)
-
-    def need(self, condition: object) -> None:
-        """Go on only if this holds.
-
-        Raises:
-            Unfit: it does not.
-        """
-        if not condition:
-            raise Unfit("a condition does not hold")
 
     def name(self) -> str:
         """A name that nobody has yet, nor its first name."""
@@ -266,21 +211,11 @@ class Scene:
         if self.level == 1:
             asks, answer, wrong = "", None, ()
         success = (*checks, self.answers(answer)) if answer is not None else tuple(checks)
-        machine = AndroidMachine.start(self.state, 0)
-        first = machine.observation
-        if any(_holds(machine, check, None) for check in success):
-            raise Unfit("a check holds from the start")
-        useful = dict.fromkeys(distractors, False)
-        for action in expert:
-            nodes = read_screen("android", machine.observation)
-            for other in useful:
-                useful[other] = useful[other] or resolve(other, nodes) is not None
-            if not played(machine, action):
-                raise RuntimeError(f"the expert cannot do {action}: {instruction}\n{machine.observation}")
-        if missed := [check for check in success if not _holds(machine, check, answer)]:
-            raise RuntimeError(f"the expert misses {missed[0]}: {instruction}\n{machine.observation}")
+        stage = Stage("android", AndroidMachine.start(self.state, 0), problem)
+        first = stage.machine.observation
+        possible = prove(stage, instruction, expert, success, answer, distractors)
         offers = [f"finish: {text}" for text in wrong if text != answer]
-        turns = [action for action, seen in useful.items() if seen and action not in expert]
+        turns = [action for action in possible if action not in expert]
         if self.level == 3:
             ordered = [*offers[:1], *turns, *offers[1:]]
         else:
@@ -293,39 +228,10 @@ class Scene:
         )  # fmt: skip
 
 
-def family(build: Callable[[Scene, int], Draft]) -> Family:
-    """Turns a function of a scene and a level into a family: it gets other phones until one fits."""
-
-    @functools.wraps(build)
-    def draft(rng: random.Random, level: int) -> Draft:
-        for _ in range(ATTEMPTS):
-            try:
-                return build(Scene(rng, level), level)
-            except Unfit:
-                continue
-        raise RuntimeError(f"no phone fits {build.__name__} at level {level}")
-
-    return draft
+family = family_of(AndroidScene, "no phone")
+"""Turns a function of a scene and a level into a family of tasks on a phone."""
 
 
-def played(machine: AndroidMachine, action: str) -> bool:
-    """Do an action with locators; whether it was possible and changed the screen."""
-    before = machine.observation
-    resolved = resolve(action, read_screen("android", before))
-    return resolved is not None and machine.act(json.loads(resolved)) != before
-
-
-def _holds(machine: AndroidMachine, check: Check, closing: str | None) -> bool:
-    if check.answer is not None:
-        return closing is not None and check.answer.holds(closing)
-    assert check.expect is not None
-    fork = machine.fork()
-    try:
-        for action in check.probes:
-            resolved = resolve(action, read_screen("android", fork.observation))
-            if resolved is None:
-                return False
-            fork.act(json.loads(resolved))
-        return check.expect.holds(fork.observation)
-    finally:
-        fork.close()
+def problem(before: str, after: str) -> str:
+    """Return why an action of the expert is of no use: it has to change the screen."""
+    return "" if after != before else "it changes nothing"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.engines.tables.words import common_words
-from agentworld_gym.tasks.android.scene import BACK, Scene, app, enter_text, family, hold, line, tap
+from agentworld_gym.tasks.android.scene import BACK, AndroidScene, app, enter_text, family, hold, line, tap
 from agentworld_gym.tasks.android.words import words
 from agentworld_gym.tasks.draft import Draft
 
@@ -15,7 +15,7 @@ OCCASIONS = ("Rehearsal", "Regatta", "Quiz night", "Book club", "Flea market", "
 HALLS = ("Small hall", "Boathouse", "Room Cedar", "Old mill", "School gym", "Tea garden")
 
 
-def background(scene: Scene, people: int = 4, threads: int = 2) -> list[str]:
+def background(scene: AndroidScene, people: int = 4, threads: int = 2) -> list[str]:
     """Contacts and small talk with some of them that no task is about; their names."""
     names = [person["name"] for person in scene.people(people)]
     for name, talk in zip(scene.some(names, threads), scene.some(words().small_talk, threads), strict=True):
@@ -24,7 +24,7 @@ def background(scene: Scene, people: int = 4, threads: int = 2) -> list[str]:
 
 
 @family
-def save_number(scene: Scene, level: int) -> Draft:
+def save_number(scene: AndroidScene, level: int) -> Draft:
     """Who writes from an unknown number becomes a contact; a known person gets the new number."""
     names = background(scene)
     numbers = [scene.number() for _ in range(2)]
@@ -74,7 +74,7 @@ def save_number(scene: Scene, level: int) -> Draft:
     )
 
 
-def _new_number(scene: Scene, numbers: list[str], names: list[str]) -> Draft:
+def _new_number(scene: AndroidScene, numbers: list[str], names: list[str]) -> Draft:
     """Two people have new numbers; one of them is dealt with."""
     name, other = scene.some(names, 2)
     old = {person["name"]: person["phone"] for person in scene.state["contacts"]["people"]}
@@ -129,7 +129,7 @@ def _new_number(scene: Scene, numbers: list[str], names: list[str]) -> Draft:
 
 
 @family
-def answer_question(scene: Scene, level: int) -> Draft:
+def answer_question(scene: AndroidScene, level: int) -> Draft:
     """Somebody asks for a code, which stands in a note; which note, and whether it still holds, stands elsewhere."""
     names = background(scene, 5)
     asker, keeper, friend = scene.some(names, 3)
@@ -200,7 +200,7 @@ def answer_question(scene: Scene, level: int) -> Draft:
 
 
 @family
-def pass_on(scene: Scene, level: int) -> Draft:
+def pass_on(scene: AndroidScene, level: int) -> Draft:
     """One message of several is forwarded; to whom stands in the call log, and whose it is in the calendar."""
     names = background(scene, 6, 1)
     scene.state["messages"]["threads"].clear()

@@ -7,7 +7,7 @@ from agentworld_gym.tasks.desktop.scene import (
     CLOSE,
     DOCUMENTS,
     HOME,
-    Scene,
+    DesktopScene,
     click,
     double,
     enter,
@@ -36,20 +36,20 @@ def called(new: str) -> str:
     return joined(press("f2"), enter(new, clear=True))
 
 
-def _dated(scene: Scene, stem: str) -> str:
+def _dated(scene: DesktopScene, stem: str) -> str:
     return f"{stem}-2026-{scene.rng.randint(1, 12):02}.txt"
 
 
 @family
-def file_document(scene: Scene, level: int) -> Draft:
+def file_document(scene: DesktopScene, level: int) -> Draft:
     """A document is renamed and moved; at higher levels it has to be found, or a note tells how."""
     scene.show()
     return (_file_named, _file_by_content, _file_by_rules)[level - 1](scene)
 
 
-def _file_named(scene: Scene) -> Draft:
+def _file_named(scene: DesktopScene) -> Draft:
     folder = scene.folder(f"Documents/{scene.fresh(FOLDERS)}")
-    stems = scene.some(STEMS, 3)
+    stems = scene.several(STEMS, 3)
     old, second, third = (scene.put(f"Documents/{stem}.txt", scene.line()) for stem in stems)
     new, *wrong = (_dated(scene, stem) for stem in stems)
     distractors = [
@@ -68,10 +68,10 @@ def _file_named(scene: Scene) -> Draft:
     return scene.draft(instruction, renaming(old, new), distractors, checks, size=10)
 
 
-def _file_by_content(scene: Scene) -> Draft:
-    folder, other = (scene.folder(f"Documents/{name}") for name in scene.some(FOLDERS, 2))
+def _file_by_content(scene: DesktopScene) -> Draft:
+    folder, other = (scene.folder(f"Documents/{name}") for name in scene.several(FOLDERS, 2))
     word = scene.fresh(WORDS)
-    stems = scene.some(STEMS, 3)
+    stems = scene.several(STEMS, 3)
     wrong, right, third = (
         scene.put(
             f"Documents/{stem}.txt", *scene.mixed([scene.line(), scene.line(*([word] if stem == stems[1] else []))])
@@ -107,11 +107,11 @@ def _file_by_content(scene: Scene) -> Draft:
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)
 
 
-def _file_by_rules(scene: Scene) -> Draft:
-    folder, other = scene.some(FOLDERS, 2)
-    client, stranger = scene.some(SURNAMES, 2)
+def _file_by_rules(scene: DesktopScene) -> Draft:
+    folder, other = scene.several(FOLDERS, 2)
+    client, stranger = scene.several(SURNAMES, 2)
     number, stray = scene.rng.sample(range(100, 999), 2)
-    kind, spare = scene.some(STEMS, 2)
+    kind, spare = scene.several(STEMS, 2)
     rules = scene.put(
         "Documents/filing rules.txt",
         *scene.mixed(
@@ -153,13 +153,13 @@ def _file_by_rules(scene: Scene) -> Draft:
 
 
 @family
-def restore_document(scene: Scene, level: int) -> Draft:
+def restore_document(scene: DesktopScene, level: int) -> Draft:
     """A deleted document comes back from the trash and gets its name and place."""
     scene.show()
-    people = scene.some(PEOPLE, 4)
-    towns = scene.some(TOWNS, 4)
+    people = scene.several(PEOPLE, 4)
+    towns = scene.several(TOWNS, 4)
     names = [scene.put(f"{TRASH}/{stem}.txt", f"{person}, {town}")
-             for stem, person, town in zip(scene.some(STEMS, 4), people, towns, strict=True)]  # fmt: skip
+             for stem, person, town in zip(scene.several(STEMS, 4), people, towns, strict=True)]  # fmt: skip
     lost, wrong, *others = names
     text = f"{people[0]}, {towns[0]}\n"
     new, bad, worse, _ = (f"{person.lower()}-{town.lower()}.txt" for person, town in zip(people, towns, strict=True))
@@ -174,7 +174,7 @@ def restore_document(scene: Scene, level: int) -> Draft:
             f'Get "{lost}" back out of the trash into the home folder, and name it "{new}" there.',
         )
         return scene.draft(instruction, expert, distractors, [scene.holds(f"{HOME}/{new}", text)], size=14)
-    folder, other = (scene.folder(f"Documents/{name}") for name in scene.some(FOLDERS, 2))
+    folder, other = (scene.folder(f"Documents/{name}") for name in scene.several(FOLDERS, 2))
     place = [CUT, click("list-item 'Documents'"), double(icon(folder)), PASTE]
     checks = [scene.lists(f"{DOCUMENTS}/{folder}", [new]), scene.holds(f"{DOCUMENTS}/{folder}/{new}", text)]
     if level == 2:

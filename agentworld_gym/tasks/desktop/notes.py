@@ -8,7 +8,7 @@ from agentworld_gym.tasks.desktop.scene import (
     CLOSE,
     DOCUMENTS,
     SAVE,
-    Scene,
+    DesktopScene,
     cell,
     click,
     double,
@@ -32,10 +32,10 @@ def replacing(old: str, new: str) -> list[str]:
 
 
 @family
-def correct_note(scene: Scene, level: int) -> Draft:
+def correct_note(scene: DesktopScene, level: int) -> Draft:
     """A word is replaced wherever it stands in a note; at higher levels another note tells which one."""
-    old, new, spare, elsewhere = scene.some(TOWNS, 4)
-    host, guest, other, present = scene.some(PEOPLE, 4)
+    old, new, spare, elsewhere = scene.several(TOWNS, 4)
+    host, guest, other, present = scene.several(PEOPLE, 4)
     lines = [
         f"Dear {guest},",
         f"we meet in {old} on Friday.",
@@ -89,24 +89,24 @@ def correct_note(scene: Scene, level: int) -> Draft:
 
 
 @family
-def search_by_terminal(scene: Scene, level: int) -> Draft:
+def search_by_terminal(scene: DesktopScene, level: int) -> Draft:
     """Commands find out what would take long by hand; what comes of it is done in the other programs."""
     scene.show()
     scene.open("terminal", DOCUMENTS)
     return (_rename_found, _enter_count, _enter_found)[level - 1](scene)
 
 
-def _notes(scene: Scene, word: str, count: int) -> list[str]:
+def _notes(scene: DesktopScene, word: str, count: int) -> list[str]:
     """Some notes in random order of their names, the word in the first one."""
     names = []
-    for i, stem in enumerate(scene.some(STEMS, count)):
+    for i, stem in enumerate(scene.several(STEMS, count)):
         lines = [scene.line(), scene.line(word) if i == 0 else scene.line()]
         names.append(scene.put(f"Documents/{stem}.txt", *scene.mixed(lines)))
     return names
 
 
-def _rename_found(scene: Scene) -> Draft:
-    word, other = scene.some(WORDS, 2)
+def _rename_found(scene: DesktopScene) -> Draft:
+    word, other = scene.several(WORDS, 2)
     found, second, third, *_ = _notes(scene, word, 6)
     new, bad = f"{word}.txt", f"{other}.txt"
     text = scene.files[f"{DOCUMENTS}/{found}"]
@@ -132,8 +132,8 @@ def press_delete() -> str:
     return "pyautogui.press('delete')"
 
 
-def _enter_count(scene: Scene) -> Draft:
-    towns = scene.some(TOWNS, 4)
+def _enter_count(scene: DesktopScene) -> Draft:
+    towns = scene.several(TOWNS, 4)
     counts = scene.rng.sample(range(3, 12), 4)
     visits = scene.mixed(town for town, count in zip(towns, counts, strict=True) for _ in range(count))
     journal = scene.put("Documents/journal.txt", *(f"{scene.rng.choice(PEOPLE)} {town}" for town in visits))
@@ -174,8 +174,8 @@ def _enter_count(scene: Scene) -> Draft:
     )
 
 
-def _enter_found(scene: Scene) -> Draft:
-    client, stranger = scene.some(SURNAMES, 2)
+def _enter_found(scene: DesktopScene) -> Draft:
+    client, stranger = scene.several(SURNAMES, 2)
     number, stray = scene.rng.sample(range(120, 980), 2)
     names = _notes(scene, client, 6)
     found, second = names[:2]

@@ -12,7 +12,7 @@ from agentworld_gym.tasks.desktop.scene import (
     CLOSE,
     DOCUMENTS,
     SAVE,
-    Scene,
+    DesktopScene,
     click,
     double,
     enter,
@@ -21,6 +21,7 @@ from agentworld_gym.tasks.desktop.scene import (
     sets,
 )
 from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.scene import Unfit
 
 OPEN = click("push-button 'Settings'")
 PANELS = (
@@ -39,15 +40,15 @@ PANELS = (
 class Change:
     """One setting that is to change: what it was, what it becomes, and how; and the switches beside it that stay."""
 
-    def __init__(self, scene: Scene, panel: str, kind: str) -> None:
+    def __init__(self, scene: DesktopScene, panel: str, kind: str) -> None:
         free = [one for one in panels()[panel] if not one.needs]
         controls = [one for one in free if one.kind == kind and (kind == "switch" or len(one.choices) > 2)]
         if not controls:
-            raise scenes.Unfit(f"{panel} has no {kind}")
+            raise Unfit(f"{panel} has no {kind}")
         self.panel, self.control = panel, scene.rng.choice(controls)
         self.kept = scene.mixed(one for one in free if one.kind == "switch" and one is not self.control)[:2]
         if not self.kept:
-            raise scenes.Unfit(f"{panel} has nothing that is to stay")
+            raise Unfit(f"{panel} has nothing that is to stay")
         for one in self.kept:
             scene.settings[one.setting] = scene.rng.random() < 0.5
         self._stays = [scenes.is_switched(one.label, scene.settings[one.setting] is True) for one in self.kept]
@@ -118,8 +119,8 @@ def _tempting(changes: list[Change]) -> list[str]:
     return [step for steps in zip_longest(*(change.tempting for change in changes)) for step in steps if step]
 
 
-def _changes(scene: Scene, *kinds: str) -> list[Change]:
-    names = scene.some(PANELS, len(kinds))
+def _changes(scene: DesktopScene, *kinds: str) -> list[Change]:
+    names = scene.several(PANELS, len(kinds))
     return [Change(scene, name, kind) for name, kind in zip(names, kinds, strict=True)]
 
 
@@ -128,7 +129,7 @@ def _way(changes: list[Change]) -> list[str]:
 
 
 @family
-def change_settings(scene: Scene, level: int) -> Draft:
+def change_settings(scene: DesktopScene, level: int) -> Draft:
     """Settings are changed that the instruction names, more of them at each level."""
     kinds = (
         scene.mixed(["switch", "combo", "radio"])[:1],
@@ -136,7 +137,7 @@ def change_settings(scene: Scene, level: int) -> Draft:
         ["switch", "combo", "combo", "radio"],
     )
     changes = _changes(scene, *scene.mixed(kinds[level - 1]))
-    spare = [click(f"list-item {scenes.quoted(name)}") for name in scene.some(PANELS, 2)]
+    spare = [click(f"list-item {scenes.quoted(name)}") for name in scene.several(PANELS, 2)]
     distractors = [*_tempting(changes), *spare, CLOSE, click("push-button 'Files'")]
     wanted = "; ".join(change.words for change in changes)
     instruction = scene.say(f"In the settings, {wanted}.", f"Change the settings of this computer: {wanted}.")
@@ -147,12 +148,12 @@ def change_settings(scene: Scene, level: int) -> Draft:
 
 
 @family
-def settings_by_note(scene: Scene, level: int) -> Draft:
+def settings_by_note(scene: DesktopScene, level: int) -> Draft:
     """A note tells which settings a person wants; at the highest level the former value is written down."""
     scene.show()
     kinds = ("switch", "combo") if level != 2 else ("switch", "combo", "radio")
     changes = _changes(scene, *scene.mixed(kinds))
-    person, other = scene.some(PEOPLE, 2)
+    person, other = scene.several(PEOPLE, 2)
     lines = [f"{person}: {change.words}" for change in changes]
     beside = scene.rng.choice(changes)
     unwanted = beside.kept[0]

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-import functools
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from agentworld_gym.domain.task import Check, Expect
-from agentworld_gym.engines.controls import suspended
+from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.desktop import DesktopMachine
-from agentworld_gym.screens import read_screen, resolve
-from agentworld_gym.tasks.draft import Draft, Family
+from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.proof import Stage, prove
+from agentworld_gym.tasks.scene import Scene, Unfit, family_of
 from agentworld_gym.tasks.words import WORDS
 
 HOME = "/home/user"
 DOCUMENTS = f"{HOME}/Documents"
-ATTEMPTS = 50
-"""How often a family draws before it gives up."""
-
-T = TypeVar("T")
 
 
-class Unfit(Exception):
-    """What was drawn makes no good task; another draw may."""
-
-
-class Scene:
+class DesktopScene(Scene):
     """A desktop being set up for one task. Every name it hands out is a fresh one.
 
-    >>> scene = Scene(random.Random(1))
+    >>> scene = DesktopScene(random.Random(1), 1, "train")
     >>> scene.put("Documents/a.txt", "one", "two")
     'a.txt'
     >>> scene.files, click("icon 'a.txt'")
     ({'/home/user/Documents/a.txt': 'one\\ntwo\\n'}, "pyautogui.click(@{icon 'a.txt'})")
     """
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, level: int, split: Split) -> None:
+        super().__init__(rng, level, split)
         self.files: dict[str, str] = {}
         self.folders: list[str] = []
         self.settings: dict[str, Any] = {}
@@ -62,23 +53,17 @@ class Scene:
         self._used.add(entry)
         return entry
 
-    def some(self, pool: Sequence[str], count: int) -> list[str]:
-        """Some fresh entries of a pool."""
+    def several(self, pool: Sequence[str], count: int) -> list[str]:
+        """Draw several entries of a pool that have not been handed out.
+
+        Raises:
+            Unfit: too few are left.
+        """
         return [self.fresh(pool) for _ in range(count)]
-
-    def say(self, *variants: str) -> str:
-        """One of several ways to say the same."""
-        return self.rng.choice(variants)
-
-    def mixed(self, items: Iterable[T]) -> list[T]:
-        """The items in random order."""
-        found = list(items)
-        self.rng.shuffle(found)
-        return found
 
     def line(self, *words: str) -> str:
         """A line of a note: three words in random order, the given ones among them."""
-        return " ".join(self.mixed([*words, *self.some(WORDS, 3 - len(words))]))
+        return " ".join(self.mixed([*words, *self.several(WORDS, 3 - len(words))]))
 
     def put(self, path: str, *lines: str) -> str:
         """Write a file, named relative to the home folder; its name without the folder."""
@@ -147,13 +132,10 @@ class Scene:
         state = self.state()
         machine = DesktopMachine.start(state, 0)
         greeting = machine.observation
-        if any(_holds(machine, check, None) for check in success):
-            raise Unfit("a check holds from the start")
-        for action in expert:
-            _play(machine, action)
-        if missed := [check for check in success if not _holds(machine, check, answer)]:
-            raise RuntimeError(f"the expert misses {missed[0]}: {instruction}")
-        machine.close()
+        stage = Stage(
+            "desktop", machine, lambda before, after: f"it raises {machine.problem}" if machine.problem else ""
+        )
+        prove(stage, instruction, expert, success, answer)
         wrong = [
             action
             for action in distractors
@@ -171,19 +153,8 @@ class Scene:
         )
 
 
-def family(build: Callable[[Scene, int], Draft]) -> Family:
-    """Turns a function of a scene and a level into a family: it draws again until a draw is fit."""
-
-    @functools.wraps(build)
-    def draft(rng: random.Random, level: int) -> Draft:
-        for _ in range(ATTEMPTS):
-            try:
-                return build(Scene(rng), level)
-            except Unfit:
-                continue
-        raise RuntimeError(f"nothing fits {build.__name__} at level {level}")
-
-    return draft
+family = family_of(DesktopScene)
+"""Turns a function of a scene and a level into a family of tasks on a desktop."""
 
 
 # Actions
@@ -305,31 +276,3 @@ def _in_window(title: str, rows: Iterable[str]) -> str:
 
 def _literal(text: str) -> str:
     return re.escape(text).replace(r"\ ", " ").replace(r"\-", "-")
-
-
-# Playing
-
-
-def _play(machine: DesktopMachine, action: str) -> None:
-    code = resolve(action, read_screen("desktop", machine.observation))
-    if code is None:
-        raise RuntimeError(f"not on the screen: {action}\n{machine.observation}")
-    machine.act(code)
-    if machine.problem:
-        raise RuntimeError(f"{action} raises {machine.problem}")
-
-
-def _holds(machine: DesktopMachine, check: Check, answer: str | None) -> bool:
-    if check.answer is not None:
-        return answer is not None and check.answer.holds(answer)
-    assert check.expect is not None
-    fork = machine.fork()
-    shown = fork.observation
-    with suspended():
-        for probe in check.probes:
-            code = resolve(probe, read_screen("desktop", shown))
-            if code is None:
-                return False
-            shown = fork.act(code)
-    fork.close()
-    return check.expect.holds(shown)

@@ -9,8 +9,7 @@ from agentworld_gym.tasks.desktop.scene import (
     CLOSE,
     DOCUMENTS,
     SAVE,
-    Scene,
-    Unfit,
+    DesktopScene,
     cell,
     click,
     double,
@@ -22,6 +21,7 @@ from agentworld_gym.tasks.desktop.scene import (
     right,
 )
 from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.scene import Unfit
 
 COPY, PASTE = keys("ctrl", "c"), keys("ctrl", "v")
 SORT_DOWN, SORT_UP = click("push-button 'Sort Descending'"), click("push-button 'Sort Ascending'")
@@ -34,18 +34,18 @@ def fill(name: str, entry: str) -> list[str]:
     return [click(cell(name)), enter(entry)]
 
 
-def _amounts(scene: Scene, count: int) -> list[int]:
+def _amounts(scene: DesktopScene, count: int) -> list[int]:
     return scene.rng.sample(range(21, 480), count)
 
 
-def _table(scene: Scene, path: str, *rows: Sequence[object]) -> str:
+def _table(scene: DesktopScene, path: str, *rows: Sequence[object]) -> str:
     return scene.put(path, *(",".join(map(str, row)) for row in rows))
 
 
 @family
-def fill_table(scene: Scene, level: int) -> Draft:
+def fill_table(scene: DesktopScene, level: int) -> Draft:
     """Figures that are missing in a table are entered and added up; at higher levels a note has them."""
-    goods, (*amounts, spare, other) = scene.some(GOODS, 5), _amounts(scene, 7)
+    goods, (*amounts, spare, other) = scene.several(GOODS, 5), _amounts(scene, 7)
     missing = sorted(scene.rng.sample(range(5), 2 if level == 3 else 1))
     rows = [
         ("Item", "Amount"),
@@ -78,7 +78,7 @@ def fill_table(scene: Scene, level: int) -> Draft:
             instruction, [*entries, SAVE], distractors, [scene.cells(path, {**shown, "B7": ""})], size=10
         )
     scene.show()
-    strays = zip(scene.some(GOODS, 2), (spare, other), strict=True)
+    strays = zip(scene.several(GOODS, 2), (spare, other), strict=True)
     receipts = [*((goods[i], amounts[i]) for i in missing), *strays]
     note = scene.put("Documents/receipts.txt", *scene.mixed(f"{good}: {amount}" for good, amount in receipts))
     read = [double(icon(note)), CLOSE, double(icon(table))]
@@ -111,9 +111,9 @@ def fill_table(scene: Scene, level: int) -> Draft:
 
 
 @family
-def sort_table(scene: Scene, level: int) -> Draft:
+def sort_table(scene: DesktopScene, level: int) -> Draft:
     """A table is put in order, without what does not belong there; who stands where is answered or written down."""
-    people, towns, amounts = scene.some(SURNAMES, 6), scene.some(TOWNS, 6), _amounts(scene, 6)
+    people, towns, amounts = scene.several(SURNAMES, 6), scene.several(TOWNS, 6), _amounts(scene, 6)
     rows = list(zip(people, towns, amounts, strict=True))
     table = _table(scene, "Documents/donations.ods", ("Name", "Town", "Amount"), *rows)
     path = f"{DOCUMENTS}/{table}"
@@ -177,7 +177,7 @@ def sort_table(scene: Scene, level: int) -> Draft:
 
 
 @family
-def region_total(scene: Scene, level: int) -> Draft:
+def region_total(scene: DesktopScene, level: int) -> Draft:
     """The total of some rows is worked out by a formula; at the highest level it goes into another table."""
     regions = scene.mixed(["North", "South", "East", "West"])[:3]
     years = sorted(scene.rng.sample(range(2021, 2026), 2))
@@ -240,10 +240,10 @@ def region_total(scene: Scene, level: int) -> Draft:
 
 
 @family
-def move_row(scene: Scene, level: int) -> Draft:
+def move_row(scene: DesktopScene, level: int) -> Draft:
     """A figure or a row is copied out of a table, and at the highest level moved."""
     scene.show()
-    people, towns, amounts = scene.some(SURNAMES, 5), scene.some(TOWNS, 5), _amounts(scene, 5)
+    people, towns, amounts = scene.several(SURNAMES, 5), scene.several(TOWNS, 5), _amounts(scene, 5)
     rows = list(zip(people, towns, amounts, strict=True))
     head = ("Name", "Town", "Fee")
     table = _table(scene, "Documents/applicants.ods", head, *rows)

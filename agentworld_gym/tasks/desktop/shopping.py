@@ -8,7 +8,7 @@ from agentworld_gym.tasks.desktop.scene import (
     CLOSE,
     DOCUMENTS,
     SAVE,
-    Scene,
+    DesktopScene,
     cell,
     click,
     double,
@@ -26,10 +26,10 @@ BROWSER = click("push-button 'Web Browser'")
 SIZE = 16
 
 
-def _stock(scene: Scene) -> list[tuple[str, str]]:
+def _stock(scene: DesktopScene) -> list[tuple[str, str]]:
     """The goods of the shop, each with its price; every second one is of a kind that another one is of, too."""
-    kinds = scene.some(KINDS, 3)
-    goods = [f"{kind} {town}" for kind, town in zip([*kinds, *kinds], scene.some(TOWNS, 6), strict=True)]
+    kinds = scene.several(KINDS, 3)
+    goods = [f"{kind} {town}" for kind, town in zip([*kinds, *kinds], scene.several(TOWNS, 6), strict=True)]
     prices = [f"{euros}.{scene.rng.choice((35, 45, 65, 95))}" for euros in scene.rng.sample(range(15, 190), 6)]
     rows = list(zip(goods, prices, strict=True))
     products = [
@@ -52,7 +52,7 @@ def _seek(name: str) -> str:
 
 
 @family
-def shop_prices(scene: Scene, level: int) -> Draft:
+def shop_prices(scene: DesktopScene, level: int) -> Draft:
     """Prices are looked up in the shop and entered in a table."""
     stock = _stock(scene)
     # The fourth is of the kind of the first one, and its price is the likeliest mistake.
@@ -79,7 +79,7 @@ def shop_prices(scene: Scene, level: int) -> Draft:
         )
         distractors = [*tempting, enter(second_price), click(f"link '{alike}'"), click("push-button 'Apply'")]
         return scene.draft(instruction, [*searches, CLOSE, *enters], distractors, checks, size=13)
-    person, other = scene.some(PEOPLE, 2)
+    person, other = scene.several(PEOPLE, 2)
     orders = [f"{person} wants to know the price of: {name}" for name, _ in wanted]
     note = scene.put("Documents/request.txt", *scene.mixed([*orders, f"{other} asks for the {alike} no longer."]))
     shop = "the shop (http://shop.example/, the start page of the browser)"

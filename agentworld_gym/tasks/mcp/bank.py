@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.domain.task import Check
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.mcp.scene import Scene, family
+from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 OWN = "customer_id = (SELECT customer_id FROM sessions)"
 BALANCES = """UPDATE accounts SET balance = (SELECT round(sum(amount), 2) FROM transactions t
@@ -12,7 +12,7 @@ BALANCES = """UPDATE accounts SET balance = (SELECT round(sum(amount), 2) FROM t
 
 
 @family("bank")
-def duplicate_charge(scene: Scene, level: int) -> Draft:
+def duplicate_charge(scene: ToolScene, level: int) -> Draft:
     """A shop charged twice: dispute the later charge; then also stop the card, at last replace it."""
     account = scene.value(f"SELECT min(account_id) FROM accounts WHERE {OWN} AND kind = 'current'")
     limits = scene.some([150, 200, 350, 400, 600, 750], 2)
@@ -111,11 +111,11 @@ def duplicate_charge(scene: Scene, level: int) -> Draft:
     return scene.draft(instruction, expert, [*wrong[:1], *more, *sums, *wrong[1:]], checks, answer=total, menu_max=16)
 
 
-def _known(scene: Scene, shop: str) -> bool:
+def _known(scene: ToolScene, shop: str) -> bool:
     return bool(scene.values("SELECT 1 FROM transactions WHERE has(counterparty, :name)", name=shop.split()[0]))
 
 
-def _dispute_another(scene: Scene) -> None:
+def _dispute_another(scene: ToolScene) -> None:
     """An earlier payment is in dispute as well."""
     others = scene.values(
         f"SELECT transaction_id FROM transactions JOIN accounts USING (account_id) WHERE {OWN} AND transactions.kind = "
@@ -134,7 +134,7 @@ def _frozen(card: int) -> dict[str, object]:
     return {"card_id": card, "status": "frozen"}
 
 
-def _others(scene: Scene, digits: list[int]) -> list[str]:
+def _others(scene: ToolScene, digits: list[int]) -> list[str]:
     return scene.values(
         f"SELECT last4 FROM cards JOIN accounts USING (account_id) WHERE {OWN} AND last4 NOT IN (:a, :b)",
         a=str(digits[0]),
@@ -143,7 +143,7 @@ def _others(scene: Scene, digits: list[int]) -> list[str]:
 
 
 @family("bank")
-def move_standing_orders(scene: Scene, level: int) -> Draft:
+def move_standing_orders(scene: ToolScene, level: int) -> Draft:
     """Standing orders are paid from another account; then all of one account; at last that account gets the money."""
     old = scene.value(f"SELECT min(account_id) FROM accounts WHERE {OWN} AND kind = 'current'")
     old_name = scene.value("SELECT name FROM accounts WHERE account_id = :a", a=old)
@@ -224,7 +224,7 @@ def move_standing_orders(scene: Scene, level: int) -> Draft:
 
 
 @family("bank")
-def pay_bill(scene: Scene, level: int) -> Draft:
+def pay_bill(scene: ToolScene, level: int) -> Draft:
     """A bill is paid; then its payee has another IBAN and money is missing; at last the transfer limit is too low."""
     source, savings = _account(scene, "Workshop account", "current"), _account(scene, "Reserve", "savings")
     aside = _account(scene, "Studio account", "current")
@@ -299,7 +299,7 @@ def pay_bill(scene: Scene, level: int) -> Draft:
     return scene.draft(instruction, expert, more, [*checks[:2], probe], answer=left, menu_max=16)
 
 
-def _account(scene: Scene, name: str, kind: str) -> int:
+def _account(scene: ToolScene, name: str, kind: str) -> int:
     """A further account of one's own, with a balance that a transaction explains."""
     account = scene.put(
         "accounts",
@@ -324,12 +324,12 @@ def _account(scene: Scene, name: str, kind: str) -> int:
     return account
 
 
-def _payee(scene: Scene, name: str) -> int:
+def _payee(scene: ToolScene, name: str) -> int:
     customer = scene.value("SELECT customer_id FROM sessions")
     return scene.put("payees", customer_id=customer, name=name, iban=f"YY{scene.rng.randint(10**7, 10**8 - 1)}")
 
 
-def _paying(scene: Scene, account: int, payee: int, amount: float, reference: str) -> str:
+def _paying(scene: ToolScene, account: int, payee: int, amount: float, reference: str) -> str:
     return scene.call("pay_payee", account_id=account, payee_id=payee, amount=amount, reference=reference)
 
 
@@ -337,5 +337,5 @@ def _payment(account: int, payee: str, amount: float) -> dict[str, object]:
     return {"account_id": account, "counterparty": payee, "amount": -amount}
 
 
-def _balance(scene: Scene, account: int, balance: float) -> Check:
+def _balance(scene: ToolScene, account: int, balance: float) -> Check:
     return scene.probe(scene.call("get_account", account_id=account), {"account_id": account, "balance": balance})

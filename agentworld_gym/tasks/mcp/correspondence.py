@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agentworld_gym.tasks.mcp.scene import Scene
+from agentworld_gym.tasks.mcp.scene import ToolScene
 
 SITES = ("Quarry Lane", "Mill Yard", "Harbour Court", "Linden Park", "Abbey Green", "Weaver Street", "Tannery Square")
 LIGHTS = ("lanterns", "floodlights", "path lights", "wall lamps", "string lights")
@@ -181,7 +181,7 @@ class Question:
         return f"Hi Nora, just so that you know: {self.topic.hop.format(site=site, key=key)} Best,"
 
 
-def invented(scene: Scene, sender: str, site: bool) -> Question:
+def invented(scene: ToolScene, sender: str, site: bool) -> Question:
     """A question from somebody; with `site` it takes one more letter to know what to look up."""
     topic = scene.pick(TOPICS)
     count = min(4, len(topic.keys))

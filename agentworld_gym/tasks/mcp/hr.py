@@ -6,14 +6,14 @@ from typing import Any
 
 from agentworld_gym.domain.task import Check
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.mcp.scene import Scene, family
+from agentworld_gym.tasks.mcp.scene import ToolScene, family
 from agentworld_gym.tasks.mcp.team import annual_leave, count_taken, gather, leave_left, left_of, payroll_of, requested
 
 REASON = "not enough days left"
 
 
 @family("hr")
-def decide_leave(scene: Scene, level: int) -> Draft:
+def decide_leave(scene: ToolScene, level: int) -> Draft:
     """Pending leave is approved where the days are left and refused elsewhere; at last absent colleagues count too."""
     team = gather(scene, 2 if level == 1 else 3)
     department, name, manager, annual = team.department, team.name, team.head, annual_leave(scene)
@@ -122,11 +122,11 @@ def _near(number: int) -> list[int]:
     return [n for n in (number + 5, number + 1, number - 1, number + 2, number - 5) if n >= 0]
 
 
-def _refusals(scene: Scene, requests: list[int], manager: int) -> list[str]:
+def _refusals(scene: ToolScene, requests: list[int], manager: int) -> list[str]:
     return scene.calls("refuse_leave", "request_id", requests, approver_id=manager, reason=REASON)
 
 
-def _decided(scene: Scene, department: int, approved: list[int], refused: list[int]) -> Check:
+def _decided(scene: ToolScene, department: int, approved: list[int], refused: list[int]) -> Check:
     wanted = [
         {"request_id": n, "status": state}
         for state, group in (("approved", approved), ("refused", refused))
@@ -136,7 +136,7 @@ def _decided(scene: Scene, department: int, approved: list[int], refused: list[i
 
 
 @family("hr")
-def fill_position(scene: Scene, level: int) -> Draft:
+def fill_position(scene: ToolScene, level: int) -> Draft:
     """The best candidate gets an open position; then the bounds of its salary bind; at last somebody leaves first."""
     team = gather(scene, 2)
     department, unit = team.department, team.name
@@ -251,15 +251,15 @@ def fill_position(scene: Scene, level: int) -> Draft:
     return scene.draft(instruction, expert, more, [hired, rejected, enrolled], answer=payroll, menu_max=16)
 
 
-def _title(scene: Scene, title: str) -> bool:
+def _title(scene: ToolScene, title: str) -> bool:
     return bool(scene.values("SELECT 1 FROM positions WHERE title = :t", t=title))
 
 
-def _people(scene: Scene) -> list[str]:
+def _people(scene: ToolScene) -> list[str]:
     return [*scene.service.scenario.words["people"]]
 
 
-def _free_trainings(scene: Scene) -> list[dict[str, Any]]:
+def _free_trainings(scene: ToolScene) -> list[dict[str, Any]]:
     return scene.rows(
         "SELECT * FROM trainings t WHERE first_day > '2026-06-30' AND seats > (SELECT count(*) FROM enrolments e "
         "WHERE e.training_id = t.training_id AND e.status = 'enrolled')"
@@ -267,7 +267,7 @@ def _free_trainings(scene: Scene) -> list[dict[str, Any]]:
 
 
 @family("hr")
-def training_seats(scene: Scene, level: int) -> Draft:
+def training_seats(scene: ToolScene, level: int) -> Draft:
     """A seat of a full training goes to somebody else; then whoever is away gives it; at last the longest there gets "
     "it."""
     team = gather(scene, 4 if level == 3 else 3)
@@ -371,7 +371,7 @@ def training_seats(scene: Scene, level: int) -> Draft:
     return scene.draft(instruction, expert, wrong, [done, paid], answer=payroll, menu_max=16)
 
 
-def _raised(scene: Scene, who: dict[str, Any]) -> int:
+def _raised(scene: ToolScene, who: dict[str, Any]) -> int:
     """500 euros more, where the position allows that and more."""
     row = scene.row(
         "SELECT amount, salary_max FROM employees e JOIN positions USING (position_id) JOIN salaries s "

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.mcp.correspondence import Question, invented
-from agentworld_gym.tasks.mcp.scene import Scene, family
+from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 ME = "nora.feldt@brightwell.example"
 DAYS = ("2026-05-19", "2026-05-20", "2026-05-21", "2026-05-22", "2026-05-25", "2026-05-26", "2026-05-27", "2026-05-28")
@@ -18,7 +18,7 @@ WEEK = ("2026-05-18T00:00:00", "2026-05-23T00:00:00")
 
 
 @family("office")
-def reschedule_meeting(scene: Scene, level: int) -> Draft:
+def reschedule_meeting(scene: ToolScene, level: int) -> Draft:
     """A meeting moves to the first hour that is free for all; then it gets a room, and one more guest."""
     others = _colleagues(scene)
     guests, newcomers = (others[:2], others[2:3]) if level == 3 else (others[: level + 1], [])
@@ -96,7 +96,7 @@ def reschedule_meeting(scene: Scene, level: int) -> Draft:
 
 
 @family("office")
-def tidy_invitations(scene: Scene, level: int) -> Draft:
+def tidy_invitations(scene: ToolScene, level: int) -> Draft:
     """Open invitations are accepted or declined by what they collide with."""
     scene.run("UPDATE attendees SET response = 'accepted' WHERE email = :me AND response <> 'declined'", me=ME)
     host, boss, third, fourth = _colleagues(scene)
@@ -177,7 +177,7 @@ def tidy_invitations(scene: Scene, level: int) -> Draft:
 
 
 @family("office")
-def answer_mail(scene: Scene, level: int) -> Draft:
+def answer_mail(scene: ToolScene, level: int) -> Draft:
     """Somebody asks; the answer stands in other letters and their attachments."""
     partner = scene.pick(scene.rows("SELECT name, email, company FROM contacts"))
     scene.run(
@@ -271,24 +271,24 @@ def answer_mail(scene: Scene, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks, right, 16 if level == 3 else None)
 
 
-def _colleagues(scene: Scene) -> list[str]:
+def _colleagues(scene: ToolScene) -> list[str]:
     """The addresses of the others, in random order."""
     return scene.some(scene.values("SELECT email FROM users WHERE email <> :me ORDER BY email", me=ME), 4)
 
 
-def _name(scene: Scene, email: str) -> str:
+def _name(scene: ToolScene, email: str) -> str:
     name: str = scene.value("SELECT name FROM users WHERE email = :email", email=email)
     return name
 
 
-def _fresh_titles(scene: Scene) -> list[str]:
+def _fresh_titles(scene: ToolScene) -> list[str]:
     """Titles that no event has."""
     used = set(scene.values("SELECT title FROM events"))
     return [title for title in scene.service.scenario.words["meetings"] if title not in used]
 
 
 def _add(
-    scene: Scene, owner: str, title: str, start: str, minutes: int, guests: dict[str, str], room: int | None = None
+    scene: ToolScene, owner: str, title: str, start: str, minutes: int, guests: dict[str, str], room: int | None = None
 ) -> int:
     """An event in the owner's calendar, with guests and their responses."""
     end = (datetime.datetime.fromisoformat(start) + datetime.timedelta(minutes=minutes)).isoformat()
@@ -299,7 +299,7 @@ def _add(
     return event
 
 
-def _busy(scene: Scene, people: Sequence[str], start: str, end: str) -> bool:
+def _busy(scene: ToolScene, people: Sequence[str], start: str, end: str) -> bool:
     """Whether one of the people has something between two times."""
     marks = ", ".join(f":p{index}" for index in range(len(people)))
     found = scene.values(
@@ -312,7 +312,7 @@ def _busy(scene: Scene, people: Sequence[str], start: str, end: str) -> bool:
     return bool(found)
 
 
-def _collisions(scene: Scene, event: int) -> list[str]:
+def _collisions(scene: ToolScene, event: int) -> list[str]:
     """How one has responded to the events that overlap with this one, but for those that were declined."""
     found: list[str] = scene.values(
         "SELECT a.response FROM events e JOIN attendees a USING (event_id), events x WHERE x.event_id = :event "
@@ -338,7 +338,7 @@ def _spoken(day: str) -> str:
     return f"{date:%A} {date.day} {date:%B}"
 
 
-def _moments(scene: Scene, count: int) -> list[str]:
+def _moments(scene: ToolScene, count: int) -> list[str]:
     """Different times of the last working days, in order."""
     found = {
         f"2026-05-{scene.pick((13, 14, 15)):02}T{scene.rng.randint(7, 17):02}:{scene.rng.randrange(60):02}"
@@ -348,7 +348,7 @@ def _moments(scene: Scene, count: int) -> list[str]:
     return sorted(scene.some(sorted(found), count))
 
 
-def _receive(scene: Scene, sender: str, sent_at: str, subject: str, body: str) -> int:
+def _receive(scene: ToolScene, sender: str, sent_at: str, subject: str, body: str) -> int:
     """A letter in the inbox."""
     inbox = scene.value("SELECT folder_id FROM folders WHERE owner = :me AND kind = 'inbox'", me=ME)
     letter = scene.put(
@@ -359,7 +359,7 @@ def _receive(scene: Scene, sender: str, sent_at: str, subject: str, body: str) -
     return letter
 
 
-def _answer(scene: Scene, letter: int, to: str, sent_at: str) -> None:
+def _answer(scene: ToolScene, letter: int, to: str, sent_at: str) -> None:
     """An earlier reply of one's own."""
     scene.run(
         "INSERT INTO messages (folder_id, thread_id, in_reply_to, sender, sent_at, subject, body, is_read) "

@@ -8,26 +8,20 @@ import random
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from agentworld_gym.domain.task import Check, Expect
+from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
 from agentworld_gym.engines.tables.database import has, opened, tables_of, today
 from agentworld_gym.tasks.draft import Draft, Family
-
-ATTEMPTS = 50
-"""How many databases are tried before a family gives up."""
+from agentworld_gym.tasks.proof import Stage, prove
+from agentworld_gym.tasks.scene import Build, Scene, Unfit, family_of
 
 _NUMBER = re.compile(r"finish: \d+(?:\.\d+)?")
 
-T = TypeVar("T")
 Fields = Mapping[str, Any]
 """Keys of one JSON object, and their values."""
-
-
-class Unfit(Exception):
-    """This database does not offer what the task needs; another one may."""
 
 
 class Books:
@@ -98,20 +92,20 @@ class Books:
             raise Unfit(str(error)) from error
 
 
-class Scene(Books):
+class ToolScene(Scene, Books):
     """A scenario's small database being arranged for one task.
 
-    >>> scene = Scene("bank", random.Random(1))
+    >>> scene = ToolScene("bank", random.Random(1), 1, "train")
     >>> scene.call("get_card", card_id=3)
     '{"name": "bank-get_card", "arguments": {"card_id": 3}}'
     >>> scene.value("SELECT count(*) FROM sessions")
     1
     """
 
-    def __init__(self, scenario: str, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, scenario: str, rng: random.Random, level: int, split: Split) -> None:
+        Scene.__init__(self, rng, level, split)
         self.service = load_service(scenario)
-        super().__init__(opened(generated(scenario, "small", rng.getrandbits(31))))
+        Books.__init__(self, opened(generated(scenario, "small", rng.getrandbits(31))))
 
     @property
     def now(self) -> str:
@@ -122,39 +116,6 @@ class Scene(Books):
     def today(self) -> str:
         """Its date."""
         return self.now[:10]
-
-    def pick(self, entries: Sequence[T]) -> T:
-        """One entry.
-
-        Raises:
-            Unfit: there is none.
-        """
-        if not entries:
-            raise Unfit("nothing to pick from")
-        return self.rng.choice(entries)
-
-    def some(self, entries: Sequence[T], count: int) -> list[T]:
-        """Some entries in random order.
-
-        Raises:
-            Unfit: there are fewer.
-        """
-        if len(entries) < count:
-            raise Unfit(f"{count} wanted, {len(entries)} there")
-        return self.rng.sample(entries, count)
-
-    def need(self, condition: object) -> None:
-        """Go on only if this holds.
-
-        Raises:
-            Unfit: it does not.
-        """
-        if not condition:
-            raise Unfit("a condition does not hold")
-
-    def say(self, *variants: str) -> str:
-        """One of several ways to say the same."""
-        return self.rng.choice(variants)
 
     def call(self, tool: str, **arguments: Any) -> str:
         """The action that calls a tool, named without its server. Arguments that are None are left out."""
@@ -195,8 +156,9 @@ class Scene(Books):
             RuntimeError: a call is refused.
         """
         machine = self._machine()
+        stage = Stage("mcp", machine, problem)
         for action in actions:
-            _played(machine, action)
+            stage.perform(action)
         return Books(opened(machine.database()))
 
     def draft(
@@ -218,12 +180,7 @@ class Scene(Books):
         closing = None if answer is None else shown(answer)
         machine = self._machine()
         greeting = machine.observation
-        if any(_holds(machine, check, None) for check in success):
-            raise Unfit("a check holds from the start")
-        for action in expert:
-            _played(machine, action)
-        if missed := [check for check in success if not _holds(machine, check, closing)]:
-            raise RuntimeError(f"the expert misses {missed[0]}: {instruction}")
+        prove(Stage("mcp", machine, problem), instruction, expert, success, closing)
         wrong = [
             action
             for action in distractors
@@ -260,22 +217,14 @@ class Scene(Books):
         return ToolMachine.start(self._state(), 0)
 
 
-def family(scenario: str) -> Callable[[Callable[[Scene, int], Draft]], Family]:
-    """Turns a function of a scene and a level into a family: it gets other databases until one fits."""
+def family(scenario: str) -> Callable[[Build[ToolScene]], Family]:
+    """Return the decorator that turns a function of a scene and a level into a family of tasks of a scenario."""
+    return family_of(functools.partial(ToolScene, scenario), f"no database of {scenario}")
 
-    def made(build: Callable[[Scene, int], Draft]) -> Family:
-        @functools.wraps(build)
-        def draft(rng: random.Random, level: int) -> Draft:
-            for _ in range(ATTEMPTS):
-                try:
-                    return build(Scene(scenario, rng), level)
-                except Unfit:
-                    continue
-            raise RuntimeError(f"no database of {scenario} fits {build.__name__} at level {level}")
 
-        return draft
-
-    return made
+def problem(before: str, after: str) -> str:
+    """Return why a call of the expert failed; empty if it did not."""
+    return "the expert is refused" if '"status": "error"' in after or not after.startswith(("{", "[")) else ""
 
 
 def shown(answer: object) -> str:
@@ -332,24 +281,6 @@ def _field(key: str, value: Any) -> str:
 
 def _literal(text: str) -> str:
     return re.escape(text).replace(r"\ ", " ").replace(r"\-", "-")
-
-
-def _played(machine: ToolMachine, action: str) -> str:
-    text = machine.act(json.loads(action))
-    if '"status": "error"' in text or not text.startswith(("{", "[")):
-        raise RuntimeError(f"the expert is refused: {action} gives {text}")
-    return text
-
-
-def _holds(machine: ToolMachine, check: Check, closing: str | None) -> bool:
-    if check.answer is not None:
-        return closing is not None and check.answer.holds(closing)
-    assert check.expect is not None
-    fork = machine.fork()
-    try:
-        return check.expect.holds(fork.act(json.loads(check.probes[0])))
-    finally:
-        fork.close()
 
 
 def _right(success: Sequence[Check], action: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.mcp.scene import Scene, family
+from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 Item = tuple[str, int]
 """An article number and how many pieces."""
@@ -12,13 +12,13 @@ CARRIERS = ("Bluebird Post", "Northline", "Parcelo")
 REASONS = ("one corner is broken", "it is scratched", "the colour is wrong", "a part is missing")
 
 
-def _basket(scene: Scene, count: int) -> list[Item]:
+def _basket(scene: ToolScene, count: int) -> list[Item]:
     """Different articles with their pieces."""
     skus = scene.values("SELECT sku FROM products WHERE active = 1 ORDER BY sku")
     return [(sku, scene.rng.choice((1, 1, 2, 3))) for sku in scene.some(skus, count)]
 
 
-def _put_order(scene: Scene, customer_id: int, status: str, placed_at: str, items: list[Item]) -> int:
+def _put_order(scene: ToolScene, customer_id: int, status: str, placed_at: str, items: list[Item]) -> int:
     """An order with its lines and its payment."""
     number = scene.put("orders", customer_id=customer_id, status=status, placed_at=placed_at)
     for sku, quantity in items:
@@ -33,7 +33,7 @@ def _put_order(scene: Scene, customer_id: int, status: str, placed_at: str, item
     return number
 
 
-def _customer(scene: Scene) -> tuple[int, str]:
+def _customer(scene: ToolScene) -> tuple[int, str]:
     """Somebody whom the last name finds alone."""
     person = scene.pick(scene.rows("SELECT customer_id, name FROM customers ORDER BY customer_id"))
     last = person["name"].split()[-1]
@@ -42,7 +42,7 @@ def _customer(scene: Scene) -> tuple[int, str]:
 
 
 @family("shop")
-def cancel_duplicate(scene: Scene, level: int) -> Draft:
+def cancel_duplicate(scene: ToolScene, level: int) -> Draft:
     """An order went through twice: the later one is cancelled, its pieces go back, its payment is refunded."""
     customer, name = _customer(scene)
     last = name.split()[-1]
@@ -119,7 +119,7 @@ def cancel_duplicate(scene: Scene, level: int) -> Draft:
 
 
 @family("shop")
-def order_goods(scene: Scene, level: int) -> Draft:
+def order_goods(scene: ToolScene, level: int) -> Draft:
     """An order by phone: goods by their names, the best coupon that is still valid, payment and shipping."""
     customer, name = _customer(scene)
     basket = _basket(scene, 2 if level == 3 else 1)
@@ -182,7 +182,7 @@ def order_goods(scene: Scene, level: int) -> Draft:
 
 
 @family("shop")
-def handle_return(scene: Scene, level: int) -> Draft:
+def handle_return(scene: ToolScene, level: int) -> Draft:
     """Goods come back: the return is opened or decided, and what was paid for the pieces is refunded."""
     customer, name = _customer(scene)
     basket = _basket(scene, 3)

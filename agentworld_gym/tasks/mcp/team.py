@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.tasks.mcp.scene import Books, Scene
+from agentworld_gym.tasks.mcp.scene import Books, ToolScene
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Team:
     members: list[dict[str, Any]]
 
 
-def gather(scene: Scene, size: int) -> Team:
+def gather(scene: ToolScene, size: int) -> Team:
     """A department with at least so many members, who come from elsewhere where it is too small; its summer is free."""
     head = scene.pick(scene.rows("SELECT * FROM employees WHERE manager_id IS NULL"))
     department, manager = head["department_id"], head["employee_id"]
@@ -44,7 +44,7 @@ def gather(scene: Scene, size: int) -> Team:
     return Team(department, name, manager, head["name"], members)
 
 
-def annual_leave(scene: Scene) -> int:
+def annual_leave(scene: ToolScene) -> int:
     """The number of the type of leave that all have."""
     number: int = scene.value("SELECT leave_type_id FROM leave_types WHERE name = 'Annual leave'")
     return number
@@ -61,7 +61,7 @@ def payroll_of(books: Books, department: int) -> int:
     return total
 
 
-def count_taken(scene: Scene) -> None:
+def count_taken(scene: ToolScene) -> None:
     """Make the balances agree with the approved requests."""
     scene.run(
         "UPDATE leave_balances SET taken = (SELECT coalesce(sum(days), 0) FROM leave_requests r "
@@ -70,7 +70,7 @@ def count_taken(scene: Scene) -> None:
     )
 
 
-def requested(scene: Scene, who: dict[str, Any], kind: int, week: int, days: int) -> int:
+def requested(scene: ToolScene, who: dict[str, Any], kind: int, week: int, days: int) -> int:
     """A pending request for the first days of a week of the summer."""
     first = datetime.date(2026, 6, 8) + datetime.timedelta(weeks=week)
     last = first + datetime.timedelta(days - 1)
@@ -84,7 +84,7 @@ def requested(scene: Scene, who: dict[str, Any], kind: int, week: int, days: int
     )
 
 
-def leave_left(scene: Scene, who: dict[str, Any], kind: int, days: int) -> None:
+def leave_left(scene: ToolScene, who: dict[str, Any], kind: int, days: int) -> None:
     """Entitle somebody to so many days more than were taken."""
     scene.run(
         "UPDATE leave_balances SET entitled = taken + :n WHERE employee_id = :e AND leave_type_id = :t",
@@ -94,7 +94,7 @@ def leave_left(scene: Scene, who: dict[str, Any], kind: int, days: int) -> None:
     )
 
 
-def left_of(scene: Scene, who: dict[str, Any], kind: int) -> int:
+def left_of(scene: ToolScene, who: dict[str, Any], kind: int) -> int:
     """The days that somebody has left."""
     left: int = scene.value(
         "SELECT entitled - taken FROM leave_balances WHERE employee_id = :e AND leave_type_id = :t",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.mcp.scene import Scene, family
+from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 ME = "rhea.lindholm"
 TRIAGE = "needs-triage"
@@ -18,7 +18,7 @@ RANK = "CASE priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' TH
 
 
 @family("tracker")
-def triage_issues(scene: Scene, level: int) -> Draft:
+def triage_issues(scene: ToolScene, level: int) -> Draft:
     """Each new issue goes to the developer with the least to do at that moment."""
     project, name = _project(scene)
     developers = _staff(scene, project)
@@ -91,7 +91,7 @@ def triage_issues(scene: Scene, level: int) -> Draft:
 
 
 @family("tracker")
-def close_duplicates(scene: Scene, level: int) -> Draft:
+def close_duplicates(scene: ToolScene, level: int) -> Draft:
     """Of two reports of the same fault the later one is closed, and what hangs on it goes to the earlier one."""
     project, name = _project(scene)
     people = scene.some(_staff(scene, project), 3)
@@ -170,7 +170,7 @@ def close_duplicates(scene: Scene, level: int) -> Draft:
 
 
 @family("tracker")
-def roll_sprint(scene: Scene, level: int) -> Draft:
+def roll_sprint(scene: ToolScene, level: int) -> Draft:
     """A sprint ends: what is not done goes to the next one, as far as it fits and can be done."""
     project, name = _project(scene)
     people = _staff(scene, project)
@@ -265,7 +265,7 @@ def roll_sprint(scene: Scene, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks, left, {1: 10, 2: 12, 3: 16}[level])
 
 
-def _project(scene: Scene) -> tuple[str, str]:
+def _project(scene: ToolScene) -> tuple[str, str]:
     """Key and name of the only project."""
     project = scene.row("SELECT project_key, name FROM projects")
     # Issues that were moved to other projects leave gaps.
@@ -273,7 +273,7 @@ def _project(scene: Scene) -> tuple[str, str]:
     return project["project_key"], project["name"]
 
 
-def _staff(scene: Scene, project: str) -> list[str]:
+def _staff(scene: ToolScene, project: str) -> list[str]:
     """Everybody but you and the lead becomes a developer with open issues; their usernames."""
     developers: list[str] = scene.values(
         "SELECT username FROM users WHERE username <> :me AND username NOT IN (SELECT lead FROM projects) "
@@ -297,7 +297,7 @@ def _staff(scene: Scene, project: str) -> list[str]:
     return scene.some(developers, len(developers))
 
 
-def _file(scene: Scene, project: str, title: str, **columns: Any) -> str:
+def _file(scene: ToolScene, project: str, title: str, **columns: Any) -> str:
     """A new issue with the next number; its key."""
     scene.run("UPDATE projects SET last_number = last_number + 1 WHERE project_key = :project", project=project)
     number = scene.value("SELECT last_number FROM projects WHERE project_key = :project", project=project)
@@ -318,7 +318,7 @@ def _file(scene: Scene, project: str, title: str, **columns: Any) -> str:
     return key
 
 
-def _ongoing(scene: Scene, people: Sequence[str], sprint: Mapping[str, Any]) -> dict[str, Any]:
+def _ongoing(scene: ToolScene, people: Sequence[str], sprint: Mapping[str, Any]) -> dict[str, Any]:
     """What makes an issue one that is under way in a sprint."""
     return {
         "sprint_id": sprint["sprint_id"],
@@ -327,29 +327,29 @@ def _ongoing(scene: Scene, people: Sequence[str], sprint: Mapping[str, Any]) -> 
     }
 
 
-def _title(scene: Scene) -> str:
+def _title(scene: ToolScene) -> str:
     """What a new issue is about; nothing else is."""
     return f"{scene.pick(scene.service.scenario.words['faults'])} in the {scene.pick(_fresh_parts(scene))}"
 
 
-def _fresh_parts(scene: Scene) -> list[str]:
+def _fresh_parts(scene: ToolScene) -> list[str]:
     """Parts of the software that no issue is about."""
     titles = " ".join(scene.values("SELECT lower(title) FROM issues"))
     return [part for part in scene.service.scenario.words["parts"] if part not in titles]
 
 
-def _label(scene: Scene, project: str, name: str) -> int:
+def _label(scene: ToolScene, project: str, name: str) -> int:
     """The number of a label, which is made where it is missing."""
     scene.run("INSERT OR IGNORE INTO labels (project_key, name) VALUES (:project, :name)", project=project, name=name)
     number: int = scene.value("SELECT label_id FROM labels WHERE name = :name", name=name)
     return number
 
 
-def _comment(scene: Scene, issue: str, author: str, body: str) -> None:
+def _comment(scene: ToolScene, issue: str, author: str, body: str) -> None:
     scene.put("comments", issue_key=issue, author=author, body=body, created_at="2026-09-11T15:20:00Z")
 
 
-def _open_points(scene: Scene, person: str) -> int:
+def _open_points(scene: ToolScene, person: str) -> int:
     points: int = scene.value(
         "SELECT coalesce(sum(points), 0) FROM issues WHERE assignee = :person AND status <> 'closed'", person=person
     )
@@ -361,7 +361,7 @@ def _loads(load: dict[str, int]) -> list[dict[str, Any]]:
     return [{"username": person, "open_points": points} for person, points in load.items()]
 
 
-def _shuffled(scene: Scene, entries: list[Any]) -> list[Any]:
+def _shuffled(scene: ToolScene, entries: list[Any]) -> list[Any]:
     return scene.some(entries, len(entries))
 
 

@@ -10,13 +10,14 @@ import random
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from agentworld_gym.domain.task import Split
 from agentworld_gym.tasks.draft import Draft, Family
 from agentworld_gym.tasks.search.asking import draft
 
 
 def _family(questions: str, nearest: int = 0) -> Family:
-    def family(rng: random.Random, level: int) -> Draft:
-        return draft(rng, level, questions, level - 1 + nearest)
+    def family(rng: random.Random, level: int, split: Split) -> Draft:
+        return draft(rng, level, split, questions, level - 1 + nearest)
 
     return family
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
-from agentworld_gym.domain.task import Check
+from agentworld_gym.domain.task import Check, Split
 from agentworld_gym.engines.search.world import Page
-from agentworld_gym.tasks.draft import Draft, SplitRandom
+from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.search.questions import Asked, ask, exactly
 
 MENU = {1: 13, 2: 15, 3: 16}
@@ -25,9 +25,9 @@ _HINTS = {
 }
 
 
-def draft(rng: random.Random, level: int, family: str, hops: int) -> Draft:
+def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) -> Draft:
     """A task of a family, about a thing that is told by way of `hops` others."""
-    asked = ask(rng, getattr(rng, "split", SplitRandom.split), family, hops)
+    asked = ask(rng, split, family, hops)
     # What leads to the answer is noted: the thing meant where it is told by others, else the answer itself.
     key = asked.noun.replace(" ", "_") if hops else asked.key
     value = asked.subject if hops else asked.answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from agentworld_gym.domain.task import Check
+from agentworld_gym.domain.task import Check, Split
 from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.swe.repairing import PYTHON, SUITE, edit, fix, prints, read, shell, suite_passes
 from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates
@@ -17,7 +17,7 @@ NEWS = "\nQuestions go to the people in AUTHORS.\n"
 AUTHORS = "Rosa Lindqvist\nTomas Keller\n"
 
 
-def publish(rng: random.Random, level: int) -> Draft:
+def publish(rng: random.Random, level: int, split: Split) -> Draft:
     """A bug (two at level 3) to be repaired, committed and pushed; from level 2 on the remote is ahead."""
     template = rng.choice(list(templates().values()))
     repository = draw_repository(rng, template)

@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from agentworld_gym.domain.task import Check, Expect
+from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.swe.envelope import Envelope
 from agentworld_gym.tasks.draft import Draft, Family
 from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates
@@ -29,7 +29,7 @@ MENU = {1: 11, 2: 12, 3: 16}
 def repair(kind: str) -> Family:
     """The family of tasks whose bug is of a kind."""
 
-    def family(rng: random.Random, level: int) -> Draft:
+    def family(rng: random.Random, level: int, split: Split) -> Draft:
         template = rng.choice([template for template in templates().values() if kind in template.kinds()])
         repository = draw_repository(rng, template)
         bug = rng.choice([mutation for mutation in repository.mutations if mutation.kind == kind])

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import random
-
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.terminal.scene import Scene, prints
+from agentworld_gym.tasks.terminal.scene import TerminalScene, family, prints
 from agentworld_gym.tasks.words import KEYS
 
 MODES = ("600", "640", "660", "700", "740", "750", "755", "770")
 """The owner can always read and write, so that no later step depends on who enforces permissions."""
 
 
-def edit_in_place(rng: random.Random, level: int) -> Draft:
+@family
+def edit_in_place(scene: TerminalScene, level: int) -> Draft:
     """A word is replaced in the file that holds it, after a copy was saved."""
-    scene = Scene(rng)
     old, replacement, wrong, folder = scene.word(), scene.word(), scene.word(), scene.folder()
     found, second, third = scene.siblings("txt", old)
     saved = f"{folder}/{found}" if level == 3 else scene.file("bak")
@@ -60,15 +58,15 @@ def edit_in_place(rng: random.Random, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def permissions(rng: random.Random, level: int) -> Draft:
+@family
+def permissions(scene: TerminalScene, level: int) -> Draft:
     """A script is copied; the copy (and then the script too) gets the mode that a policy names."""
-    scene = Scene(rng)
     word, folder = scene.word(), scene.folder()
     found, second, third = scene.siblings("sh", word)
     for name in (found, second, third):
         scene.put(name, [f"echo {line}" for line in scene.files[name].splitlines()])
     policy, other_policy = scene.file("txt"), scene.file("txt")
-    mode, copy_mode, wrong, wrong_copy = rng.sample(MODES, 4)
+    mode, copy_mode, wrong, wrong_copy = scene.rng.sample(MODES, 4)
     scene.put(policy, scene.mixed([f"script {mode}"], [f"copy {copy_mode}"]))
     scene.put(other_policy, scene.mixed([f"script {wrong}"], [f"copy {wrong_copy}"]))
     copy = scene.file("run")
@@ -111,12 +109,12 @@ def permissions(rng: random.Random, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def change_config(rng: random.Random, level: int) -> Draft:
+@family
+def change_config(scene: TerminalScene, level: int) -> Draft:
     """The configuration in use gets another value, after it was saved."""
-    scene = Scene(rng)
     key, other_key, third_key = (scene.fresh(KEYS) for _ in range(3))
     wanted, found, second = scene.word(), scene.file("conf"), scene.file("conf")
-    value, other_value, target, foreign, wrong = rng.sample(range(10, 100), 5)
+    value, other_value, target, foreign, wrong = scene.rng.sample(range(10, 100), 5)
     entries = scene.mixed([f"{key}={value}"], [f"{other_key}={other_value}", f"mode={scene.word()}"])
     scene.put(found, entries)
     scene.put(second, scene.mixed([f"{key}={foreign}"], [f"mode={scene.word()}"]))

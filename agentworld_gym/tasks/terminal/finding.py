@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import random
-
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.terminal.scene import Scene, numbers, prints
+from agentworld_gym.tasks.terminal.scene import TerminalScene, family, numbers, prints
 
 
-def find_file(rng: random.Random, level: int) -> Draft:
+@family
+def find_file(scene: TerminalScene, level: int) -> Draft:
     """A file somewhere below is copied before it is overwritten; from level 2 on it is named by another one."""
-    scene = Scene(rng)
     places = [f"{scene.folder()}/{scene.folder()}", scene.folder(), scene.folder()]
-    rng.shuffle(places)
+    scene.rng.shuffle(places)
     names = [scene.file("txt") for _ in range(3)]
     for place, name in zip(places, names, strict=True):
         scene.put(f"{place}/{name}", scene.lines(2, 2))
@@ -60,12 +58,12 @@ def find_file(rng: random.Random, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def count_lines(rng: random.Random, level: int) -> Draft:
+@family
+def count_lines(scene: TerminalScene, level: int) -> Draft:
     """Numbers that were counted are written down."""
-    scene = Scene(rng)
     word, mark, folder = scene.word(), scene.word(), scene.folder()
     source, other = scene.file("log"), scene.file("log")
-    hits = rng.randint(1, 3)
+    hits = scene.rng.randint(1, 3)
     wanted = [scene.line(word) for _ in range(hits)]
     lines = scene.mixed(wanted, [scene.line(mark)], scene.lines(1, 2))
     scene.put(source, lines)
@@ -102,12 +100,12 @@ def count_lines(rng: random.Random, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def filter_lines(rng: random.Random, level: int) -> Draft:
+@family
+def filter_lines(scene: TerminalScene, level: int) -> Draft:
     """A note says which lines to keep (and drop); they are kept, and counted."""
-    scene = Scene(rng)
     keep, drop, wrong, folder = scene.word(), scene.word(), scene.word(), scene.folder()
     note, source, other = scene.file("txt"), scene.file("log"), scene.file("log")
-    kept = [scene.line(keep) for _ in range(rng.randint(1, 3))]
+    kept = [scene.line(keep) for _ in range(scene.rng.randint(1, 3))]
     dropped = [] if level == 1 else [scene.line(keep, drop)]
     lines = scene.mixed(kept, dropped, [scene.line(wrong), scene.line()])
     scene.put(source, lines)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import random
-
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.terminal.scene import Scene, prints
+from agentworld_gym.tasks.terminal.scene import TerminalScene, family, prints
 
 
-def create_files(rng: random.Random, level: int) -> Draft:
+@family
+def create_files(scene: TerminalScene, level: int) -> Draft:
     """A plan names the folder to make; the lines of a new file in it are read elsewhere, one after the other."""
-    scene = Scene(rng)
     plan, other_plan, text, other_text = (scene.file("txt") for _ in range(4))
     folder, wrong_folder, spare, name = scene.folder(), scene.folder(), scene.folder(), scene.file("log")
     first, last, wrong = scene.line(), scene.line(), scene.line()
@@ -49,9 +47,9 @@ def create_files(rng: random.Random, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def copy_move(rng: random.Random, level: int) -> Draft:
+@family
+def copy_move(scene: TerminalScene, level: int) -> Draft:
     """Files known by a word in them are moved, copied and renamed, in an order that matters."""
-    scene = Scene(rng)
     word, other_word, folder, added = scene.word(), scene.word(), scene.folder(), scene.word()
     if level == 1:
         found, second, third = scene.siblings("txt", word)
@@ -111,9 +109,9 @@ def copy_move(rng: random.Random, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def archive(rng: random.Random, level: int) -> Draft:
+@family
+def archive(scene: TerminalScene, level: int) -> Draft:
     """Files known by a word in them go into an archive; the originals go only after that."""
-    scene = Scene(rng)
     word, other_word, folder = scene.word(), scene.word(), scene.folder()
     found, second, third = scene.siblings("log", word)
     tar, report = scene.file("tar"), f"{folder}/{scene.file('txt')}"

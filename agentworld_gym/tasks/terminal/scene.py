@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
-from agentworld_gym.domain.task import Check, Expect
+from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.scene import Scene, family_of
 from agentworld_gym.tasks.words import FOLDERS, NAMES, STEMS, WORDS
 
 HOME = "/home/dev"
@@ -17,17 +18,17 @@ Print = tuple[str, str]
 """A command, and what it must print at the end."""
 
 
-class Scene:
+class TerminalScene(Scene):
     """A working folder being set up. Every word and name it hands out is a fresh one.
 
-    >>> scene = Scene(random.Random(1))
+    >>> scene = TerminalScene(random.Random(1), 1, "train")
     >>> path = scene.put(scene.file("txt"), [scene.word(), scene.word()])
     >>> scene.files[path].count("\\n"), scene.listing("docs") == sorted([path, "docs"])
     (2, True)
     """
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, level: int, split: Split) -> None:
+        super().__init__(rng, level, split)
         self.files: dict[str, str] = {}
         self._used: set[str] = set()
 
@@ -70,12 +71,6 @@ class Scene:
         self.files[path] = "".join(line + "\n" for line in lines)
         return path
 
-    def mixed(self, *groups: Sequence[str]) -> list[str]:
-        """All lines of all groups in random order."""
-        lines = [line for group in groups for line in group]
-        self.rng.shuffle(lines)
-        return lines
-
     def siblings(self, extension: str, word: str, count: int = 3) -> list[str]:
         """Files of a few lines, of which only the first holds the word (once); the names are in random order."""
         names = [self.file(extension) for _ in range(count)]
@@ -90,10 +85,6 @@ class Scene:
         """Wrong numbers close to the right one."""
         near = [n for n in range(max(1, number - 3), number + 4) if n != number]
         return self.rng.sample(near, count)
-
-    def say(self, *variants: str) -> str:
-        """One of several ways to say the same."""
-        return self.rng.choice(variants)
 
     def listing(self, *more: str, without: Sequence[str] = ()) -> list[str]:
         """What `ls -1` prints with some entries more and some less than at the start."""
@@ -110,6 +101,10 @@ class Scene:
         share = 1 / len(checks)
         success = tuple(Check(probe=command, expect=Expect(equals=text), weight=share) for command, text in checks)
         return Draft(instruction, state, success, tuple(expert), tuple(distractors))
+
+
+family = family_of(TerminalScene)
+"""Turns a function of a scene and a level into a family of terminal tasks."""
 
 
 def prints(command: str, lines: str | Iterable[str]) -> Print:

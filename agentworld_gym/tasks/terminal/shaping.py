@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import random
-
 from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.terminal.scene import Scene, numbers, prints
+from agentworld_gym.tasks.terminal.scene import TerminalScene, family, numbers, prints
 
 
-def sort_unique(rng: random.Random, level: int) -> Draft:
+@family
+def sort_unique(scene: TerminalScene, level: int) -> Draft:
     """Lines are sorted; what comes first or last, or how many there are, is written down."""
     if level == 3:
-        return _sort_numbers(rng)
-    scene = Scene(rng)
-    words = [scene.word() for _ in range(rng.randint(3, 4))]
+        return _sort_numbers(scene)
+    words = [scene.word() for _ in range(scene.rng.randint(3, 4))]
     source, other, result, note = scene.file("txt"), scene.file("txt"), scene.file("out"), scene.file("num")
     if level == 1:
-        scene.put(source, scene.mixed(words, [rng.choice(words)]))
+        scene.put(source, scene.mixed(words, [scene.rng.choice(words)]))
         scene.put(other, scene.lines(2, 3))
         ordered = sorted(words)
         expert = [f"sort -u {source} > {result}", f"tail -n 1 {result}", f"echo {ordered[-1]} > {note}"]
@@ -44,7 +42,7 @@ def sort_unique(rng: random.Random, level: int) -> Draft:
         ]
         return scene.draft(instruction, expert, distractors, checks)
     extra = scene.word()
-    scene.put(source, scene.mixed(words[:2], [rng.choice(words[:2])]))
+    scene.put(source, scene.mixed(words[:2], [scene.rng.choice(words[:2])]))
     scene.put(other, scene.mixed(words[1:], [extra]))
     ordered, joined = sorted({*words, extra}), scene.file("tmp")
     size = len(ordered)
@@ -78,14 +76,13 @@ def sort_unique(rng: random.Random, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def _sort_numbers(rng: random.Random) -> Draft:
-    scene = Scene(rng)
+def _sort_numbers(scene: TerminalScene) -> Draft:
     source, other, result, note = scene.file("dat"), scene.file("dat"), scene.file("out"), scene.file("num")
     folder, key = scene.folder(), scene.word()
-    values = rng.sample(range(1, 100), 4)
+    values = scene.rng.sample(range(1, 100), 4)
     ordered = sorted(values)
     scene.put(source, map(str, values))
-    scene.put(other, map(str, rng.sample(range(1, 100), 3)))
+    scene.put(other, map(str, scene.rng.sample(range(1, 100), 3)))
     naming = scene.put(scene.file("txt"), scene.mixed([f"{key} {source}"], [f"{scene.word()} {other}"]))
     low, high = ordered[0], ordered[-1]
     expert = [
@@ -116,16 +113,16 @@ def _sort_numbers(rng: random.Random) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def aggregate_csv(rng: random.Random, level: int) -> Draft:
+@family
+def aggregate_csv(scene: TerminalScene, level: int) -> Draft:
     """The rows of one person are kept, summed and counted."""
-    scene = Scene(rng)
     person, second, third = scene.name(), scene.name(), scene.name()
-    amounts = [rng.randint(1, 9) for _ in range(rng.randint(2, 3))]
+    amounts = [scene.rng.randint(1, 9) for _ in range(scene.rng.randint(2, 3))]
     rows = scene.mixed(
-        [f"{person},{amount}" for amount in amounts], [f"{name},{rng.randint(1, 9)}" for name in (second, third)]
+        [f"{person},{amount}" for amount in amounts], [f"{name},{scene.rng.randint(1, 9)}" for name in (second, third)]
     )
     source, part, result = scene.put(scene.file("csv"), rows), scene.file("out"), scene.file("num")
-    scene.put(scene.file("csv"), [f"{second},{rng.randint(1, 9)}", f"{person},{rng.randint(1, 9)}"])
+    scene.put(scene.file("csv"), [f"{second},{scene.rng.randint(1, 9)}", f"{person},{scene.rng.randint(1, 9)}"])
     mine = [row for row in rows if row.startswith(person)]
     total, count = sum(amounts), len(mine)
     who, expert = person, []
@@ -169,11 +166,11 @@ def aggregate_csv(rng: random.Random, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def pipeline(rng: random.Random, level: int) -> Draft:
+@family
+def pipeline(scene: TerminalScene, level: int) -> Draft:
     """A column is cut out and its most frequent value found; what belongs to it is kept."""
-    scene = Scene(rng)
     often, rare, rarer = scene.word(), scene.word(), scene.word()
-    values = scene.mixed([often] * (2 if level == 1 else rng.randint(2, 3)), [rare, rarer])
+    values = scene.mixed([often] * (2 if level == 1 else scene.rng.randint(2, 3)), [rare, rarer])
     people = [scene.name() for _ in values]
     source = scene.put(scene.file("csv"), [f"{who},{what}" for who, what in zip(people, values, strict=True)])
     scene.put(scene.file("txt"), scene.lines(2, 3))

@@ -7,7 +7,7 @@ from typing import Any
 from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.web.scene import (
     BACK,
-    Scene,
+    WebScene,
     click,
     euros,
     family,
@@ -42,7 +42,7 @@ OPINIONS = {
 
 
 @family
-def buy_goods(scene: Scene, level: int) -> Draft:
+def buy_goods(scene: WebScene, level: int) -> Draft:
     """The right goods in the right number are put into the cart, which is emptied of others and gets a coupon."""
     kind, other = scene.some(KINDS, 2)
     scene.need(KINDS[kind] != KINDS[other])
@@ -140,7 +140,7 @@ def buy_goods(scene: Scene, level: int) -> Draft:
 
 
 @family
-def compare_goods(scene: Scene, level: int) -> Draft:
+def compare_goods(scene: WebScene, level: int) -> Draft:
     """Products are told apart by what their pages and reviews say, and the right one goes onto the wish list."""
     kind, other = scene.some(KINDS, 2)
     scene.need(KINDS[kind] != KINDS[other])
@@ -217,7 +217,7 @@ def compare_goods(scene: Scene, level: int) -> Draft:
     return scene.draft(instruction, expert, turns, checks, years[0], _others(scene, years[0]), 16)
 
 
-def _reviewed(scene: Scene, row: dict[str, Any], stars: tuple[int, ...]) -> None:
+def _reviewed(scene: WebScene, row: dict[str, Any], stars: tuple[int, ...]) -> None:
     """Reviews of one product, each by somebody else."""
     for rating, person in zip(stars, scene.people(len(stars)), strict=True):
         scene.join("shop", person)
@@ -226,5 +226,5 @@ def _reviewed(scene: Scene, row: dict[str, Any], stars: tuple[int, ...]) -> None
                   text=text, written_at=scene.moment(scene.rng.randint(2, 40)))  # fmt: skip
 
 
-def _others(scene: Scene, warranty: str) -> list[str]:
+def _others(scene: WebScene, warranty: str) -> list[str]:
     return scene.some([other for other in WARRANTIES if other != warranty], 3)

@@ -10,7 +10,7 @@ from agentworld_gym.tasks.web.scene import (
     BACK,
     DISMISS,
     Person,
-    Scene,
+    WebScene,
     choose,
     click,
     family,
@@ -69,7 +69,7 @@ HARMLESS = (
 class Garden:
     """The forum being filled; posts are numbered in the order in which they come."""
 
-    def __init__(self, scene: Scene, moderator: bool = False) -> None:
+    def __init__(self, scene: WebScene, moderator: bool = False) -> None:
         self.scene = scene
         self.members = scene.people(4)
         (self.warden,) = scene.people(1)
@@ -96,7 +96,7 @@ class Garden:
 
 
 @family
-def join_thread(scene: Scene, level: int) -> Draft:
+def join_thread(scene: WebScene, level: int) -> Draft:
     """A post is liked, or a question answered with what the moderator said elsewhere, and wrong advice reported."""
     garden = Garden(scene)
     asker, *others = garden.members
@@ -190,7 +190,7 @@ def join_thread(scene: Scene, level: int) -> Draft:
 
 
 @family
-def moderate(scene: Scene, level: int) -> Draft:
+def moderate(scene: WebScene, level: int) -> Draft:
     """Reports are judged by what the posts say; threads are closed and moved."""
     garden = Garden(scene, moderator=True)
     plants = scene.some(PLANTS, 3)

@@ -11,7 +11,7 @@ from agentworld_gym.tasks.web.scene import (
     BACK,
     DISMISS,
     Person,
-    Scene,
+    WebScene,
     choose,
     click,
     euros,
@@ -39,7 +39,7 @@ SMALL_TALK = (
 class Box:
     """The mail program being filled."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: WebScene) -> None:
         self.scene = scene
         self.people = scene.people(5)
         scene.site("mail")
@@ -80,7 +80,7 @@ def folder_page(folder: str) -> str:
 
 
 @family
-def sort_mail(scene: Scene, level: int) -> Draft:
+def sort_mail(scene: WebScene, level: int) -> Draft:
     """Messages go to the folder where they belong: by hand, after reading them, or by a rule."""
     box = Box(scene)
     firms = scene.some([firm for firm in common_words()["companies"] if "&" not in firm], 3)
@@ -164,7 +164,7 @@ def sort_mail(scene: Scene, level: int) -> Draft:
 
 
 @family
-def answer_mail(scene: Scene, level: int) -> Draft:
+def answer_mail(scene: WebScene, level: int) -> Draft:
     """Somebody asks; the answer stands in other messages, the newest of which counts, and others are told too."""
     box = Box(scene)
     asker, host, rival, friend, _ = box.people

@@ -9,7 +9,7 @@ from agentworld_gym.tasks.web.scene import (
     ACCEPT,
     BACK,
     DISMISS,
-    Scene,
+    WebScene,
     choose,
     click,
     euros,
@@ -35,7 +35,7 @@ from agentworld_gym.tasks.web.shop import (
 
 
 @family
-def place_order(scene: Scene, level: int) -> Draft:
+def place_order(scene: WebScene, level: int) -> Draft:
     """The way from the cart to an order: payment, delivery, and an address that a friend wrote in a mail."""
     kind, other = scene.some(KINDS, 2)
     group, others = open_shop(scene, [kind, other], 2)
@@ -147,7 +147,7 @@ def place_order(scene: Scene, level: int) -> Draft:
 
 
 @family
-def undo_order(scene: Scene, level: int) -> Draft:
+def undo_order(scene: WebScene, level: int) -> Draft:
     """An order is cancelled, or a part of it is given back, as the policy of the shop has it."""
     kinds = scene.some(KINDS, 3)
     groups = open_shop(scene, kinds, 2)

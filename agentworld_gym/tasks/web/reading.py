@@ -9,7 +9,7 @@ from agentworld_gym.tasks.web.scene import (
     ACCEPT,
     BACK,
     Person,
-    Scene,
+    WebScene,
     choose,
     click,
     family,
@@ -33,7 +33,7 @@ HOURS = range(7, 20)
 class Book:
     """The wiki being filled."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: WebScene) -> None:
         self.scene = scene
         self.people = scene.people(4)
         scene.site("wiki", self.people)
@@ -69,7 +69,7 @@ def editor(text: str, summary: str) -> list[str]:
 
 
 @family
-def look_up(scene: Scene, level: int) -> Draft:
+def look_up(scene: WebScene, level: int) -> Draft:
     """A fact stands at the end of some links; the page is watched, changed, and linked."""
     book = Book(scene)
     rooms, chores = scene.some(ROOMS, 4), scene.some(CHORES, 3)
@@ -160,7 +160,7 @@ def look_up(scene: Scene, level: int) -> Draft:
 
 
 @family
-def follow_policy(scene: Scene, level: int) -> Draft:
+def follow_policy(scene: WebScene, level: int) -> Draft:
     """The wiki says how faults are handled: by whom, how soon, who stands in, and since when; the tracker is set so."""
     book = Book(scene)
     desk = Desk(scene)

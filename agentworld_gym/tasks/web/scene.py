@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from agentworld_gym.domain.task import Check, Expect
+from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.tables.words import common_words
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites.site import load_site
-from agentworld_gym.screens import read_screen, resolve
-from agentworld_gym.tasks.draft import Draft, Family
+from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.locators import locator
+from agentworld_gym.tasks.people import people_of
+from agentworld_gym.tasks.proof import Stage, prove
+from agentworld_gym.tasks.scene import Scene, family_of
 from agentworld_gym.tasks.web.answers import said
 
-ATTEMPTS = 50
-"""How many worlds are tried before a family gives up."""
-_SHARES = {"train": (0, 1, 2, 3), "validation": (4,), "test": (5,)}
-"""Which of six people each split knows: no name is in two of them."""
-
-T = TypeVar("T")
 BACK = '{"name": "browser_navigate_back", "arguments": {}}'
 SNAPSHOT = '{"name": "browser_snapshot", "arguments": {}}'
 ACCEPT = '{"name": "browser_handle_dialog", "arguments": {"accept": true}}'
 DISMISS = '{"name": "browser_handle_dialog", "arguments": {"accept": false}}'
-
-
-class Unfit(Exception):
-    """This world does not offer what the task needs; another one may."""
 
 
 class Person(NamedTuple):
@@ -51,23 +43,6 @@ class Person(NamedTuple):
     def address(self) -> str:
         """Where mail goes."""
         return f"{self.username}@post.example"
-
-
-def named(name: str, role: str = "", after: str = "", part: bool = False) -> str:
-    """The locator of an element by its name, or by its role alone.
-
-    `after` is what it comes after, as a locator writes it. With `part` a part of the name will do.
-
-    >>> named("Petra's kettle", "link", after="'Results'"), named("", "checkbox", after="'Ada'")
-    ("@{link 'Petra''s kettle' after 'Results'}", "@{checkbox after 'Ada'}")
-    """
-    words = [role] if role else []
-    if name:
-        inner = json.dumps(name, ensure_ascii=False)[1:-1].replace("'", "''")
-        words.append(("~" if part else "") + f"'{inner}'")
-    if after:
-        words.append(f"after {after}")
-    return f"@{{{' '.join(words)}}}"
 
 
 def go(address: str) -> str:
@@ -92,7 +67,9 @@ def click(name: str, role: str = "link", after: str = "", part: bool = False) ->
     '{"name": "browser_click", "arguments": {"element": "Save button", "ref": "@{button \\'Save\\'}"}}'
     """
     told = json.dumps(f"{name} {role}".strip(), ensure_ascii=False)
-    return f'{{"name": "browser_click", "arguments": {{"element": {told}, "ref": "{named(name, role, after, part)}"}}}}'
+    return (
+        f'{{"name": "browser_click", "arguments": {{"element": {told}, "ref": "{locator(name, role, after, part)}"}}}}'
+    )
 
 
 def press(name: str, after: str = "") -> str:
@@ -104,14 +81,14 @@ def write(field: str, text: str, role: str = "textbox", submit: bool = False, af
     """Type into a field, and press Enter with `submit`."""
     told, text = json.dumps(f"{field} field", ensure_ascii=False), json.dumps(text, ensure_ascii=False)
     more = ', "submit": true' if submit else ""
-    ref = named(field, role, after)
+    ref = locator(field, role, after)
     return f'{{"name": "browser_type", "arguments": {{"element": {told}, "ref": "{ref}", "text": {text}{more}}}}}'
 
 
 def choose(field: str, option: str, after: str = "") -> str:
     """Choose an option of a drop-down list."""
     told, option = json.dumps(f"{field} list", ensure_ascii=False), json.dumps(option, ensure_ascii=False)
-    ref = named(field, "combobox", after)
+    ref = locator(field, "combobox", after)
     arguments = f'{{"element": {told}, "ref": "{ref}", "values": [{option}]}}'
     return f'{{"name": "browser_select_option", "arguments": {arguments}}}'
 
@@ -119,7 +96,7 @@ def choose(field: str, option: str, after: str = "") -> str:
 def fill_in(*fields: tuple[str, str]) -> str:
     """Fill several text fields at once, each given by its name and text."""
     rows = [
-        f'{{"name": {json.dumps(field)}, "type": "textbox", "ref": "{named(field, "textbox")}",'
+        f'{{"name": {json.dumps(field)}, "type": "textbox", "ref": "{locator(field, "textbox")}",'
         f' "value": {json.dumps(text, ensure_ascii=False)}}}'
         for field, text in fields
     ]
@@ -155,42 +132,22 @@ def euros(amount: float) -> str:
     return f"€{amount:,.2f}"
 
 
-class Scene:
+class WebScene(Scene):
     """Sites being filled for one task. Their rows are stated whole, so nothing in them comes from a seed.
 
-    >>> scene = Scene(random.Random(1))
+    >>> scene = WebScene(random.Random(1), 1, "train")
     >>> scene.site("wiki", admins=scene.people(1))
     >>> [row["role"] for row in scene.rows("wiki", "users")], scene.rows("wiki", "pages")
     (['editor', 'admin'], [])
     """
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        split = getattr(rng, "split", "train")
-        self._names = [name for place, name in enumerate(common_words()["people"]) if place % 6 in _SHARES[split]]
-        rng.shuffle(self._names)
+    def __init__(self, rng: random.Random, level: int, split: Split) -> None:
+        super().__init__(rng, level, split)
+        self._names = self.mixed(people_of(split))
         self.now = datetime(2026, 3, 2, rng.randint(8, 11), rng.randrange(60)) + timedelta(days=rng.randrange(90))
         self.password = f"{self.word('nouns')}-{self.word('colours')}-{rng.randint(10, 99)}"
         (self.me,) = self.people(1)
         self.state: dict[str, Any] = {"open": "", "sites": {}, "now": self.moment(0), "signed_in": {}}
-
-    def pick(self, entries: Sequence[T]) -> T:
-        """One entry."""
-        return self.rng.choice(entries)
-
-    def some(self, entries: Iterable[T], count: int) -> list[T]:
-        """Some entries in random order."""
-        return self.rng.sample(list(entries), count)
-
-    def mixed(self, entries: Iterable[T]) -> list[T]:
-        """All entries in random order."""
-        found = list(entries)
-        self.rng.shuffle(found)
-        return found
-
-    def say(self, *variants: str) -> str:
-        """One of several ways to say the same."""
-        return self.rng.choice(variants)
 
     def word(self, kind: str) -> str:
         """One of the common words."""
@@ -200,15 +157,6 @@ class Scene:
     def words(self, kind: str, count: int) -> list[str]:
         """Some of the common words."""
         return self.some(common_words()[kind], count)
-
-    def need(self, condition: object) -> None:
-        """Go on only if this holds.
-
-        Raises:
-            Unfit: it does not.
-        """
-        if not condition:
-            raise Unfit("a condition does not hold")
 
     def moment(self, days: float) -> str:
         """So many days ago, as the sites store it."""
@@ -325,24 +273,11 @@ class Scene:
         """
         instruction = f"{instruction} (Should a site ask: you are {self.me.username}, password {self.password}.)"
         success = (*checks, self.answers(answer))
-        machine = WebMachine.start(self.state, 0)
-        try:
-            first = machine.observation
-            if any(_holds(machine, check, None) for check in success):
-                raise Unfit("a check holds from the start")
-            useful = dict.fromkeys(distractors, False)
-            for action in expert:
-                nodes = read_screen("web", machine.observation)
-                for other in useful:
-                    useful[other] = useful[other] or resolve(other, nodes) is not None
-                if not played(machine, action):
-                    raise RuntimeError(f"the expert cannot do {action}: {instruction}\n{machine.observation}")
-            if missed := [check for check in success if not _holds(machine, check, answer)]:
-                raise RuntimeError(f"the expert misses {missed[0]}: {instruction}\n{machine.observation}")
-        finally:
-            machine.close()
+        stage = Stage("web", WebMachine.start(self.state, 0), problem)
+        first = stage.machine.observation
+        possible = prove(stage, instruction, expert, success, answer, distractors)
         offers = [f"finish: {text}" for text in dict.fromkeys(wrong) if text != answer]
-        turns = [action for action, seen in useful.items() if seen and action not in expert]
+        turns = [action for action in possible if action not in expert]
         # Wrong answers and wrong turns by turns, so that a full menu drops some of each.
         mixed = [entry for pair in zip(offers, turns, strict=False) for entry in pair]
         rest = offers[len(turns) :] + turns[len(offers) :]
@@ -355,36 +290,13 @@ class Scene:
 _ADMIN = {"wiki": "admin", "forum": "moderator", "tracker": "maintainer"}
 
 
-def family(build: Callable[[Scene, int], Draft]) -> Family:
-    """Turns a function of a scene and a level into a family: it gets other worlds until one fits."""
-
-    @functools.wraps(build)
-    def draft(rng: random.Random, level: int) -> Draft:
-        for _ in range(ATTEMPTS):
-            try:
-                return build(Scene(rng), level)
-            except Unfit:
-                continue
-        raise RuntimeError(f"no world fits {build.__name__} at level {level}")
-
-    return draft
+family = family_of(WebScene, "no world")
+"""Turns a function of a scene and a level into a family of tasks on the sites."""
 
 
-def played(machine: WebMachine, action: str) -> bool:
-    """Do an action with locators; whether it was possible."""
-    resolved = resolve(action, read_screen("web", machine.observation))
-    return resolved is not None and "### Error" not in machine.act(json.loads(resolved))
-
-
-def _holds(machine: WebMachine, check: Check, closing: str | None) -> bool:
-    if check.answer is not None:
-        return closing is not None and check.answer.holds(closing)
-    assert check.expect is not None
-    fork = machine.fork()
-    try:
-        return all(played(fork, action) for action in check.probes) and check.expect.holds(fork.observation)
-    finally:
-        fork.close()
+def problem(before: str, after: str) -> str:
+    """Return why an action of the expert failed; empty if it did not."""
+    return "an error" if "### Error" in after else ""
 
 
 def _plain(name: str) -> str:

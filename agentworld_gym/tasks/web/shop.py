@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from agentworld_gym.tasks.web.scene import Scene, euros, in_row
+from agentworld_gym.tasks.web.scene import WebScene, euros, in_row
 
 KINDS = {
     "kettle": "Kitchen",
@@ -63,7 +63,7 @@ def reduced(goods: float, percent: int) -> Sum:
     return Sum(goods, round(goods * percent / 100, 2))
 
 
-def open_shop(scene: Scene, kinds: list[str], each: int) -> list[list[dict[str, Any]]]:
+def open_shop(scene: WebScene, kinds: list[str], each: int) -> list[list[dict[str, Any]]]:
     """A shop with so many products of each kind, the cheapest of a kind first; all prices differ."""
     scene.site("shop")
     names = sorted(set(KINDS[kind] for kind in kinds) | {"Decoration", "Textiles"})

@@ -8,7 +8,7 @@ from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.web.scene import (
     BACK,
     Person,
-    Scene,
+    WebScene,
     choose,
     click,
     family,
@@ -54,7 +54,7 @@ CHANGES = "group 'Change the selected issues'"
 class Desk:
     """The tracker being filled. Issues are numbered in the order in which they come."""
 
-    def __init__(self, scene: Scene, role: str = "developer") -> None:
+    def __init__(self, scene: WebScene, role: str = "developer") -> None:
         self.scene = scene
         self.people = scene.people(4)
         scene.site("tracker", self.people, role)
@@ -91,7 +91,7 @@ def change(field: str, value: str) -> str:
 
 
 @family
-def triage_issues(scene: Scene, level: int) -> Draft:
+def triage_issues(scene: WebScene, level: int) -> Draft:
     """Issues get somebody and a priority; at the end a duplicate is found and closed as such."""
     desk = Desk(scene)
     faults = scene.mixed(FAULTS)
@@ -202,7 +202,7 @@ def triage_issues(scene: Scene, level: int) -> Draft:
 
 
 @family
-def open_issue(scene: Scene, level: int) -> Draft:
+def open_issue(scene: WebScene, level: int) -> Draft:
     """An issue is opened; at the end it comes from a mail, and the form does not take it at once."""
     desk = Desk(scene)
     fault, *others = scene.some(FAULTS, 3)
@@ -285,7 +285,7 @@ def open_issue(scene: Scene, level: int) -> Draft:
     return scene.draft(instruction, expert, turns, [scene.shows(page, *wants)], f"#{number}", wrong, 16)
 
 
-def _near(scene: Scene, number: int) -> list[str]:
+def _near(scene: WebScene, number: int) -> list[str]:
     """Numbers next to one, which may stand anywhere among them."""
     first = number - scene.rng.randrange(4)
     return scene.mixed(f"#{other}" for other in range(first, first + 4) if other != number)
