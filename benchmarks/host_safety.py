@@ -39,7 +39,7 @@ from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks import families, generate
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 from hostile import ESCAPES, HOSTILE
 
 TASKS = 24

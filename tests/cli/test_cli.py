@@ -1,0 +1,382 @@
+"""The command line: what each command prints, how it ends, and what Ctrl-C leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import ctrl_c
+import pytest
+from typer.testing import CliRunner
+
+from agentworld_gym import ENV_IDS
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.cli import app
+from agentworld_gym.cli.common import printable
+from agentworld_gym.cli.play import NAMED
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.traces import read_trace
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+CUSTOM = str(Path(__file__).resolve().parents[2] / "examples" / "custom_domain" / "spec.yaml")
+"""A domain without a grounded world."""
+
+
+def agentworld(*arguments: str, stdin: str = "") -> Any:
+    """Run a command in this process; `.exit_code`, `.stdout` and `.stderr` say how it went."""
+    return CliRunner(env={"COLUMNS": "200", "AGENTWORLD_WORLD": ""}).invoke(app, arguments, input=stdin)
+
+
+def process(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """Run a command in a process of its own."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    return subprocess.Popen([sys.executable, "-m", "agentworld_gym", *arguments], text=True, env=env, **options)
+
+
+def test_without_a_command_it_shows_help() -> None:
+    done = agentworld()
+    assert "Usage" in done.output
+    for command in ("envs", "specs", "play", "rollout", "collect", "train", "serve", "demo", "trace"):
+        assert command in done.output
+
+
+def test_envs_lists_every_id_and_what_is_grounded() -> None:
+    rows = {
+        line.split("│")[1].strip(): line for line in agentworld("envs").stdout.splitlines() if "AgentWorld/" in line
+    }
+    assert set(rows) == {*ENV_IDS, "AgentWorld/Custom-v0"}
+    assert "yes" in rows["AgentWorld/Terminal-v0"].split("│")[3]
+    assert "│ chromium " in agentworld("envs").stdout
+    assert agentworld("envs", "--plain").stdout.split() == list(ENV_IDS)
+
+
+class TestSpecs:
+    def test_those_that_ship_are_valid(self) -> None:
+        done = agentworld("specs", "check")
+        assert done.exit_code == 0, done.stderr
+        assert done.stdout.count("ok") == 7
+
+    def test_a_broken_one_is_named_with_key_value_and_expectation(self, tmp_path: Path) -> None:
+        shown = agentworld("specs", "show", "terminal").stdout
+        broken = tmp_path / "broken.yaml"
+        broken.write_text(shown.replace("max_steps: ", "max_steps: -"), encoding="utf-8")
+        done = agentworld("specs", "check", str(broken), "terminal")
+        assert done.exit_code == 2
+        assert "broken.yaml: limits.max_steps: got -" in done.stderr
+        assert "expected" in done.stderr
+        assert "terminal: ok" in done.stdout
+
+    def test_an_example_that_does_not_parse_is_an_error(self, tmp_path: Path) -> None:
+        shown = agentworld("specs", "show", "mcp").stdout
+        broken = tmp_path / "broken.yaml"
+        broken.write_text(shown.replace("  examples:\n", "  examples:\n  - '{not json'\n", 1), encoding="utf-8")
+        done = agentworld("specs", "check", str(broken))
+        assert done.exit_code == 2
+        assert "action.examples.0" in done.stderr
+
+    def test_schema_is_a_json_schema_of_all_keys(self) -> None:
+        schema = json.loads(agentworld("specs", "schema").stdout)
+        assert {"id", "action", "observation", "limits", "reward"} <= set(schema["properties"])
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("arguments", "code", "says"),
+        [
+            (["specs", "show", "nowhere.yaml"], 2, "nowhere.yaml: no such file, expected one of "),
+            (["specs", "show", "terminl"], 2, "one of mcp, search"),
+            (["rollout", "nowhere.yaml"], 2, "nowhere.yaml: no such file, expected one of "),
+            (
+                ["rollout", "terminal", "--world", "tiny", "--sampling", "temp=0"],
+                2,
+                "temp: got 0, expected no such key",
+            ),
+            (["serve", "./nowhere", "--dry-run"], 2, "MODEL: ./nowhere: no such folder"),
+            (["train", "rl", "rl-tiny", "--out", "x", "--set", "model.path=no/such/model"], 2, "no such folder"),
+            (["rollout", "kitchen"], 2, "one of mcp, search"),
+            (["rollout", "terminal", "--split", "dev"], 2, "train, validation, test"),
+            (["rollout", "terminal", "--family", "nope"], 2, "families"),
+            (["rollout", CUSTOM, "--world", "grounded"], 2, "no grounded world"),
+            (["rollout", "web", "--world", "qwen"], 2, "names no world"),
+            (["rollout", "web", "--world", "recorded:nothing.jsonl"], 1, "nothing.jsonl"),
+            (["rollout", "terminal", "--level", "7"], 2, "--level"),
+            (["rollout", "web", "--world", "http://x/v1#m", "--sampling", "heat=1"], 2, "heat"),
+            (["rollout", "web", "--sampling", "heat"], 2, "KEY=VALUE"),
+            (["play"], 2, "ENV"),
+            (["trace", "show", "nothing"], 1, "no trace there"),
+            (["trace", "grep", "(", "nothing"], 2, "regular expression"),
+            (["train", "nope", "--out", "x"], 2, "nope"),
+            (["train", "cpt", "nope", "--out", "x"], 2, "nope"),
+            (["train", "cpt", "tiny", "--out", "x", "--set", "train.speed=9"], 2, "speed"),
+            (
+                ["train", "cpt", "tiny", "--out", "x", "--set", "train.batch_tokens=9"],
+                2,
+                "train.batch_tokens: got 9, exp",
+            ),
+        ],
+    )
+    def test_are_one_message_and_an_exit_code(self, arguments: Sequence[str], code: int, says: str) -> None:
+        done = agentworld(*arguments)
+        assert done.exit_code == code, done.output
+        assert says in done.stderr
+        assert "Traceback" not in done.output
+        assert done.stdout == ""
+
+
+def test_the_version_is_told() -> None:
+    from agentworld_gym import __version__
+
+    assert agentworld("--version").stdout == f"agentworld {__version__}\n"
+
+
+class TestPlay:
+    def test_an_episode_is_played_from_standard_input(self) -> None:
+        done = agentworld("play", "terminal", "--world", "scripted", stdin="ls\nfinish\n")
+        assert done.exit_code == 0
+        assert "[1] ls" in done.stdout
+        assert "no success, 2 steps" in done.stdout
+
+    def test_undo_takes_the_step_back_in_the_world_too(self) -> None:
+        done = agentworld("play", "terminal", stdin="echo hi > made\n:undo\nls made\n")
+        assert "cannot access 'made'" in done.stdout
+
+    def test_undo_before_any_step_says_so(self) -> None:
+        done = agentworld("play", "terminal", "--world", "scripted", stdin=":undo\n")
+        assert "nothing to undo" in done.stdout
+        assert ":screen" not in done.stdout
+
+    @pytest.mark.parametrize(("domain", "example"), NAMED.items())
+    def test_help_shows_how_an_element_is_named_in_the_domain(self, domain: str, example: str) -> None:
+        done = agentworld("play", domain, "--world", "scripted", stdin=":help\n")
+        assert example in " ".join(done.stdout.split())
+        assert ActionParser(load_spec(domain)).parse(stand_in(domain, example)).error is None
+
+    def test_help_of_a_text_domain_names_no_elements(self) -> None:
+        assert "@{" not in agentworld("play", "terminal", "--world", "scripted", stdin=":help\n").stdout
+
+    def test_again_starts_over(self) -> None:
+        done = agentworld("play", "terminal", "--world", "scripted", stdin="ls\n:again\npwd\n:quit\n")
+        assert "[1] pwd" in done.stdout
+
+    def test_the_end_of_input_leaves(self) -> None:
+        assert agentworld("play", "terminal", "--world", "scripted").exit_code == 0
+
+    def test_ctrl_c_leaves_with_130_and_keeps_the_trace(self, tmp_path: Path) -> None:
+        arguments = ["play", "terminal", "--world", "scripted", "--out", str(tmp_path)]
+        with process(*arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as game:
+            assert game.stdin is not None
+            game.stdin.write("ls\n")
+            game.stdin.flush()
+            wait_for(lambda: any(episode.steps for episode in traces(tmp_path)))
+            game.send_signal(signal.SIGINT)
+            _, errors = game.communicate(timeout=60)
+        assert game.returncode == 130
+        assert errors == "Stopped.\n"
+        assert [step.action for episode in read_trace(tmp_path) for step in episode.steps] == ["ls"]
+
+
+class TestRollout:
+    def test_the_expert_succeeds_where_doing_nothing_does_not(self) -> None:
+        for policy, rate in (("expert", "1.00"), ("nothing", "0.00")):
+            done = agentworld("rollout", "terminal", "-n", "6", "--policy", policy, "--width", "4")
+            assert done.exit_code == 0
+            assert rate in done.stdout
+
+    def test_every_episode_is_traced_once(self, tmp_path: Path) -> None:
+        arguments = ["rollout", "terminal", "--world", "scripted", "-n", "7", "--width", "3", "--policy", "menu"]
+        assert agentworld(*arguments, "--seed", "40", "--out", str(tmp_path)).exit_code == 0
+        episodes = list(read_trace(tmp_path))
+        assert sorted(episode.start["seed"] for episode in episodes) == list(range(40, 47))
+        assert all(episode.steps[-1].terminated or episode.steps[-1].truncated for episode in episodes)
+
+    def test_a_failing_world_gives_exit_1_and_no_rate(self) -> None:
+        done = agentworld("rollout", "terminal", "--world", "http://127.0.0.1:9/v1#none", "-n", "2")
+        assert done.exit_code == 1
+        assert "1.00" not in done.stdout
+
+    def test_ctrl_c_shows_what_was_finished_and_keeps_the_trace(self, tmp_path: Path) -> None:
+        arguments = ["rollout", "terminal", "--world", "scripted", "-n", "1000000", "--out", str(tmp_path)]
+        with process(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            wait_for(lambda: len(traces(tmp_path)) > 40)
+            running.send_signal(signal.SIGINT)
+            table, errors = running.communicate(timeout=60)
+        assert running.returncode == 130
+        assert "episodes" in table
+        assert "Traceback" not in errors
+        assert len(list(read_trace(tmp_path))) > 40
+
+    def test_a_ctrl_c_that_a_finalizer_loses_ends_it_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        actions = count()
+
+        def act(*_: Any) -> str:
+            if next(actions) == 10:
+                ctrl_c.lost()
+            return "finish"
+
+        monkeypatch.setattr("agentworld_gym.cli.rollout.act", act)
+        done = agentworld("rollout", "terminal", "--world", "scripted", "-n", "200", "--width", "4")
+        assert done.exit_code == 130
+        assert "episodes" in done.stdout
+        assert next(actions) < 20
+
+
+class TestTrace:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        agentworld(
+            "rollout", "terminal", "--world", "scripted", "-n", "3", "--policy", "nothing", "--out", str(tmp_path)
+        )
+        return tmp_path
+
+    def test_show_prints_episodes(self, folder: Path) -> None:
+        shown = agentworld("trace", "show", str(folder)).stdout
+        assert shown.count("» finish") == 3
+        assert "no success" in shown
+        assert agentworld("trace", "show", str(folder), "--limit", "1").stdout.count("» finish") == 1
+
+    def test_show_finds_an_episode_by_id(self, folder: Path) -> None:
+        first = next(iter(read_trace(folder))).id
+        assert f"episode {first}" in agentworld("trace", "show", str(folder), "--episode", first).stdout
+        assert agentworld("trace", "show", str(folder), "--episode", "zz").exit_code == 1
+
+    def test_grep_prints_the_steps_that_match(self, folder: Path) -> None:
+        assert agentworld("trace", "grep", "^fin", str(folder), "--actions").stdout.count("» finish") == 3
+        assert agentworld("trace", "grep", "nowhere to be seen", str(folder)).exit_code == 1
+
+
+class TestServe:
+    def test_a_world_model_gets_the_flags_it_needs(self) -> None:
+        done = agentworld("serve", "Qwen/Qwen-AgentWorld-35B-A3B", "--port", "8001", "--dry-run", "--", "-tp", "2")
+        command = done.stdout.split()
+        assert command[:3] == ["vllm", "serve", "Qwen/Qwen-AgentWorld-35B-A3B"]
+        assert {"--enable-prefix-caching", "--language-model-only"} <= set(command)
+        assert command[command.index("--reasoning-parser") + 1] == "qwen3"
+        assert command[-2:] == ["-tp", "2"]
+
+    def test_a_local_model_is_asked_what_it_can_do(self, tmp_path: Path) -> None:
+        (tmp_path / "config.json").write_text('{"model_type": "qwen3"}')
+        (tmp_path / "chat_template.jinja").write_text("{{ messages }}")
+        command = agentworld("serve", str(tmp_path), "--dry-run").stdout
+        assert "--reasoning-parser" not in command
+        (tmp_path / "config.json").write_text('{"vision_config": {}}')
+        (tmp_path / "chat_template.jinja").write_text("<think>{{ messages }}")
+        command = agentworld("serve", str(tmp_path), "--dry-run").stdout
+        assert "--reasoning-parser qwen3 --language-model-only" in command
+
+    def test_a_folder_without_a_model_is_an_error(self, tmp_path: Path) -> None:
+        done = agentworld("serve", str(tmp_path), "--dry-run")
+        assert done.exit_code == 1
+        assert "no model" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "command"),
+    [
+        ("--out", "eval fidelity terminal"),
+        ("--out", "eval transfer terminal --policy expert"),
+        ("--report", "demo"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(option: str, command: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "x.json"
+    done = agentworld(*command.split(), option, str(path))
+    assert done.exit_code == 2 and f"{option}: got '{path}', expected a file that can be written" in done.stderr
+
+
+def test_parquet_without_its_library_is_said_before_the_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentworld_gym.cli.collect.find_spec", lambda name: None)
+    done = agentworld("collect", "terminal", "--out", str(tmp_path / "data"), "-n", "1", "--format", "parquet")
+    assert done.exit_code == 1 and "pip install -e '.[data]'" in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_collect_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    out = tmp_path / "sessions.jsonl"
+    assert agentworld("collect", "terminal", "--out", str(out), "-n", "3").exit_code == 0
+    begun = out.read_text(encoding="utf-8")
+    done = agentworld("collect", "terminal", "--out", str(out), "-n", "5")
+    assert "2 sessions added" in done.stdout
+    assert out.read_text(encoding="utf-8").startswith(begun)
+    assert out.read_text(encoding="utf-8").count("\n") == 5
+    assert [file.name for file in tmp_path.iterdir()] == ["sessions.jsonl"]
+
+
+def test_collect_fills_a_folder_with_rows_tables_and_a_card(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    folder = str(tmp_path / "data")
+    for split in ("train", "test"):
+        done = agentworld("collect", "terminal", "--out", folder, "-n", "3", "--split", split, "--format", "parquet")
+        assert done.exit_code == 0, done.stderr
+    names = {file.name for file in (tmp_path / "data").iterdir()}
+    assert {"train.jsonl", "train.parquet", "test.jsonl", "test.parquet", "README.md", "success.png"} <= names
+    assert agentworld("collect", "terminal", "--out", folder, "-n", "5").exit_code == 0
+    assert parquet.read_table(tmp_path / "data" / "train.parquet").num_rows == 5
+
+
+def test_collect_says_what_it_cannot_record(tmp_path: Path) -> None:
+    out = str(tmp_path / "data")
+    assert "with a grounded world" in agentworld("collect", CUSTOM, "--out", out, "-n", "1").stderr
+    assert "--format parquet" in agentworld("collect", "terminal", "--out", "x.parquet", "-n", "1").stderr
+    assert agentworld("collect", "terminal", "--out", out, "-n", "1", "--family", "chess").exit_code == 2
+
+
+SMALL = """
+name: small
+data: {domains: [terminal], episodes: 20, validation: 2}
+preparation: {drills: 5}
+model:
+  shape: {hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2, num_key_value_heads: 1,
+          head_dim: 16, vocab_size: 400}
+train: {max_tokens: 8000, batch_tokens: 2048, bfloat16: false}
+"""
+
+
+def test_train_records_trains_and_exports(tmp_path: Path) -> None:
+    config = tmp_path / "small.yaml"
+    config.write_text(SMALL, encoding="utf-8")
+    done = agentworld("train", "cpt", str(config), "--out", str(tmp_path / "run"))
+    assert done.exit_code == 0, done.output
+    model = tmp_path / "run" / "model"
+    assert f"transformers:{model}" in done.stdout
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= {path.name for path in model.iterdir()}
+    assert "vllm serve" in agentworld("serve", str(model), "--dry-run").stdout
+
+
+def test_controls_are_set_by_name_and_strength(tmp_path: Path) -> None:
+    faulty = ("rollout", "terminal", "-n", "4", "--control", "intermittent-errors=1", "--out", str(tmp_path))
+    assert agentworld(*faulty).exit_code == 0
+    assert all(episode.start["controls"] == {"intermittent-errors": 1.0} for episode in traces(tmp_path))
+    wrong = agentworld("rollout", "terminal", "--control", "fog=0.5")
+    assert (wrong.exit_code, "one of intermittent-errors" in wrong.output) == (2, True)
+    assert "--control" in agentworld("rollout", "terminal", "--control", "fog").output
+
+
+def test_what_a_world_prints_cannot_drive_the_terminal() -> None:
+    assert printable("\x1b]0;owned\x07 \x9b2J \x7f ok\n") == "␛]0;owned␇ \ufffd2J \ufffd ok\n"
+    assert printable("\ud800") == "\\ud800"
+
+
+def traces(folder: Path) -> list[Any]:
+    """The episodes so far, none where no trace was begun."""
+    return list(read_trace(folder)) if list(folder.glob("*.agent.jsonl")) else []
+
+
+def wait_for(condition: Any) -> None:
+    """Wait until a condition holds; the limit only keeps a broken test from hanging."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)

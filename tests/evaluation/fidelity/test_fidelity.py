@@ -1,0 +1,460 @@
+"""A world beside the grounded one: step by step, by its probes, by the plans found in it, by its confidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import ctrl_c
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_model import write_tiny_model
+from typer.testing import CliRunner
+from worlds import dream, predicted
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.cli import app
+from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
+from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.errors import GeneratorError, SpecError
+from agentworld_gym.evaluation.fidelity.baselines import Moment, Nearest, moments
+from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
+from agentworld_gym.evaluation.fidelity.fidelity import Plan, measure, record
+from agentworld_gym.evaluation.fidelity.walk import recorded_task, verb
+from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.sight import current
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.text.escaping import escape
+from agentworld_gym.worlds import register_world
+from agentworld_gym.worlds.grounded import GroundedWorld
+from agentworld_gym.worlds.registry import WorldOptions, open_world, tiny_model
+from agentworld_gym.worlds.scripted import ScriptedWorld, echo
+
+SPEC = load_spec("terminal")
+ROWS = list(record("terminal", 5, seed=3))
+STEPS = sum(len(row.actions) for row in ROWS)
+SOURCE = TaskSource(SPEC)
+
+
+def options(world: str, **more: object) -> EnvOptions:
+    return EnvOptions(spec="terminal", world=world, split="test", **more)  # type: ignore[arg-type]
+
+
+def oracle(wrong: Callable[[int], bool]) -> Callable[[ChatRequest], str]:
+    """A model that knows the recorded sessions, but errs in the turns (from 0) that `wrong` says."""
+    known = {(row.system_str, turn): text for row in ROWS for turn, text in enumerate(row.observations)}
+
+    def answer(request: ChatRequest) -> str:
+        turn = len(request.messages) // 2 - 1
+        text = known.get((request.messages[0]["content"], turn), "")
+        return predicted("?" if wrong(turn) or not text else text)
+
+    return answer
+
+
+class Altered(GroundedWorld):
+    """A grounded world that says something else to some actions; what they did stays as it is."""
+
+    def __init__(self, world: GroundedWorld, say: Callable[[Action], str | Failure | None]) -> None:
+        super().__init__(world.engine, world.fingerprint, world.spec)
+        self._say = say
+
+    def _step(self, session: object, action: Action) -> Observation | Failure:
+        answer = super()._step(session, action)  # type: ignore[arg-type]
+        said = self._say(action)
+        return answer if said is None else said if isinstance(said, Failure) else Observation(said)
+
+
+def altered(name: str, say: Callable[[Action], str | Failure | None]) -> str:
+    register_world(name, lambda given: Altered(open_world("grounded", WorldOptions(given.spec)), say))  # type: ignore[arg-type]
+    return name
+
+
+# Step by step
+
+
+def test_the_grounded_world_is_faithful_to_itself():
+    found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)))
+    assert not interrupted and found.steps == STEPS and found.stale == 0
+    assert found.taught is None  # nobody tells it the truth
+    assert found.free and found.free.measures and found.free.measures.exact.share == 1.0
+    assert found.free.probes and found.free.probes.agreement.share == 1.0
+    assert found.consistency and found.consistency.ratio == 1.0 and found.consistency.precision == 1.0
+
+
+def test_an_error_costs_one_step_where_the_truth_is_put_right_and_shows_in_its_turn():
+    found, _ = measure(options(dream("errs_once", oracle(lambda turn: turn == 1))), Plan(ROWS))
+    assert found.taught and found.taught.measures
+    longer = sum(len(row.actions) > 1 for row in ROWS)
+    assert found.taught.measures.exact.share == pytest.approx(1 - longer / STEPS)
+    turns = found.taught.groups["turn"]
+    assert (turns["1"].exact.share, turns["2"].exact.share, turns["3"].exact.share) == (1.0, 0.0, 1.0)
+    assert list(turns)[:3] == ["1", "2", "3"]
+    assert {one.turn for one in found.examples} == {2} and all(one.predicted == "?" for one in found.examples)
+
+
+def test_with_its_own_history_a_world_is_asked_with_what_it_said():
+    seen: list[list[str]] = []
+
+    def answer(request: ChatRequest) -> str:
+        seen.append([message["content"] for message in request.messages if message["role"] == "assistant"])
+        return predicted("mine")
+
+    measure(options(dream("says_mine", answer)), Plan(ROWS[:1]))
+    taught, own = seen[: len(ROWS[0].actions)], seen[-1]
+    assert not any("mine" in text for history in taught for text in history)
+    assert own and all("mine" in text for text in own)
+
+
+def test_steps_are_grouped_by_what_they_changed():
+    found, _ = measure(options("grounded"), Plan(ROWS))
+    assert found.free
+    groups = found.free.groups
+    counted = [number for row in ROWS for number in row.fields_changed]
+    assert groups["fields changed"]["0"].exact.count == counted.count(0)
+    assert set(groups["fields changed"]) <= {"0", "1", "2–4", "5+"}
+    for name in ("policy", "family", "level", "action", "control"):
+        assert sum(cell.exact.count for cell in groups[name].values()) == STEPS
+
+
+def test_failures_are_counted_apart_and_end_a_free_session():
+    broken = Failure(FailureKind.TIMEOUT, "late")
+    found, _ = measure(options(dream("fails", lambda request: broken)), Plan(ROWS))
+    assert found.taught and found.taught.measures is None
+    assert found.taught.failures == {"timeout": STEPS} and found.taught.lost == 0
+    assert found.free and found.free.failures == {"timeout": len(ROWS)}
+    assert found.free.lost == STEPS - len(ROWS)
+
+
+def test_what_failed_can_be_counted_as_wrong():
+    def answer(request: ChatRequest) -> str | Failure:
+        right = oracle(lambda turn: False)(request)
+        return Failure(FailureKind.SERVER, "500") if len(request.messages) == 4 else right
+
+    found, _ = measure(options(dream("fails_at_two", answer)), Plan(ROWS, free=False))
+    assert found.free is None and found.taught and found.taught.measures
+    longer = sum(len(row.actions) > 1 for row in ROWS)
+    assert found.taught.measures.exact.share == 1.0 and found.taught.failures == {"server": longer}
+    assert found.taught.with_failures == pytest.approx(1 - longer / STEPS)
+
+
+def test_a_session_that_fails_before_its_probes_fails_them():
+    def answer(request: ChatRequest) -> str | Failure:
+        late = len(request.messages) == 4
+        return Failure(FailureKind.SERVER, "500") if late else oracle(lambda turn: False)(request)
+
+    found, _ = measure(options(dream("fails_before_probes", answer)), Plan(ROWS))
+    checks = {row.id: sum(bool(check.probes) for check in recorded_task(row, SOURCE).success) for row in ROWS}
+    early = [row for row in ROWS if len(row.actions) - row.probes >= 2]
+    probes = found.free.probes if found.free else None
+    assert probes and early and len(early) < len(ROWS)
+    assert probes.failed == sum(checks[row.id] for row in early)
+
+
+def test_a_look_that_the_grounded_world_no_longer_repeats_makes_a_recording_stale_too():
+    row = next(row for row in record("terminal", 40) if row.probes)
+    old = row.model_copy(update={"observations": (*row.observations[:-1], "other")})
+    found, _ = measure(options("grounded"), Plan([row, old]))
+    assert (found.stale, found.sessions) == (1, 1)
+
+
+def test_a_recording_that_the_grounded_world_no_longer_repeats_is_left_out():
+    old = ROWS[0].model_copy(update={"observations": ("other", *ROWS[0].observations[1:])})
+    found, _ = measure(options("grounded"), Plan([old, *ROWS[1:]]))
+    assert (found.stale, found.sessions) == (1, len(ROWS) - 1)
+
+
+def test_an_imported_session_without_a_task_is_refused():
+    row = Row(task="terminal", id="x", system_str="", prompt=["ls"], response=["a"], current_prompt="ls", turn_idx=1,
+              total_turns=1)  # fmt: skip
+    with pytest.raises(SpecError, match="task_id"):
+        recorded_task(row, TaskSource(SPEC))
+
+
+def test_a_session_under_controls_gets_its_task_back():
+    row = ROWS[0].model_copy(update={"controls": {"intermittent-errors": 0.5}, "control_seed": 4})
+    task = recorded_task(row, TaskSource(SPEC))
+    assert (task.id, task.controls, task.control_seed) == (row.task_id, row.controls, 4)
+
+
+@pytest.mark.parametrize("interrupt", [ctrl_c.pressed, ctrl_c.lost])
+def test_ctrl_c_keeps_what_was_measured(interrupt: Callable[[], None]):
+    def stop(what: str, done: int, total: int) -> None:
+        if "own history" in what and done > 10:
+            interrupt()
+
+    found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)), on_progress=stop)
+    assert interrupted and found.consistency is None
+    assert found.free and found.free.measures and 10 < found.free.measures.exact.count < STEPS
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}', "[1]", "\ud800", "   "])
+def test_any_action_has_a_verb(text: str):
+    assert verb(text)
+
+
+# A model that is right, in every domain
+
+
+def knowing(domain: str, form: Form, rows: Sequence[Row]) -> Callable[[ChatRequest], str]:
+    """A model that writes what really comes next, as compact prompts want it, wherever a history is the true one."""
+    spec = load_spec(domain)
+    prompts, parser, source = Prompts(spec, profile="compact", form=form), ActionParser(spec), TaskSource(spec)
+    known = {}
+    for row in rows:
+        task, turns, screen = recorded_task(row, source), [], row.first_observation
+        for text, shown in zip(row.actions, row.observations, strict=True):
+            action = parser.parse(text, task.tools)
+            asked = prompts.messages(task, turns, action, task.controls)
+            known[str(asked)] = escape(prompts.answer(task, screen, shown))
+            turns.append((action, shown))
+            screen = current(domain, screen, shown)
+    return lambda request: predicted(known.get(str(list(request.messages)), "not asked like that"))
+
+
+@pytest.mark.parametrize("form", ["full", "change"])
+@pytest.mark.parametrize("domain", ENGINES)
+def test_a_model_that_is_right_is_exact_with_the_true_history_and_with_its_own(domain: str, form: Form):
+    if form == "change" and domain not in GRAPHICAL:
+        pytest.skip("only screens are written as changes")
+    rows = list(record(domain, 2, seed=5))
+    world = dream(f"right_{domain}_{form}", knowing(domain, form, rows))
+    given = EnvOptions(spec=domain, world=world, split="test", profile="compact", form=form)
+    found, _ = measure(given, Plan(rows))
+    for run in (found.taught, found.free):
+        assert run and run.measures and not run.failures and not run.lost
+        assert run.measures.exact.share == run.measures.deterministic.share == 1.0
+        assert all(one.share == 1.0 for one in run.kinds.values())
+    assert found.examples == ()
+
+
+def test_the_width_of_a_wave_changes_no_figure():
+    world = dream("errs_alike", oracle(lambda turn: turn % 3 == 1))
+    wide, narrow = (measure(options(world), Plan(ROWS, wave=width))[0] for width in (64, 1))
+    assert wide == narrow
+
+
+# In one forward pass
+
+
+def test_a_forward_pass_says_what_decoding_writes():
+    pytest.importorskip("transformers")
+    import torch
+
+    torch.set_num_threads(1)
+    if tiny_model("terminal") is None:
+        pytest.skip("no small model is bundled")
+    quick, _ = measure(options("tiny"), Plan(ROWS[:1], quick=True))
+    asked, _ = measure(options("tiny"), Plan(ROWS[:1], free=False))
+    assert quick.free is None and quick.taught and asked.taught and quick.taught.measures
+    assert quick.taught.measures.similarity is None
+    exact = [{turn: cell.exact for turn, cell in one.taught.groups["turn"].items()} for one in (quick, asked)]
+    assert exact[0] == exact[1]
+
+
+def test_a_forward_pass_tells_sessions_of_one_name_apart(tmp_path: Path):
+    pytest.importorskip("transformers")
+    model = f"transformers:{write_tiny_model(tmp_path, context=4096)}"
+    given = options(model, profile="compact", sampling={"thinking": False, "temperature": 0})
+    short, *_, long = sorted(ROWS, key=lambda row: len(row.actions))
+    found, _ = measure(given, Plan([short, long.model_copy(update={"id": short.id})], quick=True))
+    assert found.taught and found.taught.measures and len(short.actions) < len(long.actions)
+    exact = found.taught.measures.exact
+    assert (exact.groups, exact.count) == (2, len(short.actions) + len(long.actions))
+
+
+def test_a_world_without_a_model_in_this_process_has_no_forward_pass():
+    with pytest.raises(SpecError, match="quick"):
+        measure(options(dream("no_model", lambda request: predicted("a"))), Plan(_untouched(), quick=True))
+
+
+def _untouched() -> Iterator[Row]:
+    """Sessions that nobody may ask for."""
+    raise AssertionError("recorded before the world was looked at")
+    yield
+
+
+def test_a_world_that_is_not_there_is_told_before_anything_is_recorded():
+    with pytest.raises(GeneratorError):
+        measure(options("http://localhost:9/v1"), Plan(_untouched()))
+
+
+# Probes and plans
+
+
+def test_a_world_that_hides_what_files_hold_disagrees_on_probes():
+    hides = altered("hides", lambda action: "$" if action.raw.startswith("cat") else None)
+    found, _ = measure(options(hides), Plan(ROWS))
+    probes = found.free.probes if found.free else None
+    assert probes and probes.only_grounded > 0 and probes.only_dream == 0
+    judged = probes.both + probes.neither + probes.only_grounded
+    assert probes.agreement.share == pytest.approx(1 - probes.only_grounded / judged)
+
+
+def flattering(task: Task, actions: Sequence[Action]) -> str:
+    """Answers every probe of a task as the task expects it."""
+    for check in task.success:
+        if actions and check.probes and actions[-1].raw == check.probes[-1] and check.expect is not None:
+            return f"{actions[-1].raw}\n{(check.expect.equals or check.expect.contains or '').strip()}\ndev@box:~$"
+    return echo(task, actions)
+
+
+def test_a_dream_that_calls_every_plan_good_loses_tasks_for_real():
+    register_world("flatters", lambda given: ScriptedWorld(flattering))
+    found, _ = measure(options("flatters", families=["copy_move"]), Plan([], plans=range(6)))
+    plans = found.consistency
+    assert plans and plans.ratio is not None and plans.low is not None and plans.high is not None
+    assert plans.recall == 1.0
+    assert plans.precision is not None and plans.precision < 1.0
+    assert plans.low <= plans.ratio < 1.0
+
+
+def test_plans_are_searched_once_for_each_task_however_often_seeds_repeat_it():
+    seen: list[tuple[int, int]] = []
+
+    def show(what: str, done: int, total: int) -> None:
+        seen.append((done, total))
+
+    found, _ = measure(options("grounded", task="copy_move-1-5"), Plan([], plans=range(6)), on_progress=show)
+    assert found.consistency and (found.consistency.tasks, found.consistency.replayed.count) == (1, 1)
+    assert seen[-1] == (4, 4)
+
+
+def test_a_dream_that_fails_finds_no_plan():
+    broken = dream("finds_none", lambda request: Failure(FailureKind.TIMEOUT, "late"))
+    found, _ = measure(options(broken), Plan([], plans=range(3)))
+    assert found.consistency and found.consistency.ratio == 0.0
+    assert found.consistency.failures == {"timeout": 12} and found.consistency.precision is None
+
+
+# Baselines
+
+
+def test_the_nearest_recorded_step_finds_a_step_it_has_seen():
+    near = Nearest(SPEC, ROWS)
+    asked = [moment for row in ROWS for moment in moments(row)]
+    truth = [text for row in ROWS for text in row.observations]
+    right = [answer == text for answer, text in zip(near.answer(asked), truth, strict=True)]
+    assert sum(right) / len(right) > 0.9
+
+
+def test_without_recordings_the_nearest_step_is_the_last_observation():
+    assert Nearest(SPEC, []).answer([Moment("ls", "before", "")]) == ["before"]
+
+
+def test_baselines_stand_beside_the_world():
+    found, _ = measure(options("grounded"), Plan(ROWS, record("terminal", 10, split="train")))
+    assert set(found.baselines) == {"copy", "nearest"}
+    assert found.baselines["copy"].exact.share < 0.3
+    assert all(one.exact.count == STEPS for one in found.baselines.values())
+
+
+def test_the_nearest_step_is_not_taken_from_a_session_that_is_asked_about():
+    others = list(record("terminal", 3, split="train"))
+    mixed, _ = measure(options("grounded"), Plan(ROWS, [*ROWS, *others]))
+    apart, _ = measure(options("grounded"), Plan(ROWS, others))
+    assert mixed.baselines == apart.baselines
+    own, _ = measure(options("grounded"), Plan(ROWS, ROWS))
+    assert set(own.baselines) == {"copy"}
+
+
+def test_baselines_answer_the_steps_that_the_world_answered():
+    def answer(request: ChatRequest) -> str | Failure:
+        first = len(request.messages) == 2
+        return Failure(FailureKind.SERVER, "500") if first else oracle(lambda turn: False)(request)
+
+    found, _ = measure(options(dream("fails_at_one", answer)), Plan(ROWS, free=False))
+    assert found.taught and found.taught.measures and found.taught.failures == {"server": len(ROWS)}
+    assert found.baselines["copy"].exact.count == found.taught.measures.exact.count == STEPS - len(ROWS)
+
+
+# Confidence
+
+
+def test_confidence_reaches_the_calibration():
+    def sure(request: ChatRequest) -> Completion:
+        text = oracle(lambda turn: turn == 1)(request)
+        right = "?" not in text
+        return Completion(text, usage=Usage(completion_tokens=4), logprob=math.log(0.99 if right else 0.5))
+
+    found, _ = measure(options(dream("sure", sure)), Plan(ROWS, free=False))
+    sequence, token = found.calibration
+    assert (sequence.measure, token.measure) == ("sequence", "token")
+    assert [round(one.confidence, 2) for one in token.bins] == [0.5, 0.99]
+    assert [one.exact.share for one in token.bins] == [0.0, 1.0]
+    erring = sum(len(row.actions) > 1 for row in ROWS)
+    assert [one.exact.count for one in token.bins] == [erring, STEPS - erring]
+    assert [one.exact.groups for one in token.bins] == [erring, len(ROWS)]
+    assert sequence.bins[0].confidence == pytest.approx(0.5**4)
+    assert sequence.error < token.error
+
+
+def test_a_world_that_tells_no_confidence_has_no_calibration():
+    assert probability(Observation("a"), "token") is None
+    found, _ = measure(options("grounded"), Plan(ROWS[:1]))
+    assert found.calibration == ()
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
+def test_the_calibration_error_is_a_share_and_bins_hold_every_prediction(pairs: list[tuple[float, bool]]):
+    found = calibration("token", [sure for sure, _ in pairs], [right for _, right in pairs])
+    assert 0 <= found.error <= 1 and sum(one.exact.count for one in found.bins) == len(pairs)
+    assert all(one.low - 1e-9 <= one.confidence <= one.high + 1e-9 for one in found.bins)
+    assert all(one.high < other.low for one, other in pairwise(found.bins))
+    assert all(0 <= one.exact.low <= one.exact.share <= one.exact.high <= 1 for one in found.bins)
+
+
+def test_bins_hold_as_many_predictions_each_where_confidences_differ():
+    sure = [1 - number / 1000 for number in range(100)]  # all of them above 0.9
+    found = calibration("token", sure, [True] * 100, sessions=[number % 5 for number in range(100)])
+    assert [(one.exact.count, one.exact.groups) for one in found.bins] == [(10, 5)] * 10
+    assert len(calibration("token", sure[:25], [True] * 25).bins) == 2
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60))
+def test_one_who_is_always_sure_and_right_is_calibrated(rights: list[bool]):
+    assert calibration("token", [float(right) for right in rights], rights).error == 0.0
+
+
+def test_what_was_asked_for_stands_in_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    seen: list[WorldOptions] = []
+
+    def opened(given: WorldOptions) -> GroundedWorld:
+        seen.append(given)
+        return open_world("grounded", WorldOptions(given.spec))  # type: ignore[return-value]
+
+    register_world("told", opened)
+    arguments = ["terminal", "--world", "told", "--tasks", "1", "--family", "copy_move", "--level", "1"]
+    engine = ["--generator", "confidence=true", "--sampling", "temperature=0"]
+    asked = {
+        "families": ["copy_move"],
+        "levels": [1],
+        "generator": {"confidence": True},
+        "sampling": {"temperature": 0},
+    }
+    run = CliRunner()
+    done = run.invoke(app, ["eval", "fidelity", *arguments, *engine, "--nearest", "0", "--plans", "0"])
+    assert done.exit_code == 0, done.output
+    assert FidelityResult.read(Path("fidelity.json")).options == asked
+    done = run.invoke(app, ["eval", "transfer", *arguments, *engine, "--policy", "expert", "--seed", "3"])
+    assert done.exit_code == 0, done.output
+    told = TransferResult.read(Path("transfer.json")).options
+    assert {key: told[key] for key in asked} == asked and told["seeds"] == "3"
+    assert [dict(given.generator or {}) for given in seen] == [{"confidence": True}] * 2
+
+
+def test_options_of_the_dream_do_not_reach_the_grounded_world():
+    compact = replace(options("grounded"), profile="compact", sampling={"temperature": 0})
+    found, _ = measure(compact, Plan(ROWS[:2]))
+    assert found.free and found.free.measures and found.free.measures.exact.share == 1.0
