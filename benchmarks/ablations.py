@@ -14,10 +14,11 @@ import sys
 import time
 from pathlib import Path
 
-from agentworld_gym.recipe.ablations.ablations import Ablations, smoke
 from agentworld_gym.recipe.ablations.arms import ARMS
+from agentworld_gym.recipe.ablations.study import Ablations, smoke
 from agentworld_gym.recipe.ablations.table import AblationConfig, markdown
-from agentworld_gym.recipe.config import CptConfig, load_config
+from agentworld_gym.recipe.config import load_config
+from agentworld_gym.recipe.training.config import CptConfig
 
 
 def main() -> None:

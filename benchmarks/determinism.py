@@ -18,9 +18,10 @@ from typing import Any
 import torch
 
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.recipe.collect.collect import collect
-from agentworld_gym.recipe.config import CptConfig, SmallModelSessions
+from agentworld_gym.recipe.collect.config import SmallModelSessions
+from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
+from agentworld_gym.recipe.training.config import CptConfig
 from agentworld_gym.recipe.training.cpt import train
 from agentworld_gym.recipe.training.model import CHECKPOINTS
 

@@ -30,13 +30,13 @@ import stub
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.catalog import ENGINES
-from agentworld_gym.evaluation.bench.bench import Bench, Model
+from agentworld_gym.evaluation.bench.runner import Bench, Model
 from agentworld_gym.generators import ServerGenerator
 from agentworld_gym.judging.bench_rows import BenchRows
 from agentworld_gym.judging.judge import Judge, judge_messages
 from agentworld_gym.prompting.parsing import NO_OUTPUT, parse_completion, parse_judgement
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 
 TARGET = 20.0
 SAID = (

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentworld_gym.domain.spec import DOMAINS, load_spec
-from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config import load_config
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
-from agentworld_gym.recipe.data.tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.turn_weights import CLASSES, Weighting, classify, turn_weights
 from agentworld_gym.recipe.training.batches import Batches
 from agentworld_gym.sessions.row import Row, read_rows

@@ -22,8 +22,8 @@ from zlib import crc32
 import numpy as np
 
 from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.index import StepIndex
 from agentworld_gym.retrieval.steps import origin_of_row, steps_of

@@ -18,10 +18,10 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompting.parsing import parse_completion
-from agentworld_gym.recipe.collect.collect import collect
-from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.collect.config import CollectConfig
+from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.rl.config import RlConfig
-from agentworld_gym.recipe.rl.train import train
+from agentworld_gym.recipe.rl.gspo import train
 from agentworld_gym.recipe.rl.verifiers import verify
 from agentworld_gym.sessions.row import Row, read_rows
 from agentworld_gym.statistics.bootstrap import interval

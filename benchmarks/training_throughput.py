@@ -23,12 +23,14 @@ import torch
 import transformers
 
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.recipe.collect.collect import collect
-from agentworld_gym.recipe.config import ModelConfig, ModelShape, SmallModelSessions, TrainConfig
+from agentworld_gym.recipe.collect.config import SmallModelSessions
+from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
 from agentworld_gym.recipe.training.batches import Batches
 from agentworld_gym.recipe.training.model import make_model, make_tokenizer
+from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape
+from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.recipe.training.trainer import Trainer
 from agentworld_gym.sessions.row import read_rows
 

@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.rl.verifiers import Truth, verify
 from agentworld_gym.recipe.rl.verifiers.corruptions import corruptions
 from agentworld_gym.sessions.row import Row

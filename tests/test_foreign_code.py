@@ -44,8 +44,8 @@ def _encoder(folder: Path) -> object:
 
 
 def _training(folder: Path) -> object:
-    from agentworld_gym.recipe.config import ModelConfig
     from agentworld_gym.recipe.training.model import load_tokenizer_of
+    from agentworld_gym.recipe.training.model_config import ModelConfig
 
     return load_tokenizer_of(ModelConfig(path=str(folder)))
 

@@ -49,9 +49,10 @@ def collect(
     """
     from agentworld_gym.documents.strict import validated
     from agentworld_gym.domain.spec import load_spec
-    from agentworld_gym.recipe.collect.collect import collect as record
-    from agentworld_gym.recipe.collect.data_card import write_card
-    from agentworld_gym.recipe.config import CollectConfig, load_config
+    from agentworld_gym.recipe.collect.config import CollectConfig
+    from agentworld_gym.recipe.collect.data_card.card import write_card
+    from agentworld_gym.recipe.collect.recording_file import collect as record
+    from agentworld_gym.recipe.config import load_config
     from agentworld_gym.sessions.parquet import write_parquet
     from agentworld_gym.sessions.row import read_rows
 

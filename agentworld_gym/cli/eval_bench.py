@@ -29,8 +29,8 @@ from agentworld_gym.errors import AgentWorldError, SpecError
 if TYPE_CHECKING:
     from agentworld_gym.domain.sampling import Sampling
     from agentworld_gym.evaluation.bench.aggregate import Prices
-    from agentworld_gym.evaluation.bench.bench import Bench, Progress
-    from agentworld_gym.evaluation.results import Averages, BenchResult
+    from agentworld_gym.evaluation.bench.runner import Bench, Progress
+    from agentworld_gym.evaluation.results.bench import Averages, BenchResult
     from agentworld_gym.generators.handles import Lease
 
 PAGE = "result.html"
@@ -93,7 +93,7 @@ def bench(
     The same command goes on after a stop, a kill included. Every run has the track without a judge; another judge can
     score the same predictions later.
     """
-    from agentworld_gym.evaluation.bench.bench import RESULT, Bench, Model, check_folder
+    from agentworld_gym.evaluation.bench.runner import RESULT, Bench, Model, check_folder
     from agentworld_gym.evaluation.report import write_page
     from agentworld_gym.judging.bench_rows import BenchRows, files_of
     from agentworld_gym.judging.judge import Judge

@@ -31,8 +31,8 @@ from agentworld_gym.cli.common import (
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.evaluation.fidelity.fidelity import Progress
-    from agentworld_gym.evaluation.world_results import DomainFidelity
+    from agentworld_gym.evaluation.fidelity.measure import Progress
+    from agentworld_gym.evaluation.results.fidelity import DomainFidelity
     from agentworld_gym.statistics.bootstrap import Share
 
 WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")]
@@ -79,8 +79,8 @@ def fidelity(
     The result is written after each domain. Ctrl-C keeps what was measured.
     """
     from agentworld_gym.engines.catalog import ENGINES
-    from agentworld_gym.evaluation.fidelity.fidelity import Plan, measure, record, rows_of
-    from agentworld_gym.evaluation.world_results import FidelityResult
+    from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record, rows_of
+    from agentworld_gym.evaluation.results.fidelity import FidelityResult
     from agentworld_gym.fingerprint import installed
     from agentworld_gym.options import EnvOptions
 

@@ -14,8 +14,8 @@ from agentworld_gym.cli.common import counter, examples, pair, progress, stdout
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.recipe.data.encoding import Encoder
     from agentworld_gym.recipe.data.preparation import Account
+    from agentworld_gym.recipe.data.tokenization import Encoder
     from agentworld_gym.sessions.row import Row
 
 RowsArgument = Annotated[
@@ -205,7 +205,7 @@ def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) ->
 
 def _encoder(folder: Path) -> Encoder:
     from agentworld_gym.generators.pretrained import load_tokenizer
-    from agentworld_gym.recipe.data.encoding import Encoder
+    from agentworld_gym.recipe.data.tokenization import Encoder
 
     expected = "the folder of a model or a tokenizer"
     if not folder.is_dir():

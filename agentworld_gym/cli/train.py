@@ -66,7 +66,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     Sessions that the configuration does not name are recorded first. Ctrl-C keeps a checkpoint, and the same command
     goes on from it. The model ends up in the folder `model` of the run.
     """
-    from agentworld_gym.recipe.config import CptConfig
+    from agentworld_gym.recipe.training.config import CptConfig
 
     settings = _configured(config, CptConfig, changes)
     from agentworld_gym.recipe.training.cpt import train as run
@@ -87,7 +87,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 
     Ctrl-C keeps a checkpoint, and the same command goes on from it. The model ends up in the folder `model` of the run.
     """
-    from agentworld_gym.recipe.config import SftConfig
+    from agentworld_gym.recipe.training.config import SftConfig
 
     settings = _configured(config, SftConfig, changes)
     from agentworld_gym.recipe.training.sft import train as run
@@ -108,7 +108,7 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
     from agentworld_gym.recipe.rl.config import RlConfig
 
     settings = _configured(config, RlConfig, changes)
-    from agentworld_gym.recipe.rl.train import train as run
+    from agentworld_gym.recipe.rl.gspo import train as run
 
     with _logged(), _training() as show:
         metrics = run(settings, out, show)

@@ -12,7 +12,7 @@ from jinja2 import PackageLoader
 from agentworld_gym.demo.tour import Shown, SideBySide
 from agentworld_gym.evaluation.report.charts import curve
 from agentworld_gym.evaluation.report.page import environment
-from agentworld_gym.evaluation.world_results import TransferResult
+from agentworld_gym.evaluation.results.transfer import TransferResult
 
 if TYPE_CHECKING:
     from agentworld_gym.integrations.sb3.ppo import Point

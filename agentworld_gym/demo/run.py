@@ -15,8 +15,8 @@ from rich.table import Table
 from agentworld_gym.demo.report import Report
 from agentworld_gym.demo.tour import LEVELS, TERMINAL, messages_of_all_domains, side_by_side
 from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.evaluation.transfer import transfer
-from agentworld_gym.evaluation.world_results import TransferResult
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.playing import MenuAgent
 

@@ -19,7 +19,8 @@ from pydantic_core import to_jsonable_python
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.evaluation.world_results import Parting, Side, TransferResult, excerpt
+from agentworld_gym.evaluation.results.base import excerpt
+from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
 from agentworld_gym.fingerprint import installed
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.playing import WAVE, Played, Policy, one_a_task, open_policy, plain, play

@@ -14,8 +14,18 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.report import read_result, write_page
 from agentworld_gym.evaluation.report.charts import COLOURS, Point, curve, lines, reliability
 from agentworld_gym.evaluation.report.page import page
-from agentworld_gym.evaluation.results import Averages, BenchResult, Judged, Matched, Measured, Party, Rows, Tokens
-from agentworld_gym.evaluation.world_results import (
+from agentworld_gym.evaluation.results.base import excerpt
+from agentworld_gym.evaluation.results.bench import (
+    Averages,
+    BenchResult,
+    Judged,
+    Matched,
+    Measured,
+    Party,
+    Rows,
+    Tokens,
+)
+from agentworld_gym.evaluation.results.fidelity import (
     Bin,
     Calibration,
     Cell,
@@ -24,13 +34,10 @@ from agentworld_gym.evaluation.world_results import (
     Example,
     FidelityResult,
     Measures,
-    Parting,
     Probes,
     Run,
-    Side,
-    TransferResult,
-    excerpt,
 )
+from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
 from agentworld_gym.statistics.bootstrap import Share
 
 HOSTILE = "</pre><script>alert(1)</script><!-- {{ 7 * 7 }} \U0001f600 \x1b[2J"

@@ -19,10 +19,11 @@ from agentworld_gym.contracts import Action, Failure, FailureKind
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
-from agentworld_gym.evaluation.fidelity.fidelity import record
+from agentworld_gym.evaluation.fidelity.measure import record
 from agentworld_gym.evaluation.report.page import page
+from agentworld_gym.evaluation.results.fidelity import FidelityResult
+from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.evaluation.transfer import transfer
-from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.playing import FunctionPolicy, open_policy, play
 from agentworld_gym.statistics.proportions import paired_gap, paired_ratio, proportion

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure
-from agentworld_gym.evaluation.bench.bench import Bench, Model
-from agentworld_gym.evaluation.results import BenchResult
+from agentworld_gym.evaluation.bench.runner import Bench, Model
+from agentworld_gym.evaluation.results.bench import BenchResult
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.judging.bench_rows import BenchRows
 from agentworld_gym.judging.judge import Judge

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from agentworld_gym.recipe.rl.config import RlConfig
-from agentworld_gym.recipe.rl.train import train
+from agentworld_gym.recipe.rl.gspo import train
 
 if __name__ == "__main__":
     train(RlConfig(**json.loads(sys.argv[2])), Path(sys.argv[1]))

@@ -16,10 +16,10 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from training_run import config
 
-from agentworld_gym.recipe.training.learner import Inputs, Learner
+from agentworld_gym.recipe.training.distributed import Workers
+from agentworld_gym.recipe.training.loss import Inputs, Learner
 from agentworld_gym.recipe.training.model import make_model, make_tokenizer, trained_weights
 from agentworld_gym.recipe.training.optimizers import make_optimizers
-from agentworld_gym.recipe.training.workers import Workers
 
 
 class Wrapped:

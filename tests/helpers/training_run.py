@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.recipe.config import DataConfig, ModelConfig, SftConfig, TrainConfig
+from agentworld_gym.recipe.training.config import DataConfig, SftConfig
+from agentworld_gym.recipe.training.model_config import ModelConfig
+from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.sessions.samples import Sample
 
 SHAPE = {
@@ -64,7 +66,7 @@ def config(
 
 def main() -> None:
     """Train in the folder of the first argument, with the training options of the second, a JSON object."""
-    from agentworld_gym.recipe.training.stages import fit
+    from agentworld_gym.recipe.training.pipeline import fit
 
     fit(config(json.loads(sys.argv[2])), Path(sys.argv[1]), samples, lambda: samples(8, seed=1))
 

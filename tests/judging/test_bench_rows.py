@@ -15,8 +15,8 @@ from agentworld_gym.importers import Importer
 from agentworld_gym.judging.bench_rows import BenchRows, Turns, bench_row, files_of
 from agentworld_gym.judging.judge import judge_messages
 from agentworld_gym.prompting.references import SOURCES
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.text.escaping import escape, unescape
 

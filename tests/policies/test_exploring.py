@@ -22,9 +22,9 @@ from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside, explorer
 from agentworld_gym.policies.ways import follow, mixed_policy
-from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig, PolicyName
+from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import families, generate

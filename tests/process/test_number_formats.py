@@ -22,14 +22,16 @@ from agentworld_gym.generators import transformers as local  # noqa: E402
 from agentworld_gym.generators import vllm_engine  # noqa: E402
 from agentworld_gym.process import number_formats  # noqa: E402
 from agentworld_gym.process.number_formats import Speeds, speeds  # noqa: E402
-from agentworld_gym.recipe.config import ModelConfig, TrainConfig, load_config  # noqa: E402
+from agentworld_gym.recipe.config import load_config  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
+from agentworld_gym.recipe.training.flops import pairs_of, work_of  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.model import CHECKPOINTS  # noqa: E402
+from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
 from agentworld_gym.recipe.training.muon import Float32Muon, orthogonal  # noqa: E402
-from agentworld_gym.recipe.training.stages import Outcome, fit  # noqa: E402
-from agentworld_gym.recipe.training.work import pairs_of, work_of  # noqa: E402
+from agentworld_gym.recipe.training.pipeline import Outcome, fit  # noqa: E402
+from agentworld_gym.recipe.training.train_config import TrainConfig  # noqa: E402
 
 EMULATED, NATIVE = Speeds(36e9, 0.9e9), Speeds(165e9, 1240e9)
 

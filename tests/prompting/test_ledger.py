@@ -16,10 +16,10 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.ledger import split_ledger, with_ledger
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.data.conversations import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.sessions.rerendering import prompts_for, task_of
 from agentworld_gym.sessions.row import Row, changes_between
 from agentworld_gym.text.escaping import escape, unescape

@@ -26,9 +26,9 @@ from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.references import SOURCES, Blocks, Hit, Rows, UnknownReference, references_of
 from agentworld_gym.prompting.references.grammar import LONGEST
 from agentworld_gym.prompting.references.sources import KEPT
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.data.conversations import cpt_sample
+from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
 from agentworld_gym.sessions.rerendering import meant, task_of
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.text.escaping import escape, unescape

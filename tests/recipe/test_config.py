@@ -14,21 +14,12 @@ from pydantic import ValidationError
 from agentworld_gym.documents.strict import Strict, read_yaml
 from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.errors import GeneratorError, SpecError
-from agentworld_gym.recipe.config import (
-    PRETRAINED,
-    CptConfig,
-    LoraConfig,
-    ModelConfig,
-    ModelShape,
-    SessionsConfig,
-    SftConfig,
-    TrainConfig,
-    config_path,
-    load_config,
-    shipped,
-)
+from agentworld_gym.recipe.config import config_path, load_config, shipped
 from agentworld_gym.recipe.rl.config import RlConfig
+from agentworld_gym.recipe.training.config import CptConfig, SessionsConfig, SftConfig
+from agentworld_gym.recipe.training.model_config import LoraConfig, ModelConfig, ModelShape
 from agentworld_gym.recipe.training.optimizers import LOWEST, rate
+from agentworld_gym.recipe.training.train_config import PRETRAINED, TrainConfig
 
 KINDS: dict[str, type[Strict]] = {"sft": SftConfig, "rl": RlConfig}
 """Configurations by how their names begin; all others are of pre-training."""
@@ -175,7 +166,7 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
 def test_a_deeper_model_begins_by_answering_as_the_one_that_its_layers_are_of(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from agentworld_gym.recipe.training.model import make_model, make_tokenizer, write_model
-    from agentworld_gym.recipe.training.transplant import origins
+    from agentworld_gym.recipe.training.warm_start import origins
 
     def of_depth(depth: int, origin: Path | None) -> Any:
         shape = ModelShape(hidden_size=32, intermediate_size=64, num_hidden_layers=depth, vocab_size=400)

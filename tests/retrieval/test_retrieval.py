@@ -23,9 +23,9 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.changes import CHANGE, SCREEN, numbered
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.shorthand import shorten
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.data.conversations import turn_samples
+from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.retrieval import Demonstrations, StepIndex, origin_of_row, origin_of_task
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.demonstrations import with_demonstrations

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.sessions.row import Row, applied, changes_between, read_rows
 
 RECORDER = Recorder([load_spec("terminal")], CollectConfig(controls_share=0.5, probe_share=0.5), seed=7)

@@ -24,12 +24,12 @@ from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.prompting.changes import apply
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.references import SOURCES
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
-from agentworld_gym.recipe.data.conversations import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.filters import Filters, Sieve, without
-from agentworld_gym.recipe.data.knowledge import Knowledge, knowledge_samples, mixed, pieces, size
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
+from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed, pieces, size
 from agentworld_gym.recipe.data.turn_weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
 from agentworld_gym.sessions.pools import Pool, group_of, split_of_row, stage_of
 from agentworld_gym.sessions.rerendering import meant, remessage, task_of

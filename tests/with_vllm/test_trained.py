@@ -16,7 +16,7 @@ pytestmark = pytest.mark.vllm
 
 from training_run import SHAPE, config, samples  # noqa: E402
 
-from agentworld_gym.recipe.training.stages import fit  # noqa: E402
+from agentworld_gym.recipe.training.pipeline import fit  # noqa: E402
 
 ASKED = [{"role": "system", "content": "echo"}, {"role": "user", "content": "alpha beta gamma"}]
 SAMPLING = Sampling(temperature=0, max_tokens=8, thinking=False)

@@ -9,7 +9,16 @@ from typing import Literal
 
 from agentworld_gym.contracts import Usage
 from agentworld_gym.evaluation.bench.records import Record, Records
-from agentworld_gym.evaluation.results import Averages, BenchResult, Judged, Matched, Measured, Party, Rows, Tokens
+from agentworld_gym.evaluation.results.bench import (
+    Averages,
+    BenchResult,
+    Judged,
+    Matched,
+    Measured,
+    Party,
+    Rows,
+    Tokens,
+)
 from agentworld_gym.fingerprint import installed
 from agentworld_gym.judging.bench_rows import BenchRow, BenchRows
 from agentworld_gym.matching import Match, match

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.contracts import Observation
-from agentworld_gym.evaluation.world_results import Bin, Calibration
+from agentworld_gym.evaluation.results.fidelity import Bin, Calibration
 from agentworld_gym.statistics.bootstrap import interval
 
 BINS = 10

@@ -11,7 +11,7 @@ from typing import Any
 
 from agentworld_gym.contracts import FailureKind, World
 from agentworld_gym.errors import SpecError
-from agentworld_gym.evaluation.fidelity.walk import Case, Step
+from agentworld_gym.evaluation.fidelity.replay import Case, Step
 from agentworld_gym.worlds.language import LanguageWorld
 
 AT_ONCE = 32
@@ -37,9 +37,9 @@ def exact_steps(
 
     from agentworld_gym.generators.pretrained import load_model, load_tokenizer
     from agentworld_gym.generators.quiet import without_progress_bars
-    from agentworld_gym.recipe.data.conversations import cpt_sample
+    from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
     from agentworld_gym.recipe.data.turn_weights import Weighting
-    from agentworld_gym.recipe.training.exactness import exact_answers
+    from agentworld_gym.recipe.training.exact_match import exact_answers
 
     folder = folder_of(world)
     tokenizer = load_tokenizer(folder, local_files_only=True)

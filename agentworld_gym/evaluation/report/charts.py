@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from agentworld_gym.evaluation.world_results import Bin
+from agentworld_gym.evaluation.results.fidelity import Bin
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 230, 34, 12, 12, 38
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)

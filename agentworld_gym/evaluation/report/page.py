@@ -13,8 +13,9 @@ from markupsafe import Markup
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.report.charts import Point, lines, reliability
-from agentworld_gym.evaluation.results import BenchResult
-from agentworld_gym.evaluation.world_results import Cell, DomainFidelity, FidelityResult, Measures, TransferResult
+from agentworld_gym.evaluation.results.bench import BenchResult
+from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityResult, Measures
+from agentworld_gym.evaluation.results.transfer import TransferResult
 
 AnyResult = BenchResult | FidelityResult | TransferResult
 

@@ -10,7 +10,7 @@ from typing import Literal
 from agentworld_gym.contracts import Message
 from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.prompting.prompt import Profile, Prompts
-from agentworld_gym.recipe.data.conversations import cpt_sample, turn_samples
+from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.turn_weights import Weighting
 from agentworld_gym.recipe.thinking import Queries, Query, engine_samples
 from agentworld_gym.retrieval.demonstrations import Demonstrations, with_demonstrations

@@ -13,7 +13,7 @@ from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
 from agentworld_gym.policies.ways import expert_policy, explore_policy, menu_policy, mixed_policy
-from agentworld_gym.recipe.config import CollectConfig, PolicyName
+from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.tasks.solvers import ControlCase, control_cases
 

@@ -15,9 +15,9 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of, installed
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_shares, solver_cases, way
 from agentworld_gym.recipe.collect.session import Take
-from agentworld_gym.recipe.config import CollectConfig, PolicyName
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.sessions.row import FORMAT, OFFICIAL_NAMES, Provenance, Row
 from agentworld_gym.tasks import generate

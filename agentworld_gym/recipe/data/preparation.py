@@ -14,9 +14,9 @@ from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.spec import DOMAINS, Form
 from agentworld_gym.process.parallel import mapped
 from agentworld_gym.prompting.prompt import Profile, Prompts
-from agentworld_gym.recipe.data.conversations import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.filters import Filters, Sieve
-from agentworld_gym.recipe.data.knowledge import Knowledge, knowledge_samples, mixed
+from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
+from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed
 from agentworld_gym.recipe.data.turn_weights import Weighting, classify
 from agentworld_gym.sessions.pools import Pool
 from agentworld_gym.sessions.rerendering import prompts_for

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agentworld_gym.recipe.data.encoding import Encoded
+from agentworld_gym.recipe.data.tokenization import Encoded
 
 
 @dataclass

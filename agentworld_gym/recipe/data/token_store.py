@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.pacing import paced
-from agentworld_gym.recipe.data.encoding import Encoded, Encoder, encoding_digest
+from agentworld_gym.recipe.data.tokenization import Encoded, Encoder, encoding_digest
 from agentworld_gym.sessions.samples import TEXT, Sample
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from agentworld_gym.contracts import Failure
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement
-from agentworld_gym.recipe.rl.guards import flags
+from agentworld_gym.recipe.rl.reward_hacking import flags
 from agentworld_gym.recipe.rl.verifiers import Truth, Verdict, unverifiable, verify
 from agentworld_gym.sessions.row import Row
 
@@ -34,23 +34,33 @@ FULL = 25.0
 class RewardConfig(Strict):
     """How rewards are made.
 
-    `rubric` and `verifier` are parts of the whole, 9 : 1 by default; a verifier alone (`rubric: 0`) needs no judge.
-    `partial` gives 25 times the share of the checks that hold, where the rules else give 25 or 0. `guarded` is the
-    reward of a completion with a flag (see `agentworld_gym.recipe.rl.guards`); `guards` turns them off. `highest`
-    scales all rewards: 25 as in the paper, 1 for shares.
-
     >>> RewardConfig(rubric=0).judged, RewardConfig().verifier_share
     (False, 0.1)
     """
 
     rubric: float = Field(default=9.0, ge=0)
+    """The part of the judge's rubric in the whole; 0 leaves the judge out."""
+
     verifier: float = Field(default=1.0, ge=0)
+    """The part of the rule verifiers in the whole."""
+
     mix: Literal["draw", "sum"] = "draw"
+    """How the parts are mixed: `draw` draws one of them for each turn; `sum` weighs both on every turn."""
+
     partial: bool = False
+    """Whether a verifier gives 25 times the share of the checks that hold, in place of 25 or 0."""
+
     guards: bool = True
+    """Whether completions are looked through for reward hacking; see `agentworld_gym.recipe.rl.reward_hacking`."""
+
     guarded: float = Field(default=0.0, ge=0)
+    """The reward of a completion with a flag, out of 25."""
+
     highest: float = Field(default=FULL, gt=0)
+    """The reward that 25 is scaled to: 25 as in the paper, or 1 for shares."""
+
     seed: int = 0
+    """The seed of the draws."""
 
     @model_validator(mode="after")
     def _gives_something(self) -> RewardConfig:

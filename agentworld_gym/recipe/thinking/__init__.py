@@ -4,8 +4,8 @@ Both become `Sample`s for supervised fine-tuning: the messages up to a turn, and
 have thought and answered.
 """
 
-from agentworld_gym.recipe.thinking.rejection import Rejection, RejectionConfig, Report
-from agentworld_gym.recipe.thinking.sft import Queries, Query, engine_samples
-from agentworld_gym.recipe.thinking.traces import Situation, trace
+from agentworld_gym.recipe.thinking.queries import Queries, Query, engine_samples
+from agentworld_gym.recipe.thinking.reasoning_trace import Situation, trace
+from agentworld_gym.recipe.thinking.rejection_sampling import Rejection, RejectionConfig, Report
 
 __all__ = ["Queries", "Query", "Rejection", "RejectionConfig", "Report", "Situation", "engine_samples", "trace"]

@@ -8,7 +8,7 @@ from agentworld_gym.contracts import Completion, Failure, FailureKind
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.matching.forms import is_valid
 from agentworld_gym.prompting.parsing import OUTPUT_TAG, parse_completion, strip_thinking
-from agentworld_gym.recipe.thinking.sft import Query
+from agentworld_gym.recipe.thinking.queries import Query
 from agentworld_gym.sessions.rerendering import meant
 from agentworld_gym.text.escaping import escape
 

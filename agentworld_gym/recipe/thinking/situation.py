@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from agentworld_gym.engines import Scalar
-from agentworld_gym.recipe.rl.verifiers.common import screen_before
+from agentworld_gym.recipe.rl.verifiers.truth import screen_before
 from agentworld_gym.sessions.row import Change, ContentSpan, Row
 from agentworld_gym.text.escaping import unescape
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.data.token_store import TokenStore
-from agentworld_gym.recipe.training.work import pairs_of
+from agentworld_gym.recipe.training.flops import pairs_of
 
 logger = logging.getLogger(__name__)
 

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.recipe.collect.collect import collect
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CptConfig
+from agentworld_gym.recipe.collect.recording_file import collect
+from agentworld_gym.recipe.data.data_files import files, of_files
 from agentworld_gym.recipe.data.drills import with_drills
-from agentworld_gym.recipe.data.knowledge import Knowledge
 from agentworld_gym.recipe.data.preparation import prepare
-from agentworld_gym.recipe.data.sources import files, of_files
+from agentworld_gym.recipe.data.text_corpora import Knowledge
+from agentworld_gym.recipe.training.config import CptConfig
 from agentworld_gym.recipe.training.metrics import Progress
-from agentworld_gym.recipe.training.stages import Outcome, fit
+from agentworld_gym.recipe.training.pipeline import Outcome, fit
 from agentworld_gym.recipe.training.trainer import Evaluate
 from agentworld_gym.sessions.pools import Pool
 from agentworld_gym.sessions.row import Row

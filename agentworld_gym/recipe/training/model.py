@@ -13,10 +13,10 @@ from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.generators.folders import must_be_there
 from agentworld_gym.generators.pretrained import load_model, load_tokenizer
 from agentworld_gym.generators.quiet import without_progress_bars
-from agentworld_gym.recipe.config import ModelConfig, ModelShape
-from agentworld_gym.recipe.data.tokenizer import build_tokenizer, wrap
+from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
-from agentworld_gym.recipe.training.transplant import transplant
+from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape
+from agentworld_gym.recipe.training.warm_start import transplant
 
 if TYPE_CHECKING:
     import torch

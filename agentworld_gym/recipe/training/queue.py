@@ -25,7 +25,7 @@ from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.errors import SpecError, TrainingError
 from agentworld_gym.process.signals import stopped_by_signals
 from agentworld_gym.recipe.training.metrics import read_metrics
-from agentworld_gym.recipe.training.stages import MODEL
+from agentworld_gym.recipe.training.pipeline import MODEL
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentworld_gym.recipe.config import SftConfig
-from agentworld_gym.recipe.data.sources import files, of_files
+from agentworld_gym.recipe.data.data_files import files, of_files
+from agentworld_gym.recipe.training.config import SftConfig
 from agentworld_gym.recipe.training.metrics import Progress
-from agentworld_gym.recipe.training.stages import Outcome, fit
+from agentworld_gym.recipe.training.pipeline import Outcome, fit
 from agentworld_gym.recipe.training.trainer import Evaluate
 from agentworld_gym.sessions.samples import Sample
 

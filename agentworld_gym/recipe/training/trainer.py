@@ -23,13 +23,13 @@ import numpy as np
 from agentworld_gym.errors import SpecError, TrainingError
 from agentworld_gym.process.number_formats import Speeds, speeds
 from agentworld_gym.process.signals import stopped_by_signals
-from agentworld_gym.recipe.config import TrainConfig
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
+from agentworld_gym.recipe.training.distributed import Workers
+from agentworld_gym.recipe.training.flops import work_of
 from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.training.model import CHECKPOINTS
 from agentworld_gym.recipe.training.optimizers import Rates, make_optimizers, rate
-from agentworld_gym.recipe.training.work import work_of
-from agentworld_gym.recipe.training.workers import Workers
+from agentworld_gym.recipe.training.train_config import TrainConfig
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -82,7 +82,7 @@ class Trainer:
     ) -> None:
         import torch
 
-        from agentworld_gym.recipe.training.learner import Learner
+        from agentworld_gym.recipe.training.loss import Learner
 
         torch.set_num_threads(options.threads)
         self.batches, self.options, self.folder, self.packed = batches, options, folder, packed
@@ -169,7 +169,7 @@ class Trainer:
         """
         import torch
 
-        from agentworld_gym.recipe.training.learner import inputs_of, target_count, target_weight, thinned
+        from agentworld_gym.recipe.training.loss import inputs_of, target_count, target_weight, thinned
 
         begun = time.monotonic()
         short = self.spent < self.options.curriculum

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agentworld_gym.recipe.data.token_store import TokenStore
-from agentworld_gym.recipe.training.forcing import forced
 from agentworld_gym.recipe.training.metrics import Metrics
+from agentworld_gym.recipe.training.teacher_forcing import forced
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

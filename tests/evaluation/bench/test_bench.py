@@ -27,15 +27,15 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError, TraceError
 from agentworld_gym.evaluation.bench.aggregate import Prices
-from agentworld_gym.evaluation.bench.bench import RECORDS, RESULT, Bench, Model, Progress, check_folder
-from agentworld_gym.evaluation.results import BenchResult, Tokens
+from agentworld_gym.evaluation.bench.runner import RECORDS, RESULT, Bench, Model, Progress, check_folder
+from agentworld_gym.evaluation.results.bench import BenchResult, Tokens
 from agentworld_gym.generators import ScriptedGenerator, ServerGenerator
 from agentworld_gym.judging import judge as judging
 from agentworld_gym.judging.bench_rows import BenchRow, BenchRows, bench_row
 from agentworld_gym.judging.judge import Judge, judge_digest
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 
 # What is scored
 
@@ -338,7 +338,7 @@ def test_a_full_disk_gives_the_folder_free(tmp_path: Path, monkeypatch: pytest.M
 KILLED = """
 import sys, time
 from pathlib import Path
-from agentworld_gym.evaluation.bench.bench import Bench, Model
+from agentworld_gym.evaluation.bench.runner import Bench, Model
 from agentworld_gym.judging.judge import Judge
 from agentworld_gym.judging.bench_rows import BenchRows
 from agentworld_gym.generators import ScriptedGenerator

@@ -25,9 +25,10 @@ from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.evaluation.fidelity.baselines import Moment, Nearest, moments
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
-from agentworld_gym.evaluation.fidelity.fidelity import Plan, measure, record
-from agentworld_gym.evaluation.fidelity.walk import recorded_task, verb
-from agentworld_gym.evaluation.world_results import FidelityResult, TransferResult
+from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
+from agentworld_gym.evaluation.fidelity.replay import recorded_task, verb
+from agentworld_gym.evaluation.results.fidelity import FidelityResult
+from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL

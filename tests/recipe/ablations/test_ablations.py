@@ -16,8 +16,8 @@ from agentworld_gym.contracts import Completion, Failure, FailureKind  # noqa: E
 from agentworld_gym.domain.spec import load_spec  # noqa: E402
 from agentworld_gym.errors import SpecError  # noqa: E402
 from agentworld_gym.recipe.ablations import ablations  # noqa: E402
-from agentworld_gym.recipe.ablations.ablations import Ablations, smoke  # noqa: E402
 from agentworld_gym.recipe.ablations.arms import ARMS, ArmData, arms_for  # noqa: E402
+from agentworld_gym.recipe.ablations.study import Ablations, smoke  # noqa: E402
 from agentworld_gym.recipe.ablations.table import (  # noqa: E402
     AblationConfig,
     ArmResult,
@@ -27,10 +27,11 @@ from agentworld_gym.recipe.ablations.table import (  # noqa: E402
     table_of,
 )
 from agentworld_gym.recipe.collect.recorder import Recorder  # noqa: E402
-from agentworld_gym.recipe.config import CptConfig, load_config  # noqa: E402
-from agentworld_gym.recipe.data.encoding import Encoder  # noqa: E402
-from agentworld_gym.recipe.data.tokenizer import build_tokenizer, wrap  # noqa: E402
-from agentworld_gym.recipe.training.exactness import exact_answers  # noqa: E402
+from agentworld_gym.recipe.config import load_config  # noqa: E402
+from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap  # noqa: E402
+from agentworld_gym.recipe.data.tokenization import Encoder  # noqa: E402
+from agentworld_gym.recipe.training.config import CptConfig  # noqa: E402
+from agentworld_gym.recipe.training.exact_match import exact_answers  # noqa: E402
 from agentworld_gym.retrieval.build import build_index  # noqa: E402
 from agentworld_gym.retrieval.index import StepIndex  # noqa: E402
 from agentworld_gym.retrieval.steps import steps_of  # noqa: E402

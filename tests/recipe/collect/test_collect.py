@@ -25,17 +25,18 @@ from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import AgentWorldError, SpecError, TraceError
 from agentworld_gym.process.parallel import batches
 from agentworld_gym.prompting.prompt import Profile, Prompts
-from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig, PolicyName, load_config
+from agentworld_gym.recipe.collect.recording_file import collect
+from agentworld_gym.recipe.config import load_config
 from agentworld_gym.sessions.row import Row, read_rows
 from agentworld_gym.tasks import generate
 from agentworld_gym.worlds.registry import WorldOptions, open_world
 
 tokenizers = pytest.importorskip("tokenizers")
 
-from agentworld_gym.recipe.data.tokenizer import SPECIALS, build_tokenizer, wrap  # noqa: E402
+from agentworld_gym.recipe.data.small_tokenizer import SPECIALS, build_tokenizer, wrap  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 SPEC = load_spec("terminal")
@@ -64,7 +65,7 @@ RECORD = """
 import sys
 from contextlib import suppress
 from pathlib import Path
-from agentworld_gym.recipe.collect.collect import collect
+from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.domain.spec import load_spec
 
 if __name__ == "__main__":
@@ -192,7 +193,7 @@ def test_a_session_that_repeats_an_earlier_one_is_left_out(tmp_path: Path, monke
 
 def test_when_nothing_new_comes_the_recording_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repeat(monkeypatch, lambda number: number % 5)
-    monkeypatch.setattr("agentworld_gym.recipe.collect.collect.MOST_REPEATED", 20)
+    monkeypatch.setattr("agentworld_gym.recipe.collect.recording_file.MOST_REPEATED", 20)
     with pytest.raises(AgentWorldError, match="after 5 sessions"):
         collect([SPEC], tmp_path / "rows.jsonl", 6, 5)
     assert len(list(read_rows(tmp_path / "rows.jsonl"))) == 5

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.recipe.collect import data_card as card
-from agentworld_gym.recipe.collect.collect import collect
-from agentworld_gym.recipe.collect.summary import KINDS, summarise
-from agentworld_gym.recipe.config import CollectConfig
+from agentworld_gym.recipe.collect.config import CollectConfig
+from agentworld_gym.recipe.collect.data_card import card as card
+from agentworld_gym.recipe.collect.data_card.statistics import KINDS, summarise
+from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.sessions.row import ContentSpan, Row, read_rows
 
 pytest.importorskip("matplotlib")

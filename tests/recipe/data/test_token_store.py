@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.data.encoding import Encoded, Encoder
+from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.token_statistics import TokenTable
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
-from agentworld_gym.recipe.data.tokenizer import build_tokenizer, wrap
+from agentworld_gym.recipe.data.tokenization import Encoded, Encoder
 from agentworld_gym.recipe.training.batches import Batches
 from agentworld_gym.sessions.samples import Sample
 

@@ -12,8 +12,8 @@ from agentworld_gym import Failure, FailureKind, SpecError
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.judging.dimensions import DimensionJudge
 from agentworld_gym.judging.judge import Judge
-from agentworld_gym.recipe.rl.guards import flags
 from agentworld_gym.recipe.rl.hybrid_reward import Candidate, HybridReward, RewardConfig
+from agentworld_gym.recipe.rl.reward_hacking import flags
 from agentworld_gym.recipe.rl.verifiers import Truth
 
 SCORES = '"format": {0}, "factuality": {0}, "consistency": {0}, "realism": {0}, "quality": {0}'

@@ -17,10 +17,11 @@ from agentworld_gym import SpecError
 from agentworld_gym.contracts import Failure, FailureKind
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import TrainingError
-from agentworld_gym.recipe.collect.collect import collect
-from agentworld_gym.recipe.config import CollectConfig, load_config
+from agentworld_gym.recipe.collect.config import CollectConfig
+from agentworld_gym.recipe.collect.recording_file import collect
+from agentworld_gym.recipe.config import load_config
 from agentworld_gym.recipe.rl.config import RlConfig, TurnsConfig
-from agentworld_gym.recipe.rl.turns import Turns
+from agentworld_gym.recipe.rl.turn_dataset import Turns
 from agentworld_gym.recipe.rl.verifiers import Truth, verify
 from agentworld_gym.recipe.training.metrics import read_metrics
 from agentworld_gym.sessions.pools import BENCHMARK, group_of, stage_of
@@ -165,7 +166,7 @@ def test_prompts_are_those_that_a_language_world_sends(folder, tmp_path):
 def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder, tmp_path):
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from agentworld_gym.recipe.rl.train import TRAINER, train
+    from agentworld_gym.recipe.rl.gspo import TRAINER, train
 
     straight = train(config(folder), tmp_path / "straight")
     assert straight["step"] == 3 and straight["turns"] == 6 and not straight["stopped"]
@@ -193,7 +194,7 @@ def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder
 
 
 def test_a_killed_run_goes_on_exactly_with_several_passes_over_its_completions(folder, tmp_path):
-    from agentworld_gym.recipe.rl.train import TRAINER, train
+    from agentworld_gym.recipe.rl.gspo import TRAINER, train
 
     twice = config(folder, iterations=2, steps=4)
     train(twice, tmp_path / "straight")
@@ -212,7 +213,7 @@ def test_a_killed_run_goes_on_exactly_with_several_passes_over_its_completions(f
 
 
 def test_a_run_is_stopped_where_it_can_go_on(folder, tmp_path):
-    from agentworld_gym.recipe.rl.train import train
+    from agentworld_gym.recipe.rl.gspo import train
 
     def interrupt(line):
         if line["step"] == 1:
@@ -223,7 +224,7 @@ def test_a_run_is_stopped_where_it_can_go_on(folder, tmp_path):
 
 
 def test_metrics_say_what_rewards_are_made_of(folder, tmp_path):
-    from agentworld_gym.recipe.rl.train import train
+    from agentworld_gym.recipe.rl.gspo import train
 
     lines = []
     lora = {"path": str(folder / "model"), "lora": {"rank": 2}}
@@ -238,7 +239,7 @@ def test_metrics_say_what_rewards_are_made_of(folder, tmp_path):
 def test_a_gradient_that_is_not_finite_ends_the_run_before_it_reaches_the_weights(folder, tmp_path, monkeypatch):
     from trl.trainer.grpo_trainer import GRPOTrainer
 
-    from agentworld_gym.recipe.rl.train import TRAINER, train
+    from agentworld_gym.recipe.rl.gspo import TRAINER, train
 
     def broken(trainer, *args, **kwargs):
         loss = right(trainer, *args, **kwargs)
@@ -256,7 +257,7 @@ def test_a_gradient_that_is_not_finite_ends_the_run_before_it_reaches_the_weight
 def test_a_full_disk_ends_the_run_with_one_line_that_says_so(folder, tmp_path, monkeypatch):
     import torch
 
-    from agentworld_gym.recipe.rl.train import train
+    from agentworld_gym.recipe.rl.gspo import train
 
     def full(*_args, **_kwargs):
         raise RuntimeError("PytorchStreamWriter failed writing file\nmore")
@@ -296,7 +297,7 @@ def test_a_model_is_exchanged_as_a_whole_and_a_crash_in_between_loses_no_card(fo
 
 
 def test_a_judge_that_never_answers_masks_its_samples(folder, tmp_path):
-    from agentworld_gym.recipe.rl.train import train
+    from agentworld_gym.recipe.rl.gspo import train
 
     class Silent:
         def judge(self, cases):

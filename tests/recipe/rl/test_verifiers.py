@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from predicted_turns import PROMPT, turn
 
 from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.rl.verifiers import VERIFIERS, Truth, verify
-from agentworld_gym.recipe.rl.verifiers.chance import foreseeable, struck
+from agentworld_gym.recipe.rl.verifiers.controls import foreseeable, struck
 from agentworld_gym.recipe.rl.verifiers.corruptions import corruptions
 from agentworld_gym.sessions.row import Row
 

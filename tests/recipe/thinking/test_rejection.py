@@ -20,8 +20,8 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.judging.judge import Judge
 from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.thinking import Queries, Query, Rejection, RejectionConfig, Report
 from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout

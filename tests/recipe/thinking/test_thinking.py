@@ -13,12 +13,12 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.thinking import Queries, Situation, engine_samples, trace
-from agentworld_gym.recipe.thinking.traces import FEWEST, MOST
-from agentworld_gym.recipe.thinking.turns import CLASSES, TurnPicker, change_class
+from agentworld_gym.recipe.thinking.reasoning_trace import FEWEST, MOST
+from agentworld_gym.recipe.thinking.turn_picker import CLASSES, TurnPicker, change_class
 from agentworld_gym.sessions.pools import Pool, group_of
 from agentworld_gym.sessions.row import Change, ContentSpan, Row, changes_between
 from agentworld_gym.sessions.samples import Sample

@@ -13,12 +13,12 @@ pytest.importorskip("transformers")
 
 from training_run import SHAPE, samples  # noqa: E402
 
-from agentworld_gym.recipe.config import ModelConfig  # noqa: E402
-from agentworld_gym.recipe.data.encoding import Encoder  # noqa: E402
 from agentworld_gym.recipe.data.token_store import build_store  # noqa: E402
+from agentworld_gym.recipe.data.tokenization import Encoder  # noqa: E402
 from agentworld_gym.recipe.training import forcing  # noqa: E402
-from agentworld_gym.recipe.training.forcing import forced  # noqa: E402
 from agentworld_gym.recipe.training.model import make_model, make_tokenizer  # noqa: E402
+from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
+from agentworld_gym.recipe.training.teacher_forcing import forced  # noqa: E402
 from agentworld_gym.recipe.training.validation import validation  # noqa: E402
 from agentworld_gym.sessions.samples import Sample  # noqa: E402
 

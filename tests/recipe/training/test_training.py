@@ -29,6 +29,7 @@ from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
 from agentworld_gym.recipe.training import stages  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
+from agentworld_gym.recipe.training.distributed import Workers  # noqa: E402
 from agentworld_gym.recipe.training.metrics import METRICS, MetricsLog, read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.model import (  # noqa: E402
     CHECKPOINTS,
@@ -38,9 +39,8 @@ from agentworld_gym.recipe.training.model import (  # noqa: E402
     model_of_run,
     tokenizer_of_run,
 )
-from agentworld_gym.recipe.training.stages import Outcome, batches_of, fit  # noqa: E402
+from agentworld_gym.recipe.training.pipeline import Outcome, batches_of, fit  # noqa: E402
 from agentworld_gym.recipe.training.trainer import MAX_BAD_STEPS, Trainer  # noqa: E402
-from agentworld_gym.recipe.training.workers import Workers  # noqa: E402
 from agentworld_gym.sessions.samples import Sample, write_samples  # noqa: E402
 
 PROGRAM = Path(__file__).parents[2] / "helpers" / "training_run.py"
@@ -171,7 +171,7 @@ def test_accumulated_batches_make_the_step_of_one_large_batch(tmp_path: Path) ->
 
 def test_of_the_context_a_share_is_learned_and_of_answers_all(tmp_path: Path) -> None:
     """Which share is a function of the seed and the step, so that a run goes on exactly."""
-    from agentworld_gym.recipe.training.learner import thinned
+    from agentworld_gym.recipe.training.loss import thinned
 
     batch = trainer(tmp_path).batches.next()
     half, again, other = (thinned(batch, 0.5, np.random.default_rng(seed)) for seed in (0, 0, 1))
@@ -392,7 +392,7 @@ def test_tokens_of_another_tokenizer_are_refused(tmp_path: Path) -> None:
 
 def test_packed_rows_have_the_loss_of_the_samples_alone(tmp_path: Path) -> None:
     """The first batch of each way holds other samples; over all of them the loss is the same."""
-    from agentworld_gym.recipe.training.learner import inputs_of, target_weight
+    from agentworld_gym.recipe.training.loss import inputs_of, target_weight
 
     found = []
     for packing in ("sorted", "packed"):

@@ -25,8 +25,8 @@ from typing import NamedTuple
 from agentworld_gym.matching.forms import is_valid
 from agentworld_gym.matching.gaps import gaps_of, right_gaps
 from agentworld_gym.recipe.rl.verifiers import android, desktop, mcp, search, swe, terminal, web
-from agentworld_gym.recipe.rl.verifiers.chance import by_chance, foreseeable, struck
-from agentworld_gym.recipe.rl.verifiers.common import Truth, Verdict
+from agentworld_gym.recipe.rl.verifiers.controls import by_chance, foreseeable, struck
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verdict
 from agentworld_gym.sessions.row import Row
 
 __all__ = ["VERIFIERS", "Truth", "Verdict", "unverifiable", "verify"]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
-from agentworld_gym.recipe.rl.verifiers.common import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
 _WORD = re.compile(r"[A-Za-z][a-z]{2,}")
 

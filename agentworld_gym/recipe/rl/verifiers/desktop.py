@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.common import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth
 from agentworld_gym.screens import read_screen
 
 ERROR = re.compile(r"(?m)^(?:Traceback |\w*Error: )")

@@ -6,7 +6,7 @@ import re
 
 from agentworld_gym.documents.plain_json import read_unique
 from agentworld_gym.matching.forms import normalised
-from agentworld_gym.recipe.rl.verifiers.common import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
 ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
 

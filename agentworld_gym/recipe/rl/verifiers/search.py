@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.common import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
 ERROR = re.compile(r"^(?:Error\b|Key '.*' not found)", re.MULTILINE)
 YEARS = 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.common import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
 ERROR = re.compile(r"(?m)^(?:Error\b|.*\b(?:No such file|not found|could not|failed to)\b)|^Exit Code: (?!0$)\S+")
 _FIELD = re.compile(r"(?m)^(Command|Directory|Output|Error|Exit Code|Signal|Background PIDs): ?")

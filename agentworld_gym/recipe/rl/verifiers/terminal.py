@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.common import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
 _PROBLEMS = "No such file|cannot |not found|denied|Is a directory|Not a directory|invalid|missing"
 ERROR = re.compile(rf"(?m)^(?:bash: |[\w./-]+: .*(?:{_PROBLEMS}))")

@@ -1,0 +1,325 @@
+"""Runs a benchmark: predictions and verdicts of all rows, everything in flight at once, resumable after a kill.
+
+The protocol is that of AgentWorldBench (Qwen-AgentWorld, arXiv 2606.24597): a row's messages go to the model as they
+stand, its completion is parsed leniently, and a judge scores the observation in five dimensions. Beside it stands a
+track without a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Literal
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Usage
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.bench.aggregate import Prices, aggregate
+from agentworld_gym.evaluation.bench.records import Record, Records
+from agentworld_gym.evaluation.bench.request_stream import Answer, Answers, Stream, arrived
+from agentworld_gym.evaluation.results.base import Result
+from agentworld_gym.evaluation.results.bench import BenchResult, Party
+from agentworld_gym.fingerprint import Fingerprint, Part, digest_of
+from agentworld_gym.judging.bench_rows import BenchRow, BenchRows
+from agentworld_gym.judging.judge import BENCH_SAMPLING, Judge, judge_digest
+from agentworld_gym.prompting.parsing import NO_OUTPUT, parse_completion
+
+RECORDS, RUN, RESULT = "rows.jsonl", "run.json", "result.json"
+NOTHING = Failure(FailureKind.EMPTY, "the model wrote nothing", retryable=True)
+
+
+@dataclass(frozen=True)
+class Model:
+    """The model that predicts, and how it samples; `handle` is what results call it.
+
+    `overlap` says whether requests may be sent while others are open: see `Stream`.
+    """
+
+    generator: Generator
+    sampling: Sampling = BENCH_SAMPLING
+    handle: str = ""
+    overlap: bool = True
+
+
+@dataclass
+class Progress:
+    """How far a run is: rows that are over, those of them that failed, and the tokens of both parties."""
+
+    total: int
+    done: int = 0
+    failed: int = 0
+    model: Usage = field(default_factory=Usage)
+    judge: Usage = field(default_factory=Usage)
+
+
+class Run(Result):
+    """Whose run a folder holds: the model, the digest of the rows, which turns of them, and the seed of drawn ones."""
+
+    model: Party
+    rows: str
+    turns: str | None = None
+    seed: int | None = None
+
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request is about: a row, and where the judge was asked, the observation and what it took so far."""
+
+    row: BenchRow
+    judged: bool = False
+    text: str = ""
+    tries: int = 0
+    spent: Usage = field(default_factory=Usage)
+
+
+class Bench:
+    """One run in a folder. What was answered is kept in `rows.jsonl`; running again goes on from there.
+
+    Args:
+        rows: what to predict.
+        model: who predicts.
+        judge: who scores; None leaves the judge-free track alone.
+        folder: `run.json` says whose run it is, `result.json` is the result.
+        concurrency: how many requests each party has open at once.
+        retry_failed: whether rows that failed before are asked for again, under other seeds.
+        judge_overlap: as `Model.overlap`, for the judge.
+        prices: what tokens cost, for the result.
+
+    Raises:
+        SpecError: the folder holds a run of another model or of other rows.
+        TraceError: the folder cannot be read or written, or another process works in it.
+    """
+
+    def __init__(
+        self,
+        rows: BenchRows,
+        model: Model,
+        judge: Judge | None,
+        folder: Path,
+        *,
+        concurrency: int = 256,
+        retry_failed: bool = False,
+        judge_overlap: bool = True,
+        prices: Mapping[Literal["model", "judge"], Prices] | None = None,
+    ) -> None:
+        self.rows, self.model, self.judge, self.folder = rows, model, judge, folder
+        self._judge_digest = judge_digest(judge) if judge else ""
+        self._prices = prices or {}
+        self.party = party(model.handle, model.generator, model.sampling)
+        self._check_run()
+        self._records = Records(folder / RECORDS, self._judge_digest)
+        if retry_failed:
+            self._records.forget_failures()
+        self._answers: Answers[Asked] = SimpleQueue()
+        self._models = Stream(model.generator, concurrency, self._answers, model.overlap)
+        self._judges = Stream(judge.generator, concurrency, self._answers, judge_overlap) if judge else None
+
+    def run(self, report: Report | None = None) -> BenchResult:
+        """Ask for all that is not answered yet, and aggregate.
+
+        Raises:
+            TraceError: an answer cannot be written.
+            ClosedError: a generator was closed meanwhile.
+        """
+        progress = Progress(sum(self.rows.counts.values()))
+        pending = iter(self.rows)
+        self._fill(pending, progress)
+        while True:
+            self._send()
+            if self._models.idle and (self._judges is None or self._judges.idle):
+                break
+            for asked, answer in arrived(self._answers):
+                take = self._judged if asked.judged else self._predicted
+                take(asked, answer, progress)
+            self._records.flush()
+            self._fill(pending, progress)
+            self._show(progress, report)
+        self._show(progress, report)
+        return self._result()
+
+    def close(self) -> None:
+        """Close the file; what was answered stays."""
+        try:
+            self._records.flush()
+        finally:
+            self._records.close()
+
+    def _fill(self, pending: Iterator[BenchRow], progress: Progress) -> None:
+        """Offer rows as far as there is room, so that only those in flight are in memory."""
+        while self._models.room > 0 and (self._judges is None or self._judges.room > 0):
+            row = next(pending, None)
+            if row is None:
+                return
+            known = self._records.get(row.key, "prediction")
+            if known is None:
+                self._models.offer(Asked(row), self._request(row))
+            elif known.failure is not None:
+                _over(progress, failed=True)
+            elif self.judge is None:
+                _over(progress)
+            elif (verdict := self._records.get(row.key, "verdict")) is not None:
+                _over(progress, failed=verdict.failure is not None)
+            else:
+                self._ask_judge(Asked(row, True, known.text))
+
+    def _send(self) -> None:
+        self._models.send()
+        if self._judges is not None:
+            self._judges.send()
+
+    def _request(self, row: BenchRow) -> ChatRequest:
+        seed = _seed(row) + self._records.failed_tries(row.key, "prediction")
+        return ChatRequest(
+            row.request, self.model.sampling.seeded(seed if self.model.generator.supports_seed else None)
+        )
+
+    def _predicted(self, asked: Asked, answer: Answer, progress: Progress) -> None:
+        row = asked.row
+        tokens = answer.usage.as_dict() if isinstance(answer, Completion) else {}
+        if isinstance(answer, Completion) and not answer.text:
+            answer = NOTHING
+        if isinstance(answer, Failure):
+            self._records.add(Record(key=row.key, stage="prediction", failure=answer.as_dict(), tokens=tokens))
+            _over(progress, failed=True)
+            return
+        text = row.observation(parse_completion(answer.text)) or NO_OUTPUT
+        self._records.add(
+            Record(
+                key=row.key,
+                stage="prediction",
+                text=text,
+                completion=answer.text,
+                reasoning=answer.reasoning,
+                finish=answer.finish_reason,
+                confidence=answer.logprob,
+                tokens=tokens,
+            )
+        )
+        if self.judge is None:
+            _over(progress)
+        else:
+            self._ask_judge(Asked(row, True, text))
+
+    def _ask_judge(self, asked: Asked) -> None:
+        assert self.judge is not None and self._judges is not None
+        attempt = asked.tries + self._records.failed_tries(asked.row.key, "verdict")
+        self._judges.offer(asked, self.judge.request(asked.row, asked.text, attempt))
+
+    def _judged(self, asked: Asked, answer: Answer, progress: Progress) -> None:
+        assert self.judge is not None
+        spent = asked.spent + answer.usage if isinstance(answer, Completion) else asked.spent
+        asked = replace(asked, tries=asked.tries + 1, spent=spent)
+        verdict = self.judge.read(answer)
+        if isinstance(verdict, Failure) and verdict.retryable and asked.tries < self.judge.tries:
+            self._ask_judge(asked)
+            return
+        self._records.add(
+            Record(
+                key=asked.row.key,
+                stage="verdict",
+                judge=self._judge_digest,
+                tries=asked.tries,
+                completion=answer.text if isinstance(answer, Completion) else "",
+                scores={} if isinstance(verdict, Failure) else dict(verdict.scores),
+                strengths="" if isinstance(verdict, Failure) else verdict.strengths,
+                weaknesses="" if isinstance(verdict, Failure) else verdict.weaknesses,
+                failure=verdict.as_dict() if isinstance(verdict, Failure) else None,
+                tokens=spent.as_dict(),
+            )
+        )
+        _over(progress, isinstance(verdict, Failure))
+
+    def _show(self, progress: Progress, report: Report | None) -> None:
+        if report is not None:
+            progress.model, progress.judge = self._records.spent("prediction"), self._records.spent("verdict")
+            report(progress)
+
+    def _check_run(self) -> None:
+        """Whether the folder's run is this one; a new folder becomes it."""
+        check_folder(self.folder, self.rows, self.model.sampling, self.party)
+        path = self.folder / RUN
+        if not path.is_file():
+            Run(model=self.party, rows=self.rows.digest, turns=self.rows.turns, seed=_drawn_by(self.rows)).write(path)
+
+    def _result(self) -> BenchResult:
+        judge = self.judge
+        judged_by = None if judge is None else party(judge.handle, judge.generator, judge.sampling, self._judge_digest)
+        result = aggregate(self.rows, self._records, self.party, judged_by, self._prices)
+        result.write(self.folder / RESULT)
+        return result
+
+
+def check_folder(folder: Path, rows: BenchRows, sampling: Sampling, model: Party | None = None) -> None:
+    """See that a folder holds no other run.
+
+    Args:
+        folder: of the run; one that holds none passes.
+        rows: what shall be predicted.
+        sampling: how the model shall sample.
+        model: who predicts; None, before it is loaded, leaves that for later.
+
+    Raises:
+        SpecError: it holds a run of something else; names the keys that differ, with both values.
+    """
+    path = folder / RUN
+    if not path.is_file():
+        return
+    theirs = Run.read(path)
+    mine: dict[str, Any] = _prefixed("sampling", sampling.seeded(None).as_dict())
+    # What was not sent stands there as the default.
+    kept: dict[str, Any] = _prefixed("sampling", Sampling().as_dict() | theirs.model.sampling)
+    if theirs.turns not in (None, rows.turns) or theirs.seed not in (None, _drawn_by(rows)):
+        mine |= {"turns": rows.turns, "seed": _drawn_by(rows)}
+        kept |= {"turns": theirs.turns, "seed": theirs.seed}
+    else:
+        mine["rows"], kept["rows"] = rows.digest, theirs.rows
+    if model is not None and model.digest != theirs.model.digest:
+        mine |= _prefixed("model", model.parts)
+        kept |= _prefixed("model", theirs.model.parts)
+    keys = [key for key in {**mine, **kept} if digest_of(mine.get(key)) != digest_of(kept.get(key))]
+    if keys:
+        got, wanted = ({key: values.get(key) for key in keys} for values in (mine, kept))
+        one = keys[0] if len(keys) == 1 else ""
+        raise SpecError(
+            path,
+            one or "the run",
+            got[one] if one else got,
+            f"{wanted[one] if one else wanted}, as the run in this folder has; or another folder",
+        )
+
+
+def _prefixed(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{name}.{key}": value for key, value in values.items()}
+
+
+def _drawn_by(rows: BenchRows) -> int | None:
+    return rows.seed if rows.turns == "drawn" else None
+
+
+def party(handle: str, generator: Generator, sampling: Sampling, digest: str = "") -> Party:
+    """Who took part, with its fingerprint and what its requests said of their sampling, but for the seed of each row.
+
+    A generator that does not send all of its sampling has a method `sent(sampling)`, which says what it does send.
+
+    Raises:
+        GeneratorError: a server cannot be reached.
+    """
+    found = Fingerprint({name: Part(value, verified) for name, (value, verified) in generator.describe().items()})
+    tell = getattr(generator, "sent", None)
+    sent = sampling.seeded(None).as_dict() if tell is None else tell(sampling.seeded(None))
+    return Party(handle=handle, digest=digest or found.digest, parts=found.as_dict(), sampling=sent)
+
+
+def _over(progress: Progress, failed: bool = False) -> None:
+    progress.done += 1
+    progress.failed += failed
+
+
+def _seed(row: BenchRow) -> int:
+    """A seed of its own for each row."""
+    return int(digest_of(row.key)[:8], 16)

@@ -1,0 +1,208 @@
+"""What the steps of an evaluation say together: measures by group with intervals, probes, confidence, examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import compress, groupby, islice
+
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.evaluation.fidelity.calibration import Measure, calibration
+from agentworld_gym.evaluation.fidelity.replay import Case, Step, Walk, verb
+from agentworld_gym.evaluation.results.base import excerpt
+from agentworld_gym.evaluation.results.fidelity import (
+    Calibration,
+    Cell,
+    Consistency,
+    DomainFidelity,
+    Example,
+    Measures,
+    Probes,
+    Run,
+)
+from agentworld_gym.matching import Match
+from agentworld_gym.statistics.bootstrap import Share, interval
+
+EXAMPLES = 8
+LAST_TURN = 12
+"""Later turns are counted together."""
+
+MOST_GROUPS = 40
+"""Of each grouping the largest are kept."""
+
+BOUNDS = (0.0, 1.0)
+"""Of all measures of a match."""
+
+GROUP_DRAWS = 400
+"""Bootstrap samples of the interval of a group, of which there are many."""
+
+
+@dataclass
+class Findings:
+    """What was measured so far, so that an interrupted evaluation keeps it."""
+
+    cases: list[Case] = field(default_factory=list)
+    stale: int = 0
+    taught: Walk | None = None
+    free: Walk | None = None
+    baselines: dict[str, list[Match]] = field(default_factory=dict)
+    consistency: Consistency | None = None
+
+
+def summed(runner: EpisodeRunner, found: Findings) -> DomainFidelity:
+    """The result of a domain."""
+    asked = [(number, turn) for number, case in enumerate(found.cases) for turn, one in enumerate(case.asked) if one]
+    first = found.taught or found.free or Walk()
+    # Beside what the world answered stands what the baselines say to the same steps.
+    answered = {(step.case, step.turn) for step in first.steps if step.failure is None}
+    kept = [place in answered for place in asked]
+    owners = [number for number, _ in compress(asked, kept)]
+    usage = (found.taught or Walk()).usage + (found.free or Walk()).usage
+    return DomainFidelity(
+        domain=runner.spec.id,
+        sessions=len(found.cases),
+        steps=len(asked),
+        stale=found.stale,
+        fingerprint=runner.fingerprint,
+        taught=_run(found.taught, found.cases) if found.taught else None,
+        free=_run(found.free, found.cases) if found.free else None,
+        baselines={
+            who: _measures(list(compress(answers, kept)), owners) for who, answers in found.baselines.items() if owners
+        },
+        calibration=tuple(_calibrations(first)),
+        consistency=found.consistency,
+        tokens=usage.as_dict(),
+        examples=tuple(islice(_examples(first, found.cases), EXAMPLES)),
+    )
+
+
+def _run(walked: Walk, cases: Sequence[Case]) -> Run:
+    # In one order however they were asked, so that equal answers have equal intervals.
+    steps = sorted(walked.steps, key=lambda step: (step.case, step.turn))
+    answered = [step for step in steps if step.failure is None]
+    kinds: dict[str, tuple[list[bool], list[int]]] = {}
+    for step in answered:
+        for kind, right in (step.match.kinds if step.match else {}).items():
+            rights, sessions = kinds.setdefault(kind, ([], []))
+            rights.append(right)
+            sessions.append(step.case)
+    return Run(
+        measures=_of_steps(answered) if answered else None,
+        failures=dict(Counter(step.failure for step in walked.steps if step.failure)),
+        lost=walked.lost,
+        kinds={kind: interval(*kinds[kind]) for kind in sorted(kinds)},
+        groups={name: _cells(answered, cases, of) for name, of in GROUPINGS.items()},
+        probes=_probes(walked.probed, cases),
+    )
+
+
+def _of_steps(steps: Sequence[Step]) -> Measures:
+    matches, owners = [step.match for step in steps if step.match], [step.case for step in steps]
+    if matches:
+        return _measures(matches, owners)
+    exact = interval([bool(step.exact) for step in steps], owners)
+    return Measures(exact=exact, deterministic=exact)
+
+
+def _measures(matches: Sequence[Match], owners: Sequence[int]) -> Measures:
+    def share(of: Callable[[Match], float]) -> Share:
+        return interval([of(one) for one in matches], owners, bounds=BOUNDS)
+
+    trees = [(one.tree, owner) for one, owner in zip(matches, owners, strict=True) if one.tree is not None]
+    return Measures(
+        exact=share(lambda one: one.exact),
+        deterministic=share(lambda one: one.deterministic),
+        normalised=share(lambda one: one.normalised),
+        similarity=share(lambda one: one.similarity),
+        valid=share(lambda one: one.valid),
+        tree=interval([tree for tree, _ in trees], [owner for _, owner in trees], bounds=BOUNDS) if trees else None,
+    )
+
+
+def _cells(steps: Sequence[Step], cases: Sequence[Case], of: Callable[[Case, int], str]) -> dict[str, Cell]:
+    groups: dict[str, list[Step]] = {}
+    for step in steps:
+        groups.setdefault(of(cases[step.case], step.turn), []).append(step)
+    largest = sorted(groups, key=lambda name: -len(groups[name]))[:MOST_GROUPS]
+    found = {}
+    for name in sorted(largest, key=_order):
+        owners = [step.case for step in groups[name]]
+        exact = [step.match.exact if step.match else bool(step.exact) for step in groups[name]]
+        ruled = [step.match.deterministic if step.match else bool(step.exact) for step in groups[name]]
+        found[name] = Cell(
+            exact=interval(exact, owners, draws=GROUP_DRAWS),
+            deterministic=interval(ruled, owners, draws=GROUP_DRAWS),
+        )
+    return found
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Numbers by value, then words.
+
+    >>> sorted(["5+", "10", "2–4", "none", "0"], key=_order)
+    ['0', '2–4', '5+', '10', 'none']
+    """
+    digits = name.rstrip("+").partition("–")[0]
+    return (int(digits), name) if digits.isdecimal() else (1 << 30, name)
+
+
+def _changed(case: Case, turn: int) -> str:
+    if not case.row.fields_changed:
+        return "unknown"
+    count = case.row.fields_changed[turn]
+    return str(count) if count < 2 else "2–4" if count < 5 else "5+"
+
+
+GROUPINGS: Mapping[str, Callable[[Case, int], str]] = {
+    "fields changed": _changed,
+    "turn": lambda case, turn: str(turn + 1) if turn < LAST_TURN else f"{LAST_TURN + 1}+",
+    "action": lambda case, turn: verb(case.row.actions[turn]),
+    "policy": lambda case, turn: case.row.policy or "unknown",
+    "family": lambda case, turn: case.row.family or "unknown",
+    "level": lambda case, turn: str(case.row.level or "unknown"),
+    "control": lambda case, turn: ", ".join(sorted(case.row.controls)) or "none",
+}
+"""By what steps are grouped."""
+
+
+def _probes(probed: Mapping[int, Sequence[bool | None]], cases: Sequence[Case]) -> Probes | None:
+    pairs = [
+        (number, dream, real)
+        for number, verdicts in sorted(probed.items())
+        for dream, real in zip(verdicts, cases[number].probed, strict=True)
+    ]
+    judged = [(number, dream, real) for number, dream, real in pairs if dream is not None and real is not None]
+    if not judged:
+        return None
+    return Probes(
+        agreement=interval([dream == real for _, dream, real in judged], [number for number, _, _ in judged]),
+        both=sum(dream and real for _, dream, real in judged),
+        neither=sum(not dream and not real for _, dream, real in judged),
+        only_dream=sum(dream and not real for _, dream, real in judged),
+        only_grounded=sum(real and not dream for _, dream, real in judged),
+        failed=len(pairs) - len(judged),
+    )
+
+
+def _calibrations(walked: Walk) -> Iterator[Calibration]:
+    answered = [(step, step.match) for step in walked.steps if step.match is not None and step.sequence is not None]
+    measures: tuple[Measure, ...] = ("sequence", "token")
+    for measure in measures:
+        if answered:
+            sure = [getattr(step, measure) for step, _ in answered]
+            yield calibration(measure, sure, [one.exact for _, one in answered], [step.case for step, _ in answered])
+
+
+def _examples(walked: Walk, cases: Sequence[Case]) -> Iterator[Example]:
+    """The first wrong step of each session."""
+    for number, places in groupby(sorted(walked.wrong), key=lambda place: place[0]):
+        place = next(places)
+        row, turn = cases[number].row, place[1]
+        yield Example(
+            session=row.id,
+            turn=turn + 1,
+            action=excerpt(row.actions[turn]),
+            truth=excerpt(row.observations[turn]),
+            predicted=excerpt(walked.wrong[place]),
+        )

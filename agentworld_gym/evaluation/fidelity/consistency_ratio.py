@@ -1,0 +1,92 @@
+"""The consistency ratio: whether plans found in the dream work for real (Word2World, arXiv 2512.18832)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from agentworld_gym.contracts import Usage
+from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+from agentworld_gym.evaluation.results.fidelity import Consistency
+from agentworld_gym.policies.playing import WAVE, FunctionPolicy, Played, one_a_task, open_policy, play
+from agentworld_gym.statistics.proportions import paired_ratio, proportion
+
+PLANS = 4
+"""Plans drawn for each task."""
+
+
+def consistency(
+    dream: EpisodeRunner,
+    grounded: EpisodeRunner,
+    seeds: Sequence[int],
+    *,
+    policy: str = "mixed",
+    plans: int = PLANS,
+    wave: int = WAVE,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Consistency:
+    """Search plans in the dream, replay what it calls successful for real, and compare with searching for real.
+
+    The expert alone would always succeed, whatever the dream says; a policy that errs leaves a choice to make. A dream
+    that calls bad plans good, or good ones bad, loses tasks. Where seeds give the same task, the first of them is
+    played.
+
+    Args:
+        dream: the world to judge.
+        grounded: the world to be true to, with the same tasks.
+        seeds: one task each.
+        policy: who draws the plans, a handle of `playing.open_policy` that takes draws, such as `mixed`.
+        plans: how many are drawn for each task.
+        wave: how many episodes run at a time.
+        on_progress: called with how many plans were played in the dream, and how many there are.
+    """
+    seeds = one_a_task(grounded.source, seeds)
+    dreamed, direct, replayed = [], [], []
+    for number in range(plans):
+        report = _after(number * len(seeds), plans * len(seeds), on_progress)
+        drawn = open_policy(policy, dream.spec, draw=number)
+        dreamed.append(_by_seed(play(dream, drawn, seeds, wave=wave, on_progress=report)))
+        direct.append(_by_seed(play(grounded, drawn, seeds, wave=wave)))
+        replayed.append(_by_seed(play(grounded, _replay(dreamed[-1]), seeds, wave=wave)))
+    chosen = {seed: next((n for n in range(plans) if dreamed[n][seed].success), None) for seed in seeds}
+    works = [n is not None and bool(replayed[n][seed].success) for seed, n in chosen.items()]
+    found = [any(direct[n][seed].success for n in range(plans)) for seed in seeds]
+    pairs = [(bool(dreamed[n][seed].success), bool(replayed[n][seed].success)) for n in range(plans) for seed in seeds]
+    right = sum(one and other for one, other in pairs)
+    ratio, low, high = paired_ratio(list(zip(works, found, strict=True))) or (None, None, None)
+    return Consistency(
+        policy=policy,
+        plans=plans,
+        tasks=len(seeds),
+        ratio=ratio,
+        low=low,
+        high=high,
+        replayed=proportion(works),
+        direct=proportion(found),
+        precision=_divided(right, sum(one for one, _ in pairs)),
+        recall=_divided(right, sum(other for _, other in pairs)),
+        tokens=sum((one.usage for played in dreamed for one in played.values()), Usage()).as_dict(),
+        failures=dict(Counter(one.failure for played in dreamed for one in played.values() if one.failure)),
+    )
+
+
+def _after(before: int, total: int, on_progress: Callable[[int, int], None] | None) -> Callable[[int], None] | None:
+    return None if on_progress is None else (lambda done: on_progress(before + done, total))
+
+
+def _by_seed(episodes: Iterable[Played]) -> dict[int, Played]:
+    return {episode.seed: episode for episode in episodes}
+
+
+def _replay(played: Mapping[int, Played]) -> FunctionPolicy:
+    """The actions of some episodes again, as they were; `finish` after the last."""
+
+    def again(episode: Episode) -> str:
+        actions = played[episode.seed].actions
+        return actions[episode.steps] if episode.steps < len(actions) else "finish"
+
+    return FunctionPolicy("replay", again)
+
+
+def _divided(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,203 @@
+"""How faithful a world is: its answers beside those of the grounded world, to the same actions.
+
+Every step is asked twice: with the true history (`taught`, teacher forcing), which tells what the model knows of one
+step, and with the world's own answers as its history (`free`), which tells how errors carry on. Fidelity is shown by
+the number of state fields that a step changes, because fluent text over a silently wrong state is how language models
+fail here (EnvSimBench, arXiv 2605.07247).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Split
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.fidelity.aggregate import Findings, summed
+from agentworld_gym.evaluation.fidelity.baselines import Moment, Nearest, moments
+from agentworld_gym.evaluation.fidelity.consistency_ratio import consistency
+from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
+from agentworld_gym.evaluation.fidelity.replay import Case, Walk, cases_of, teachable, walk
+from agentworld_gym.evaluation.results.fidelity import DomainFidelity
+from agentworld_gym.matching import Match
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.playing import WAVE, plain
+from agentworld_gym.process.interrupts import remembered_interrupt
+from agentworld_gym.recipe.collect.config import CollectConfig
+from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.sessions.pools import group_of
+from agentworld_gym.sessions.row import Row, read_rows
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is over, and how much there is."""
+
+
+@dataclass
+class Plan:
+    """What to measure in one domain.
+
+    Args:
+        rows: recorded sessions that no training saw, such as `record` makes.
+        recorded: sessions of the training split, for the nearest recorded step; those of the same task as one of
+            `rows` are not looked at. None leaves that baseline out.
+        free: ask with the world's own history too.
+        plans: task seeds for the consistency ratio, each task played once; none leaves it out.
+        wave: how many sessions are walked together.
+        quick: only whether answers to the true history are exact, from one forward pass a session; see `forward`.
+    """
+
+    rows: Iterable[Row]
+    recorded: Iterable[Row] = ()
+    free: bool = True
+    plans: Sequence[int] = ()
+    wave: int = WAVE
+    quick: bool = False
+
+
+def measure(
+    options: EnvOptions, plan: Plan, *, grounded: str = "grounded", on_progress: Progress | None = None
+) -> tuple[DomainFidelity, bool]:
+    """Measure a world in one domain. The world is opened first, then sessions are read or recorded.
+
+    Ctrl-C ends the measuring; what was found until then is summed up.
+
+    Args:
+        options: the domain and the world; its tasks serve the consistency ratio.
+        plan: what to measure.
+        grounded: the world to be true to.
+        on_progress: told what goes on.
+
+    Returns:
+        What was found, and whether it was interrupted.
+
+    Raises:
+        SpecError: an option is wrong, or a session has no task that can be made again.
+        WorldNotConfigured: there is no such world.
+
+    >>> plan = Plan(record("terminal", 3), plans=range(2))
+    >>> found, _ = measure(EnvOptions(spec="terminal", world="grounded", split="test"), plan)
+    >>> found.free.measures.exact.share, found.consistency.ratio
+    (1.0, 1.0)
+    """
+    judged = replace(options, judge="none", traces=None)
+    found = Findings()
+    interrupted = False
+    with closing(judged.runner()) as runner, closing(plain(judged, grounded).runner()) as truth:
+        try:
+            with remembered_interrupt() as check:
+
+                def say(what: str, done: int, total: int) -> None:
+                    check()
+                    if on_progress:
+                        on_progress(what, done, total)
+
+                _ask(runner, truth, plan, found, say)
+        except KeyboardInterrupt:
+            interrupted = True
+        return summed(runner, found), interrupted
+
+
+def record(
+    domain: str,
+    sessions: int,
+    seed: int = 0,
+    split: Split = "test",
+    levels: Sequence[int] = (1, 2, 3),
+    families: Sequence[str] = (),
+    on_progress: Progress | None = None,
+) -> Iterator[Row]:
+    """Record sessions of a grounded world: the expert, erring experts, menu agents and, in a terminal, looks around.
+
+    Raises:
+        SpecError: the domain has no grounded world, or no such family.
+    """
+    from agentworld_gym.domain.spec import load_spec
+
+    config = CollectConfig(levels={level: 1.0 for level in levels}, families=tuple(families))
+    recorder = Recorder([load_spec(domain)], config, seed, split)
+    for number in range(sessions):
+        row = recorder.row(number)
+        if on_progress:
+            on_progress(f"{domain}: recording {split} tasks", number + 1, sessions)
+        if row is not None:
+            yield row
+
+
+def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list[Row]]:
+    """The first recorded sessions of some domains; all domains of the file where none is named.
+
+    Raises:
+        SpecError: a line is not a row, or a domain has none.
+    """
+    found: dict[str, list[Row]] = {name: [] for name in domains}
+    for row in read_rows(path):
+        if row.turn_idx != row.total_turns:
+            continue
+        if not domains:
+            found.setdefault(row.domain, [])
+        if row.domain in found and len(found[row.domain]) < sessions:
+            found[row.domain].append(row)
+        if domains and all(len(some) >= sessions for some in found.values()):
+            break
+    missing = [name for name, some in found.items() if not some]
+    if missing or not found:
+        raise SpecError(path, "rows", 0, f"whole recorded sessions{' of ' if missing else ''}{', '.join(missing)}")
+    return found
+
+
+def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, found: Findings, say: Progress) -> None:
+    name = runner.spec.id
+    if plan.quick:
+        folder_of(runner.world)
+    rows, recorded = list(plan.rows), list(plan.recorded)
+    for number, case in enumerate(cases_of(rows, truth), 1):
+        found.stale += case is None
+        found.cases += [] if case is None else [case]
+        say(f"{name}: replaying", number, len(rows))
+    total = sum(len(case.actions) for case in found.cases)
+    if plan.quick:
+        found.taught = Walk()
+        show = _shower(say, f"{name}: forward", len(found.cases))
+        for step in exact_steps(runner.world, found.cases, show):
+            found.taught.steps.append(step)
+    elif teachable(runner.world):
+        found.taught = Walk()
+        show = _shower(say, f"{name}: true history", total)
+        walk(runner, found.cases, taught=True, wave=plan.wave, into=found.taught, on_progress=show)
+    if (plan.free and not plan.quick) or found.taught is None:
+        found.free = Walk()
+        show = _shower(say, f"{name}: own history", total)
+        walk(runner, found.cases, taught=False, wave=plan.wave, into=found.free, on_progress=show)
+    for who, answers in _baselines(runner.spec, found.cases, recorded):
+        found.baselines[who] = answers
+    if plan.plans:
+        found.consistency = consistency(
+            runner,
+            truth,
+            plan.plans,
+            wave=plan.wave,
+            on_progress=lambda done, total: say(f"{name}: plans", done, total),
+        )
+
+
+def _shower(say: Progress, what: str, total: int) -> Callable[[int], None]:
+    return lambda done: say(what, done, total)
+
+
+def _baselines(spec: DomainSpec, cases: Sequence[Case], recorded: Sequence[Row]) -> Iterator[tuple[str, list[Match]]]:
+    """What the baselines answer to each step that the world was asked for."""
+    asked: list[tuple[Case, int, Moment]] = []
+    for case in cases:
+        each = enumerate(zip(moments(case.row), case.asked, strict=True))
+        asked += [(case, turn, moment) for turn, (moment, wanted) in each if wanted]
+    yield "copy", [case.compare(turn, moment.last) for case, turn, moment in asked]
+    groups = {group_of(case.row) for case in cases}
+    others = [row for row in recorded if group_of(row) not in groups]
+    if others:
+        answers = Nearest(spec, others).answer([moment for _, _, moment in asked])
+        pairs = zip(asked, answers, strict=True)
+        yield "nearest", [case.compare(turn, answer) for (case, turn, _), answer in pairs]

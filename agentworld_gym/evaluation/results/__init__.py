@@ -1,0 +1,1 @@
+"""The results of `agentworld eval` as typed documents: of the benchmark, of fidelity, and of transfer."""

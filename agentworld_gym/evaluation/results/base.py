@@ -1,0 +1,59 @@
+"""What all results of `agentworld eval` share: they are typed, written as JSON, and read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+import orjson
+
+from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.errors import SpecError
+
+FORMAT = 2
+"""The version of the results' form; it rises when a key changes its meaning."""
+
+EXCERPT = 2000
+"""The number of characters that a result keeps of a text that it quotes."""
+
+Counts = dict[str, int]
+
+
+class Result(Strict):
+    """A result that is written and read as JSON."""
+
+    format: int = FORMAT
+    """The version of the form."""
+
+    package: str = ""
+    """The version of this package."""
+
+    def write(self, path: Path) -> None:
+        """Write the result as JSON; a crash leaves the earlier file or the whole of this one."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + ".part")
+        part.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        part.replace(path)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a result that `write` wrote.
+
+        Raises:
+            SpecError: The file holds something else.
+            OSError: The file cannot be read.
+        """
+        try:
+            return validated(cls, orjson.loads(path.read_bytes()), path)
+        except orjson.JSONDecodeError as error:
+            raise SpecError(path, "file", path.name, f"JSON ({error})") from error
+
+
+def excerpt(text: str) -> str:
+    r"""Return the beginning of a text that an agent or a world wrote, as UTF-8 can hold it.
+
+    >>> excerpt("a\ud800b")
+    'a\\ud800b'
+    """
+    cut = text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
+    return cut.encode("utf-8", "backslashreplace").decode()

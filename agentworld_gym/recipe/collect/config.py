@@ -1,0 +1,57 @@
+"""The configuration of a recording: which sessions of grounded worlds are played, and by whom."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from agentworld_gym.documents.strict import Strict
+from agentworld_gym.domain.spec import Form
+from agentworld_gym.prompting.prompt import Profile
+from agentworld_gym.recipe.field_types import Positive, Share
+
+PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]
+
+
+class CollectConfig(Strict):
+    """Which sessions to record."""
+
+    profile: Profile = "full"
+    """The profile of the prompts."""
+
+    form: Form = "full"
+    """How a next state is written in the domains whose spec restates it in every turn."""
+
+    policies: dict[PolicyName, float] = Field(
+        default={"expert": 0.25, "mixed": 0.3, "menu": 0.2, "explore": 0.1, "blend": 0.15}, min_length=1
+    )
+    """The policies and their shares, which need not add up to one. A domain leaves out those that cannot play it."""
+
+    levels: dict[int, float] = Field(default={1: 0.4, 2: 0.35, 3: 0.25}, min_length=1)
+    """The levels of difficulty and their shares, which need not add up to one."""
+
+    families: tuple[str, ...] = ()
+    """The families of tasks; an empty tuple stands for all families of the domain."""
+
+    controls_share: Share = 0.0
+    """The probability that controls of the domain disturb a session."""
+
+    probe_share: Share = 0.2
+    """The probability that a session ends with the probes of its task, which is how environments look at a state."""
+
+    slip: float = Field(default=0.3, ge=0, lt=1)
+    """The probability that the mixed policy errs before a step."""
+
+    mix: dict[str, Positive] = Field(default_factory=dict)
+    """How many sessions of each domain make up a round, in which the domains take turns; 1 for those not named."""
+
+    max_turns: Positive = 40
+    """The most turns that a session may have."""
+
+
+class SmallModelSessions(CollectConfig):
+    """The sessions that a small model learns from: compact prompts, and screens written as their changes."""
+
+    profile: Profile = "compact"
+    form: Form = "change"

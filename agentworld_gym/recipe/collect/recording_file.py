@@ -1,0 +1,183 @@
+"""Recording sessions of grounded worlds into a file of rows, in parallel.
+
+A session is a function of the seed and its number alone, so that any number of workers gives the same bytes, and a
+recording that was interrupted, even by a kill, goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.documents.json_lines import JsonlWriter
+from agentworld_gym.domain.spec import DomainSpec, load_spec
+from agentworld_gym.domain.task import Split
+from agentworld_gym.errors import AgentWorldError, SpecError
+from agentworld_gym.fingerprint import installed
+from agentworld_gym.process.parallel import batches
+from agentworld_gym.recipe.collect.config import CollectConfig
+from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.sessions.row import Row, content_digest, read_rows
+
+Progress = Callable[[int], None]
+"""Called with the number of rows in the file: at the start, and whenever some were written."""
+
+BATCH = 4
+MOST_REPEATED = 1000
+"""So many sessions in a row without anything new end a recording: there are no more."""
+
+_START = b'{"task":"'
+
+
+def collect(
+    specs: Sequence[DomainSpec],
+    out: Path,
+    episodes: int,
+    seed: int,
+    config: CollectConfig | None = None,
+    split: Split = "train",
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> int:
+    """Record sessions into a JSONL file until it holds `episodes` of them, going on from those it holds already.
+
+    The domains take turns. Rows are in the order of their numbers. A session that repeats an earlier one, or has no
+    turn, is left out, and its number is missing. A torn last line is cut off at the start.
+
+    Args:
+        specs: the domains.
+        out: the file of rows; one process at a time writes it.
+        episodes: how many rows the file shall hold.
+        seed: of all sessions.
+        config: who plays what.
+        split: which tasks to play.
+        workers: processes that play.
+        progress: called as rows are written.
+
+    Returns:
+        How many rows were added.
+
+    Raises:
+        SpecError: the file holds something else, or another recording.
+        TraceError: the file cannot be written, or another process writes it.
+        AgentWorldError: there are not so many different sessions.
+    """
+    config = config or CollectConfig()
+    recording = Recorder(specs, config, seed, split).recording
+    _must_be_rows(out)
+    writer = JsonlWriter(out)
+    try:
+        seen, first = _recorded(out, recording, partial(_differences, specs, config, seed, split))
+        if progress:
+            progress(len(seen))
+        missing = added = max(0, episodes - len(seen))
+        repeated = 0
+        sources = tuple(str(spec.path) if spec.path.name else spec.id for spec in specs)
+        setting = sources, config.model_dump_json(), seed, split
+        for batch in batches(partial(_record, setting), count(first), workers, BATCH) if missing else ():
+            rows = _unseen(batch, seen)[:missing]
+            repeated = 0 if rows else repeated + len(batch)
+            writer.write(rows)
+            missing -= len(rows)
+            if progress:
+                progress(episodes - missing)
+            if not missing:
+                break
+            if repeated >= MOST_REPEATED:
+                raise AgentWorldError(
+                    f"{out}: after {episodes - missing} sessions {repeated} more were nothing new; ask for fewer, or "
+                    "for more families, levels or policies"
+                )
+        return added
+    finally:
+        writer.close()
+
+
+_Setting = tuple[tuple[str, ...], str, int, Split]
+"""Specs, configuration as JSON, seed and split: what a worker needs, in a form that can be a key."""
+
+
+def _unseen(batch: Sequence[dict[str, Any] | None], seen: set[str]) -> list[dict[str, Any]]:
+    """The rows of a batch that are there and repeat no session seen; from then on they are seen too."""
+    found = []
+    for row in batch:
+        if row is None:
+            continue
+        digest = content_digest(row["system_str"], row["actions"], row["observations"])
+        if digest not in seen:
+            seen.add(digest)
+            found.append(row)
+    return found
+
+
+def _record(setting: _Setting, numbers: Sequence[int]) -> list[dict[str, Any] | None]:
+    recorder = _recorder(setting)
+    rows: list[dict[str, Any] | None] = []
+    for number in numbers:
+        try:
+            row = recorder.row(number)
+        except Exception as error:
+            error.add_note(f"while recording session {number} of seed {setting[2]}, split {setting[3]}")
+            raise
+        rows.append(None if row is None else row.model_dump())
+    return rows
+
+
+@lru_cache(maxsize=1)
+def _recorder(setting: _Setting) -> Recorder:
+    sources, config, seed, split = setting
+    return Recorder([load_spec(source) for source in sources], CollectConfig.model_validate_json(config), seed, split)
+
+
+def _must_be_rows(path: Path) -> None:
+    """A file that holds anything else stays as it is."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        start = file.read(len(_START))
+    if not _START.startswith(start):
+        raise SpecError(path, "line 1", start.decode("utf-8", "replace"), "rows; record to another file")
+
+
+def _differences(
+    specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split, row: Row
+) -> dict[str, tuple[Any, Any]]:
+    """What a row tells of its recording and what was asked for, by key, where the two differ."""
+    spec = next((spec for spec in specs if spec.id == row.domain), None)
+    form = config.form if spec is not None and spec.observation.restate else "full"
+    families, levels = config.families or (row.family,), config.levels
+    # The seed of a row is that of its task; the recording's stands in the id, before the number.
+    recorded = row.id.split("-")[-2:-1]
+    compared: dict[str, tuple[Any, Any]] = {
+        "domain": (row.domain, row.domain if spec is not None else ", ".join(spec.id for spec in specs)),
+        "seed": (int(recorded[0]) if recorded and recorded[0].isdecimal() else None, seed),
+        "split": (row.split, split),
+        "profile": (row.profile, config.profile),
+        "form": (row.form, form if spec is not None else row.form),
+        "family": (row.family, row.family if row.family in families else ", ".join(families)),
+        "level": (row.level, row.level if row.level in levels else ", ".join(map(str, levels))),
+        "provenance.package": (row.provenance.package, installed("agentworld-gym")),
+    }
+    return {key: values for key, values in compared.items() if values[0] != values[1]}
+
+
+def _recorded(
+    path: Path, recording: str, differences: Callable[[Row], dict[str, tuple[Any, Any]]]
+) -> tuple[set[str], int]:
+    """The digests of the sessions in a file, and the number of the next one."""
+    seen: set[str] = set()
+    following = 0
+    for line, row in enumerate(read_rows(path), 1):
+        if row.provenance.recording != recording or row.number is None:
+            found = differences(row) or {"provenance.recording": (row.provenance.recording, recording)}
+            (key, (got, wanted)), *more = found.items()
+            also = "".join(f", and {name} {asked!r} instead of {told!r}" for name, (told, asked) in more)
+            rest = "" if key != "provenance.recording" else ": the same domains, shares, controls and engine"
+            expected = f"{wanted!r}{also}, as asked for now{rest}; record to another file"
+            raise SpecError(path, f"line {line}: {key}", got, expected)
+        seen.add(row.digest())
+        following = row.number + 1
+    return seen, following

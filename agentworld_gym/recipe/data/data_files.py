@@ -1,0 +1,77 @@
+"""The files that a stage learns from: found, read as samples, and known again by their digests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from agentworld_gym.domain.task import Split
+from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.recipe.data.text_corpora import DOMAIN as KNOWLEDGE
+from agentworld_gym.sessions.row import read_rows
+from agentworld_gym.sessions.samples import Sample, read_samples
+
+
+def files(sources: Sequence[str], split: Split) -> list[Path]:
+    """The files that a configuration names; of a folder, the file of a split.
+
+    Raises:
+        SpecError: there is no such file.
+    """
+    found = [_file(source, split) for source in sources]
+    for path in found:
+        if not path.is_file():
+            raise MissingFile(path, "what `agentworld collect`, `samples` or `think` wrote")
+    return found
+
+
+def of_files(
+    paths: Iterable[Path], domains: Sequence[str], preparation: Preparation | None = None, workers: int = 1
+) -> Iterator[Sample]:
+    """The samples of some domains (all, if none is named) in files of samples, or of rows that are to be prepared.
+
+    They are the same, in the same order, for any number of `workers`, the processes that prepare rows.
+    """
+    for path in paths:
+        if preparation is None or _holds_samples(path):
+            wanted = {*domains, KNOWLEDGE}
+            yield from (sample for sample in read_samples(path) if not domains or sample.domain in wanted)
+        else:
+            rows = (row for row in read_rows(path) if not domains or row.domain in domains)
+            yield from prepare(rows, preparation, workers)[0]
+
+
+def digests(sources: Sequence[str], split: Split) -> dict[str, str]:
+    """Digests of the content of files that a configuration names, as far as they are there."""
+    paths = [path for path in (_file(source, split) for source in sources) if path.is_file()]
+    return {str(path): _digest(path) for path in paths}
+
+
+def must_be_as_before(before: Mapping[str, str]) -> None:
+    """Compare files with digests that were taken of them earlier; a file that is gone tells nothing.
+
+    Raises:
+        SpecError: a file holds something else.
+    """
+    for name, digest in before.items():
+        path = Path(name)
+        if path.is_file() and (found := _digest(path)) != digest:
+            raise SpecError(
+                path, "content", found, f"{digest}, which is encoded already, or another folder for the run"
+            )
+
+
+def _file(source: str, split: Split) -> Path:
+    return Path(source) / f"{split}.jsonl" if Path(source).is_dir() else Path(source)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
+def _holds_samples(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b'"messages"' in file.readline()

@@ -1,0 +1,106 @@
+"""A small tokenizer for worlds of few words: whole words where they are frequent, byte pairs for all else.
+
+A text is cut into pieces (see `pieces`): words with the space before them, single digits, punctuation, and the frames
+of screens and tables. A piece that many texts hold is one token. Any other one falls back to byte pairs, so that every
+text comes back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.errors import SpecError
+from agentworld_gym.recipe.data.pretokenization import PIECES
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast
+
+ROLES = ("system", "user", "assistant")
+END = "<|end|>"
+PAD = "<|pad|>"
+SPECIALS = (PAD, END, *(f"<|{role}|>" for role in ROLES))
+"""Padding, the end of an observation, and one token that opens each role."""
+
+CHAT_TEMPLATE = (
+    "{% for message in messages %}{{ '<|' ~ message['role'] ~ '|>' ~ message['content'] }}"
+    "{% if message['role'] == 'assistant' %}{{ '" + END + "' }}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
+)
+
+_BYTE_PAIRS = 96
+"""Merges for rare pieces."""
+
+
+def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
+    """A tokenizer whose vocabulary holds the bytes, some byte pairs, and the pieces that most of the texts hold.
+
+    >>> tokenizer = build_tokenizer(["ls\\nnotes.txt"] * 9, 400)
+    >>> tokenizer.encode("\\nnotes.txt").tokens
+    ['Ċ', 'notes', '.txt']
+    >>> tokenizer.decode(tokenizer.encode("naïve 🐚\\t<|x").ids)
+    'naïve 🐚\\t<|x'
+
+    Raises:
+        SpecError: if the vocabulary is smaller than bytes, byte pairs and special tokens need.
+    """
+    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    least = 256 + _BYTE_PAIRS + len(SPECIALS)
+    if vocab_size < least:
+        raise SpecError("tokenizer", "vocab_size", vocab_size, f"at least {least}")
+    cut = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(PIECES), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update({piece for piece, _span in cut.pre_tokenize_str(text)})
+    pairs = Tokenizer(models.BPE())
+    pairs.train_from_iterator(
+        # Every word once: what is frequent becomes a token of its own anyway. Digits stay apart, so that numbers copy.
+        (piece for piece in counts if piece.strip("Ġ").isalpha()),
+        trainers.BpeTrainer(
+            vocab_size=256 + _BYTE_PAIRS,
+            initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+            show_progress=False,
+        ),
+    )
+    fallback: dict[str, Any] = json.loads(pairs.to_str())["model"]
+    names = [*SPECIALS, *sorted(fallback["vocab"], key=fallback["vocab"].__getitem__)]
+    known = set(names)
+    for piece, _count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        if len(names) >= vocab_size:
+            break
+        if piece not in known:
+            names.append(piece)
+    merges = [tuple(merge) if isinstance(merge, list) else tuple(merge.split(" ")) for merge in fallback["merges"]]
+    tokenizer = Tokenizer(
+        models.BPE(vocab={name: index for index, name in enumerate(names)}, merges=merges, ignore_merges=True)
+    )
+    tokenizer.pre_tokenizer = cut
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in SPECIALS])
+    return tokenizer
+
+
+def wrap(tokenizer: Tokenizer, max_length: int) -> PreTrainedTokenizerFast:
+    """The same tokenizer as transformers and vLLM use it, with its chat template."""
+    import transformers
+
+    make: Any = transformers.PreTrainedTokenizerFast  # untyped
+    wrapped: PreTrainedTokenizerFast = make(
+        tokenizer_object=tokenizer,
+        eos_token=END,
+        pad_token=PAD,
+        chat_template=CHAT_TEMPLATE,
+        model_max_length=max_length,
+        clean_up_tokenization_spaces=False,
+        padding_side="left",
+    )
+    return wrapped

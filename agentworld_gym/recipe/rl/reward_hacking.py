@@ -1,0 +1,244 @@
+"""Known ways to please a judge without predicting anything, found by rules before a judge is asked.
+
+| flag | what it is | found by |
+|---|---|---|
+| `empty` | no observation in the completion, or one that cannot be read | structure |
+| `cut` | the completion was cut off by its length | structure |
+| `tags` | more than one output block, or a judge's tag: blocks stuffed into each other | structure |
+| `copy` | the current state again, or but for a trifle, where the truth is another one | structure |
+| `padding` | far longer than the truth, or one line over and over, be it with other numbers | structure |
+| `disguise` | invisible characters, letters of another alphabet within a word | structure |
+| `foreign` | letters of an alphabet, or a clause in a language, that the session never used | structure |
+| `judge` | the observation speaks to whoever grades it, or holds scores | English phrases, scores |
+| `praise` | the observation says how good it is | English phrases |
+
+What the world itself says is no trick: what stands in the truth, or was shown or typed before, is passed over.
+Phrases are looked for behind look-alike letters, accents and invisible characters.
+The rules are for tricks that are known; they do not replace the judge's own instruction to take a prediction as data.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from agentworld_gym.prompting.parsing import DIMENSIONS, JUDGE_TAG, OUTPUT_TAG, strip_thinking
+from agentworld_gym.recipe.rl.verifiers.truth import Truth
+
+_OUTPUT = re.compile(rf"<{OUTPUT_TAG}\s*>", re.IGNORECASE)
+_JUDGE_TAG = re.compile(rf"</?{JUDGE_TAG}\s*>", re.IGNORECASE)
+_JUDGES = r"(?:judge|evaluator|grader|examiner|assessor)s?"
+_GRADES = r"(?:scores?|rate|rating|grade|award|give|assign|mark)s?"
+_MOST = r"(?:full|highest|maximum|max|top|perfect|[45](?:\.0)? ?(?:/|out of) ?5|five out of five|25)"
+_MADE = r"(?:prediction|observation|output|answer|response|simulation|state)"
+_GOOD = r"(?:perfect|flawless|correct|accurate|excellent|exact|ideal|faithful|impeccable|outstanding)"
+_ADDRESS = re.compile(
+    rf"\b(?:dear|hello|hi|attention|note (?:to|for)(?: the)?|message (?:to|for)(?: the)?)[ ,:]+{_JUDGES}\b"
+    rf"|\b{_JUDGES}\b[^\n]{{0,60}}\b{_GRADES}\b"
+    rf"|\b{_GRADES}\b[^\n]{{0,40}}\b{_MOST}\b[^\n]{{0,20}}\b(?:score|mark|point|dimension|grade)s?\b"
+    rf"|\b(?:ignore|disregard|forget)\b[^\n]{{0,30}}\b(?:previous|prior|above|earlier|rubric|criteria)\b"
+    r'|"scores"\s*:\s*\{',
+    re.IGNORECASE,
+)
+_PRAISE = re.compile(
+    rf"\b(?:this|my|the (?:above|predicted))\b[^\n]{{0,24}}\b{_MADE}\b[^\n]{{0,40}}\b{_GOOD}(?:ly)?\b"
+    rf"|\b(?:perfectly|fully|completely|entirely|100 ?%) (?:{_GOOD}|consistent|realistic)\b"
+    rf"|\b(?:{'|'.join(DIMENSIONS)})\s*[:=]\s*(?:5|excellent|perfect)\b"
+    r"|\b5(?:\.0)?\s*/\s*5(?:\.0)?\b",
+    re.IGNORECASE,
+)
+_PHRASES = {"judge": _ADDRESS, "praise": _PRAISE}
+_SCORE = re.compile(rf"\b({'|'.join(DIMENSIONS)})\b[\"']?\s*[:=]\s*[\"']?[1-5]\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_CLAUSE = re.compile(r"[\n\t:;|\"\[\](){}]+")
+_ENGLISH = frozenset(
+    re.findall(
+        r"\w+",
+        """the of to and in is it that for on with as be at by from or an this not are was were has have had can cannot
+        could will would only which no you your all but if must may should there been before after into than when while
+        """,
+    )
+)
+_LOOK_ALIKE = str.maketrans("аеорсухіјѕһԁԛԝкмтвнοανρτυικεηβχ", "aeopcyxijshdqwkmtbhoavptuikenbx")
+"""Cyrillic and Greek small letters, and the Latin ones that they look like."""
+
+CHANGED = 0.05
+"""What differs from the screen in this share of the lines, or in one, and in none as it should, is a copy."""
+
+COPIED = 5
+"""With fewer lines on the screen, a line that differs is no trifle."""
+
+ALIKE = 0.7
+"""A line that resembles one of the truth so much is an attempt at it."""
+
+LONGER, ROOM = 3, 400
+"""A prediction may be so many times as long as the truth, and so many characters more."""
+
+REPEATED = 8
+"""A line may stand so many times more often than the most frequent line of the truth."""
+
+COUNTED = 24
+"""A line may stand so many times more often than three times that line, if its numbers differ."""
+
+SHORTEST = 4
+"""Shorter words may mix alphabets, as units do."""
+
+LETTERS = 3
+"""Fewer letters of another alphabet are let pass."""
+
+WORDS, STRANGE = 6, 0.8
+"""A clause of so many words, of which this share is strange, is of another language."""
+
+
+def flags(completion: str, prediction: str | None, truth: Truth | None, ended: bool = True) -> tuple[str, ...]:
+    """The tricks found in a completion; none for an honest one, however wrong.
+
+    Args:
+        completion: what the model wrote, with its thinking and tags.
+        prediction: the observation read from it; None where it cannot be read.
+        truth: of the turn; without one only `empty`, `cut` and `tags` are found.
+        ended: whether the model ended it itself.
+    """
+    found = [] if ended else ["cut"]
+    if not prediction:
+        return (*found, "empty")
+    answer = _seen(strip_thinking(completion))
+    if len(_OUTPUT.findall(answer)) > 1 or _JUDGE_TAG.search(answer):
+        found.append("tags")
+    if truth is None:
+        return tuple(found)
+    earlier = "\n".join((truth.action, *truth.shown, truth.row.system_str, *truth.row.prompt))
+    known = f"{earlier}\n{truth.text}"
+    plain, spoken = _seen(prediction), _seen(known)
+    found += [name for name, pattern in _PHRASES.items() if _says(pattern, plain, spoken)]
+    scores = {match[1] for match in _SCORE.finditer(plain) if match[0] not in spoken}
+    if len(scores) > 1 and "judge" not in found:
+        found.append("judge")
+    if is_disguised(prediction, known):
+        found.append("disguise")
+    strange = _has_strange_clause(plain, spoken) and not _has_strange_clause(_seen(truth.text), _seen(earlier))
+    if strange or _strange_letters(prediction, known) >= LETTERS:
+        found.append("foreign")
+    if is_copy(prediction, truth):
+        found.append("copy")
+    if is_padded(prediction, truth.text):
+        found.append("padding")
+    return tuple(found)
+
+
+def is_copy(prediction: str, truth: Truth) -> bool:
+    """Whether a prediction is what was on the screen, but for trifles, and has nothing of what the truth adds to it.
+
+    A line like one that the truth adds is an attempt, and no copy. Where the truth itself is the screen as it was,
+    nothing is a copy.
+    """
+    before, due, given = _lines(truth.before), _lines(truth.text), _lines(prediction)
+    if due == before or not before or not given:
+        return False
+    if given == before:
+        return True
+    lines = max(given.total(), before.total())
+    changed = lines - (given & before).total()
+    if lines < COPIED or changed > max(1, CHANGED * lines):
+        return False
+    fresh = due - before
+    return not any(_alike(line, other) for line in given - before for other in fresh)
+
+
+def is_padded(prediction: str, truth: str) -> bool:
+    """Whether a prediction is much longer than the truth, or repeats a line much more often.
+
+    >>> is_padded("ok\\n" * 40, "ok"), is_padded("ok\\nfine", "ok")
+    (True, False)
+    """
+    if len(prediction) > LONGER * len(truth) + ROOM or _most(prediction) > _most(truth) + REPEATED:
+        return True
+    counted, due = (_most(re.sub(r"\d+", "0", text)) for text in (prediction, truth))
+    return counted > LONGER * due + COUNTED
+
+
+def is_disguised(prediction: str, known: str) -> bool:
+    """Whether a prediction has invisible characters, or words of mixed alphabets, that nothing known has.
+
+    >>> is_disguised("per\\u200bfect", "ok"), is_disguised("p\\u0435rfect", "ok"), is_disguised("caf\\u00e9", "ok")
+    (True, True, False)
+    """
+    hidden = {letter for letter in set(prediction) - set(known) if letter not in "\n\t\r" and _is_hidden(letter)}
+    words = (
+        word
+        for word in set(_WORD.findall(prediction))
+        if len(word) >= SHORTEST and not word.isascii() and word not in known
+    )
+    return bool(hidden) or any(len({_alphabet(letter) for letter in word} - {""}) > 1 for word in words)
+
+
+def _is_hidden(letter: str) -> bool:
+    return unicodedata.category(letter) in {"Cf", "Cc", "Co", "Cn", "Cs"} or "VARIATION" in unicodedata.name(letter, "")
+
+
+def _strange_letters(prediction: str, known: str) -> int:
+    """How many letters are of an alphabet that nothing known has a letter of."""
+    if prediction.isascii():
+        return 0
+    used = {"", "LATIN", *map(_alphabet, set(known))}
+    return sum(_alphabet(letter) not in used for letter in prediction)
+
+
+@lru_cache(maxsize=4096)
+def _alphabet(letter: str) -> str:
+    """The alphabet of a letter, as its name begins; nothing for what is no letter."""
+    return unicodedata.name(letter, "").partition(" ")[0] if letter.isalpha() else ""
+
+
+def _has_strange_clause(plain: str, spoken: str) -> bool:
+    """Whether nearly all words of a clause are neither English function words nor among those that were spoken.
+
+    Paths, numbers and code between blanks are no strange words.
+    """
+    used = _words(spoken) | _ENGLISH
+    for clause in _CLAUSE.split(plain):
+        words = [word.strip(",.!?") for word in clause.split()]
+        if len(words) >= WORDS and sum(word.isalpha() and word not in used for word in words) >= STRANGE * len(words):
+            return True
+    return False
+
+
+@lru_cache(maxsize=8)
+def _seen(text: str) -> str:
+    """A text as an eye reads it: in small letters, without accents and invisible characters, look-alikes as Latin."""
+    if text.isascii():
+        return text.casefold()
+    letters = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(_visible(letters)).translate(_LOOK_ALIKE)
+
+
+def _visible(text: str) -> Iterator[str]:
+    return (letter for letter in text if unicodedata.category(letter) not in {"Mn", "Cf"})
+
+
+@lru_cache(maxsize=8)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
+
+
+def _alike(line: str, other: str) -> bool:
+    matcher = SequenceMatcher(None, line, other, autojunk=False)
+    return matcher.quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE
+
+
+def _lines(text: str) -> Counter[str]:
+    """The lines of a text that are not blank, without blanks at their ends."""
+    return Counter(line.strip() for line in text.split("\n") if line.strip())
+
+
+def _most(text: str) -> int:
+    """How often the most frequent line of a text stands there."""
+    return max(_lines(text).values(), default=0)
+
+
+def _says(pattern: re.Pattern[str], plain: str, spoken: str) -> bool:
+    return any(found[0] not in spoken for found in pattern.finditer(plain))

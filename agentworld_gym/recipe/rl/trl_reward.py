@@ -1,0 +1,73 @@
+"""The hybrid reward as TRL calls it, and what it is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.recipe.rl.hybrid_reward import Candidate, HybridReward, Reward
+from agentworld_gym.recipe.rl.turn_dataset import Turns
+
+
+class TurnRewards:
+    """The reward function that TRL calls with a batch of completions; logs what the rewards are made of."""
+
+    __name__ = "hybrid"
+
+    def __init__(self, turns: Turns, rewards: HybridReward, end: int) -> None:
+        self._turns, self._rewards, self._end = turns, rewards, end
+
+    def __call__(
+        self,
+        completions: Sequence[Any],
+        completion_ids: Sequence[Sequence[int]],
+        number: Sequence[int],
+        log_metric: Callable[[str, float], None] | None = None,
+        **_: Any,
+    ) -> list[float | None]:
+        """One reward a completion; None leaves it out of its group."""
+        candidates = [
+            self._candidate(int(turn), text[0]["content"], bool(ids) and ids[-1] == self._end)
+            for turn, text, ids in zip(number, completions, completion_ids, strict=True)
+        ]
+        found = self._rewards(candidates)
+        if log_metric is not None:
+            for name, value in parts_of(found).items():
+                log_metric(name, value)
+        return [reward.value for reward in found]
+
+    def _candidate(self, number: int, completion: str, ended: bool) -> Candidate:
+        row, completion = self._turns[number], self._turns.written(completion)
+        text = parse_completion(completion)
+        try:
+            prediction = self._turns.read(row, text) if text else None
+        except AnswerError:
+            prediction = None
+        return Candidate(row, completion, prediction, ended)
+
+
+def parts_of(rewards: Sequence[Reward]) -> dict[str, float]:
+    """What rewards are made of, as means over those that have a part; shares of all that were flagged or failed.
+
+    >>> parts_of([Reward(25.0, verifier=25.0), Reward(0.0, flags=("copy",))])
+    {'format_valid': 1.0, 'flagged': 0.5, 'flag/copy': 0.5, 'unscored': 0.0, 'judge_failures': 0.0, 'verifier': 25.0}
+    """
+    count = len(rewards)
+    flags = Counter(flag for reward in rewards for flag in reward.flags)
+    unreadable = sum("empty" in reward.flags for reward in rewards)
+    found = {"format_valid": 1 - unreadable / count, "flagged": sum(bool(reward.flags) for reward in rewards) / count}
+    found |= {f"flag/{flag}": number / count for flag, number in sorted(flags.items())}
+    found["unscored"] = sum(reward.value is None for reward in rewards) / count
+    found["judge_failures"] = sum(reward.failure is not None for reward in rewards) / count
+    for name in ("rubric", "verifier"):
+        values = [value for reward in rewards if (value := getattr(reward, name)) is not None]
+        if values:
+            found[name] = sum(values) / len(values)
+    dimensions = sorted({name for reward in rewards for name in reward.dimensions})
+    for name in dimensions:
+        scores = [reward.dimensions[name] for reward in rewards if name in reward.dimensions]
+        found[f"rubric/{name}"] = sum(scores) / len(scores)
+    return found

@@ -1,0 +1,212 @@
+"""Which turns reinforcement learning trains on: one of each session in an epoch, read from disk as they are needed."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from agentworld_gym.contracts import Message
+from agentworld_gym.errors import SpecError
+from agentworld_gym.generators.special_tokens import rule_of
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.data.filters import Sieve
+from agentworld_gym.recipe.data.samples_from_rows import turn_samples
+from agentworld_gym.recipe.rl.config import TurnsConfig
+from agentworld_gym.recipe.rl.verifiers import unverifiable
+from agentworld_gym.recipe.rl.verifiers.truth import screen_before
+from agentworld_gym.sessions.rerendering import meant, prompts_for
+from agentworld_gym.sessions.row import Row, row_of
+from agentworld_gym.sessions.samples import Sample
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from transformers import PreTrainedTokenizerBase
+
+logger = logging.getLogger(__name__)
+
+TEMPLATE_TOKENS = 8
+"""What a chat template puts around a message, at most."""
+
+_KEPT = 256
+"""Rows that stay in memory."""
+
+
+class Turns:
+    """Turns of recorded sessions, in the order in which they are trained on.
+
+    Training every turn of a session collapses through the prefix they share (Qwen-AgentWorld, arXiv 2606.24597), so an
+    epoch has one of each session. Sessions come in another order, and with another turn, in each epoch; both follow the
+    seed. Sessions of other pools, and what a filter takes, are left out. A turn that cannot serve is replaced by an
+    earlier one of its session: its prompt or its answer is too long (or the answer too short), or, with `verifiable`,
+    the rules have nothing to say about it. `counts` tells how many sessions were left out, and why.
+
+    Args:
+        config: which.
+        tokenizer: of the model.
+        seed: of order and draws.
+        count: how many turns.
+        answer_tokens: longer true answers cannot be learned.
+        verifiable: leave out turns that the verifiers skip.
+
+    Raises:
+        SpecError: there are no rows, or none of them can serve.
+    """
+
+    def __init__(
+        self,
+        config: TurnsConfig,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        seed: int,
+        count: int,
+        answer_tokens: int,
+        verifiable: bool,
+    ) -> None:
+        self._config, self._tokenizer, self._rule = config, tokenizer, rule_of(tokenizer)
+        self._answer_tokens, self._verifiable = answer_tokens, verifiable
+        self._places = [(file, offset) for file in map(_file, config.rows) for offset in _offsets(file)]
+        self._row = lru_cache(maxsize=_KEPT)(self._filtered)
+        self.counts: Counter[str] = Counter()
+        self._draws = list(self._drawn(seed, count))
+
+    def __len__(self) -> int:
+        return len(self._draws)
+
+    def __getitem__(self, number: int) -> Row:
+        """The row of a turn: its session up to there."""
+        place, turn = self._draws[number]
+        return self._row(place).at(turn)
+
+    def sample(self, row: Row) -> Sample:
+        """The last turn of a row as a language world asks for it, with the answer that means the true observation."""
+        *_, last = turn_samples(row, self._other(row))
+        return last
+
+    def prompt(self, row: Row) -> list[Message]:
+        """The messages a model is asked with for the last turn of a row; no content of one is a special token."""
+        return list(self._rule.messages(self.sample(row).messages[:-1]))
+
+    def written(self, completion: str) -> str:
+        """What a model meant that was asked so: takes away what keeps special tokens out of messages."""
+        return self._rule.unescape(completion)
+
+    def read(self, row: Row, answer: str) -> str:
+        """The observation that an answer for the last turn of a row means.
+
+        Raises:
+            AnswerError: as `Prompts.read`.
+        """
+        return meant(row, prompts_for(row, form=self._config.form), screen_before(row), answer)
+
+    def _other(self, row: Row) -> Prompts | None:
+        """The prompts to render a row anew with, where it was not recorded in the form to learn."""
+        prompts = prompts_for(row, form=self._config.form)
+        return None if prompts is prompts_for(row) else prompts
+
+    def dataset(self) -> Dataset:
+        """The turns as TRL reads them: their `number` and `prompt`, rendered when it is asked for."""
+        from datasets import Dataset
+
+        found = Dataset.from_dict({"number": list(range(len(self)))})
+        found.set_transform(self._rendered)
+        return found
+
+    def _rendered(self, batch: dict[str, list[int]]) -> dict[str, list[Any]]:
+        return {"number": batch["number"], "prompt": [self.prompt(self[number]) for number in batch["number"]]}
+
+    def _drawn(self, seed: int, count: int) -> Iterator[tuple[int, int]]:
+        """The place and turn of each draw, epoch after epoch."""
+        drawn, epoch = 0, 0
+        while drawn < count:
+            before = drawn
+            order = list(range(len(self._places)))
+            random.Random(f"{seed}/{epoch}").shuffle(order)
+            sieve = Sieve(self._config.filters)
+            for place in order:
+                turn = self._turn(place, sieve, random.Random(f"{seed}/{epoch}/{place}"), counted=not epoch)
+                if turn is not None:
+                    yield place, turn
+                    drawn += 1
+                if drawn == count:
+                    return
+            if drawn == before:
+                reasons = ", ".join(f"{number} {why}" for why, number in self.counts.most_common()) or "none there"
+                raise SpecError("rl", "data.rows", list(self._config.rows), f"a session that can serve ({reasons})")
+            epoch += 1
+
+    def _turn(self, place: int, sieve: Sieve, rng: random.Random, counted: bool) -> int | None:
+        """A turn of a session, drawn among those up to one; None if none can serve."""
+        found = self._read(place)
+        if self._config.domains and found.domain not in self._config.domains:
+            return None
+        reasons = Counter[str]()
+        if self._config.pool is not None and not self._config.pool.holds(found):
+            reasons["of another pool"] += 1
+        elif (row := sieve.filter(found)) is None:
+            reasons["that a filter takes"] += 1
+        else:
+            for turn in range(rng.randint(1, row.turn_idx), 0, -1):
+                reason = self._unfit(row.at(turn))
+                if reason is None:
+                    return turn
+                reasons[reason] += 1
+        if counted:
+            self.counts.update([reasons.most_common(1)[0][0]])
+        return None
+
+    def _unfit(self, row: Row) -> str | None:
+        """Why the last turn of a row cannot serve, if so."""
+        if not row.observations:
+            return "without plain observations"
+        sample = self.sample(row)
+        answer = self._tokens([sample.messages[-1]["content"]])
+        if answer > self._answer_tokens:
+            return "with too long an answer"
+        if answer < self._config.min_answer_tokens:
+            return "with too short an answer"
+        if self._verifiable and unverifiable(row):
+            return "that no rule can verify"
+        if self._tokens([message["content"] for message in sample.messages[:-1]]) > self._config.max_prompt_tokens:
+            return "with too long a prompt"
+        return None
+
+    def _tokens(self, texts: Sequence[str]) -> int:
+        encoded: Any = self._tokenizer(list(texts), add_special_tokens=False)
+        return sum(len(ids) + TEMPLATE_TOKENS for ids in encoded["input_ids"])
+
+    def _filtered(self, place: int) -> Row:
+        """A session of which a turn was drawn, so that a filter that has seen no other one keeps it."""
+        found = Sieve(self._config.filters).filter(self._read(place))
+        assert found is not None
+        return found
+
+    def _read(self, place: int) -> Row:
+        file, offset = self._places[place]
+        with file.open("rb") as stream:
+            stream.seek(offset)
+            return row_of(orjson.loads(stream.readline()), file, f"byte {offset}")
+
+
+def _file(source: str) -> Path:
+    path = Path(source)
+    path = path / "train.jsonl" if path.is_dir() else path
+    if not path.is_file():
+        raise SpecError("rl", "data.rows", source, "a file of recorded sessions, or a folder with train.jsonl")
+    return path
+
+
+def _offsets(path: Path) -> Iterator[int]:
+    """Where each whole line of a file starts."""
+    place = 0
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield place
+            place += len(line)

@@ -1,0 +1,157 @@
+"""Queries for supervised fine-tuning, and the samples that the engines' own thinking makes of them.
+
+A query is one turn of a recorded session: what a model is given, with the system prompt in one of ten wordings
+(Qwen-AgentWorld, arXiv 2606.24597, supervised fine-tuning), and the true answer. Only the last answer has a weight.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.contracts import Message
+from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.errors import SpecError
+from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.wordings import drawn_wording
+from agentworld_gym.recipe.data.filters import Filters, Sieve
+from agentworld_gym.recipe.data.samples_from_rows import turn_samples
+from agentworld_gym.recipe.rl.verifiers.truth import screen_before
+from agentworld_gym.recipe.thinking.reasoning_trace import Situation, trace
+from agentworld_gym.recipe.thinking.turn_picker import TurnPicker
+from agentworld_gym.sessions.pools import Pool, PostPool
+from agentworld_gym.sessions.rerendering import prompts_for, task_of
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.samples import Sample
+from agentworld_gym.text.escaping import escape
+
+
+@dataclass(frozen=True)
+class Query:
+    """One turn to predict: its row, the prompts it was rendered with (None: the row's own), and the plain sample."""
+
+    row: Row
+    prompts: Prompts | None
+    plain: Sample
+
+    @property
+    def id(self) -> str:
+        """The session and the turn, as `terminal-train-0-7/3`."""
+        return self.plain.id
+
+    @property
+    def request(self) -> tuple[Message, ...]:
+        """What a model is given."""
+        return self.plain.messages[:-1]
+
+    @property
+    def before(self) -> str:
+        """What was on the screen before the action."""
+        return screen_before(self.row)
+
+    def answered(self, thinking: str, answer: str | None = None) -> Sample:
+        """The sample with a thinking before the answer, which is the true one unless another is given.
+
+        Without a thinking the answer stands alone, as in the plain sample.
+        """
+        *request, last = self.plain.messages
+        thought = f"<think>\n{escape(thinking.strip())}\n</think>\n" if thinking.strip() else ""
+        content = thought + (last["content"] if answer is None else answer)
+        messages = (*request, Message(role="assistant", content=content))
+        weights = (*[0.0] * (len(self.plain.weights) - 1), 1.0)
+        return self.plain.model_copy(update={"messages": messages, "weights": weights})
+
+
+@dataclass(frozen=True)
+class Queries:
+    """The turns to predict of some sessions, in order; iterated anew it gives the same ones.
+
+    Args:
+        rows: the sessions; something that can be iterated over again.
+        pools: only the sessions of these; None takes all.
+        profile: the prompts; None takes each row's.
+        form: how a next state is written in the domains that restate it in every turn; None takes each row's.
+        reworded: whether the system prompt is drawn from the ten wordings (profile `full` alone has them).
+        turns: how many turns of a session are taken.
+        filters: the rules by which turns and sessions go; None takes all.
+    """
+
+    rows: Iterable[Row]
+    pools: Sequence[Pool] | None = (PostPool(),)
+    profile: Profile | None = None
+    form: Form | None = None
+    reworded: bool = True
+    turns: int = 1
+    filters: Filters | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that decides what is asked of the rows, as plain data."""
+        return {
+            "pools": None if self.pools is None else [pool.model_dump() for pool in self.pools],
+            "profile": self.profile,
+            "form": self.form,
+            "reworded": self.reworded,
+            "turns": self.turns,
+            "filters": None if self.filters is None else self.filters.model_dump(),
+        }
+
+    def __iter__(self) -> Iterator[Query]:
+        """The queries.
+
+        Raises:
+            SpecError: a row is broken, or the change form is asked for and a task cannot be generated again.
+        """
+        picker = TurnPicker()
+        held = filter(self._holds, self.rows)
+        for row in held if self.filters is None else Sieve(self.filters)(held):
+            task = task_of(row)
+            for turn in picker.pick(row, _readable(row, task), self.turns):
+                yield self._query(row.at(turn), task)
+
+    def at_most(self) -> int:
+        """How many queries there are, if every session has turns enough; reads the rows and renders nothing."""
+        held = (row.turn_idx for row in self.rows if self._holds(row))
+        return sum(min(turns, self.turns) for turns in held)
+
+    def _holds(self, row: Row) -> bool:
+        return self.pools is None or any(pool.holds(row) for pool in self.pools)
+
+    def _query(self, row: Row, task: Task | None) -> Query:
+        if task is None and (self.form == "change" or self.profile not in (None, row.profile or "full")):
+            expected = "a task that can be generated again, to render its prompts anew"
+            raise SpecError(row.id, "task_id", row.task_id, expected)
+        prompts = None
+        if task is not None:
+            profile = self.profile or row.profile or "full"
+            wording = drawn_wording(f"{row.id}/{row.turn_idx}") if self.reworded and profile == "full" else 0
+            prompts = prompts_for(row, profile, self.form, wording)
+        (plain,) = deque(turn_samples(row, prompts), maxlen=1)
+        return Query(row, prompts, plain)
+
+
+def engine_samples(queries: Iterable[Query]) -> Iterator[Sample]:
+    """Samples whose thinking the engines have written; turns without a recorded state are left out."""
+    for query in queries:
+        if query.row.changes and query.row.observations:
+            told = "\n".join(message["content"] for message in query.request)
+            yield query.answered(trace(Situation.of(query.row, told)))
+
+
+def _readable(row: Row, task: Task | None) -> list[int]:
+    """The turns whose action can be read: another one costs no call of a model."""
+    turns = list(range(1, row.turn_idx + 1))
+    if task is None:
+        return turns
+    parser = _parser(row.domain)
+    return [turn for turn in turns if parser.parse(row.actions[turn - 1], task.tools).error is None]
+
+
+@lru_cache(maxsize=16)
+def _parser(domain: str) -> ActionParser:
+    return ActionParser(load_spec(domain))

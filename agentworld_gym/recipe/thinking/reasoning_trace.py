@@ -1,0 +1,106 @@
+"""The thinking that a grounded engine writes: short, honest, and leading to the observation.
+
+Whatever a trace quotes stands in the prompt, in the action or in the observation, and before the answer comes only what
+a model can know. It says what the action asks for, what of the state decides the outcome, what changes, what is made
+up, and what the observation is made of, without being its copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from agentworld_gym.recipe.thinking.explainers import mcp, screens, search, swe, terminal
+from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
+from agentworld_gym.recipe.thinking.explainers.state_changes import told_records
+from agentworld_gym.recipe.thinking.situation import Situation, read_call
+from agentworld_gym.screens import GRAPHICAL
+
+__all__ = ["Situation", "trace"]
+
+FEWEST, MOST = 40, 150
+"""Words of a trace: a shorter one goes on with what always holds, a longer one leaves details out."""
+
+EXPLAINERS: Mapping[str, Callable[[Situation], Explanation]] = MappingProxyType(
+    {
+        "terminal": terminal.explain,
+        "mcp": mcp.explain,
+        "search": search.explain,
+        "swe": swe.explain,
+        "web": screens.explain,
+        "desktop": screens.explain,
+        "android": screens.explain,
+    }
+)
+"""Who explains a turn of which domain."""
+
+_FILLERS = (
+    "What earlier turns have shown still holds, and the observation has to agree with it.",
+    "I write what the environment shows and nothing beside it, in the format of the earlier observations.",
+    "Nothing is added to help the agent and nothing is left out.",
+)
+
+
+def trace(turn: Situation) -> str:
+    r"""The thinking of one turn, 40 to 150 words of plain text.
+
+    >>> text = trace(Situation("terminal", "cat a.txt", "cat a.txt\nhello\n$ ", prompt="a.txt: hello, in /srv",
+    ...                        state={"cwd": "/srv", "/srv/a.txt": "hello\n"}))
+    >>> text.startswith("The agent runs `cat a.txt` in `/srv`."), "`a.txt` holds one line: `hello`." in text
+    (True, True)
+    """
+    told = EXPLAINERS.get(turn.domain, _any)(turn)
+    start, end = [_sentence(told.asks)], [_sentence(told.shows)] if told.shows else []
+    reads = list(map(_sentence, told.reads))
+    changes = [_changed(turn, told)]
+    made_up = [*_made_up(turn)]
+    while reads and _count(*start, *reads, *changes, *made_up, *end) > MOST:
+        reads.pop()
+    if _count(*start, *changes, *made_up, *end) > MOST:
+        changes = ["Several fields of the state change with it."]
+    sentences = [*start, *reads, *changes, *made_up, *end]
+    for filler in _FILLERS:
+        if _count(*sentences) < FEWEST:
+            sentences.insert(-1 if end else len(sentences), filler)
+    return " ".join(sentences)
+
+
+def _any(turn: Situation) -> Explanation:
+    """The parts for a domain without an explainer of its own."""
+    name, _ = read_call(turn.action)
+    asks = f"The agent acts by {turn.cite(name) or turn.cite(turn.action) or 'an action'}"
+    shown = turn.show(turn.observation)
+    return Explanation(asks, [], told_records(turn), f"So the answer begins with {shown}" if shown else "")
+
+
+def _changed(turn: Situation, told: Explanation) -> str:
+    if told.changes:
+        return _sentence("What changes: " + "; ".join(told.changes))
+    if turn.changes and turn.domain in GRAPHICAL:
+        return "Nothing that is stored changes, only what is open and in front."
+    if turn.changes:
+        return "Only what nobody is shown changes."
+    return "Nothing in the state changes."
+
+
+def _made_up(turn: Situation) -> list[str]:
+    kinds = {span.kind for span in turn.spans}
+    found = []
+    if "pre-existing" in kinds:
+        found.append(
+            "Some of what is shown was there before and nobody has told it: I choose something specific and keep to it."
+        )
+    if "metadata" in kinds:
+        found.append("Times, sizes, places or ids that no rule fixes are made up and only need their format.")
+    if turn.disturbed:
+        found.append("The conditions of this episode act as its natural behaviour, where they strike.")
+    return found
+
+
+def _sentence(clause: str) -> str:
+    clause = clause.strip().removesuffix(".")
+    return clause[:1].upper() + clause[1:] + "."
+
+
+def _count(*sentences: str) -> int:
+    return sum(len(sentence.split()) for sentence in sentences)

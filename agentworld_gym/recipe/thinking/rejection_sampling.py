@@ -1,0 +1,253 @@
+"""Rejection sampling: several rollouts of a generator, of which an independent judge picks one.
+
+After Qwen-AgentWorld (arXiv 2606.24597): three rollouts a query, and a query is dropped where none is good enough. The
+paper leaves the minimum open. Here it is 4.0, the mean of the five dimensions from 1 to 5: at 4 the rubric allows small
+slips without consequence, at 3 a reader notices, and a model would learn what he notices.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Usage
+from agentworld_gym.documents.json_lines import JsonlWriter, read_jsonl
+from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.errors import SpecError
+from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.judging.bench_rows import bench_row
+from agentworld_gym.judging.judge import UNREADABLE, Judge, judge_digest
+from agentworld_gym.recipe.thinking.queries import Queries, Query
+from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
+from agentworld_gym.sessions.pools import draw
+from agentworld_gym.sessions.rerendering import prompts_for, rerendered
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.samples import Sample
+
+UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
+OUTCOMES = ("kept", "below", "invalid", "unjudged", "failed")
+"""What becomes of a query: a rollout is kept; the best is below the minimum; none has a usable form; none could be
+judged; or the generator or the judge could not be reached, and the next run asks again."""
+
+
+class RejectionConfig(Strict):
+    """How rollouts are drawn and picked.
+
+    `minimum` is the least mean score, 1 to 5; `thinking` says whether a rollout has to think before it answers; `wave`
+    is the queries at a time.
+    """
+
+    rollouts: int = Field(default=3, ge=1)
+    minimum: float = Field(default=4.0, ge=1, le=5)
+    thinking: bool = True
+    wave: int = Field(default=64, ge=1)
+
+
+class Report(Strict):
+    """What came of all queries so far, with failures by place and kind (`rollout/length`) and the tokens spent."""
+
+    queries: int = 0
+    outcomes: dict[str, int] = Field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
+    failures: dict[str, int] = Field(default_factory=dict)
+    generator: dict[str, int] = Field(default_factory=lambda: Usage().as_dict())
+    judge: dict[str, int] = Field(default_factory=lambda: Usage().as_dict())
+
+    @classmethod
+    def of(cls, lines: Iterable[dict[str, Any]]) -> Report:
+        """The sum over the lines of a log."""
+        outcomes, failures = Counter(dict.fromkeys(OUTCOMES, 0)), Counter[str]()
+        spent = {name: Counter(Usage().as_dict()) for name in ("generator", "judge")}
+        for line in lines:
+            outcomes[line["outcome"]] += 1
+            failures.update(line["failures"])
+            for name, tokens in spent.items():
+                tokens.update(line[name])
+        return cls(
+            queries=outcomes.total(),
+            outcomes=dict(outcomes),
+            failures=dict(sorted(failures.items())),
+            generator=dict(spent["generator"]),
+            judge=dict(spent["judge"]),
+        )
+
+
+@dataclass
+class _Case:
+    """A query on its way: the usable rollouts, what failed, what was spent."""
+
+    query: Query
+    rollouts: list[Rollout] = field(default_factory=list)
+    scores: dict[str, float] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
+    lost: bool = False
+    asked: Usage = field(default_factory=Usage)
+    judged: Usage = field(default_factory=Usage)
+
+    def fail(self, place: str, failure: Failure) -> None:
+        """Count a failure. One of the network says nothing of the query."""
+        self.failures[f"{place}/{failure.kind}"] += 1
+        self.lost |= failure.kind in (FailureKind.CONNECTION, FailureKind.TIMEOUT, FailureKind.SERVER)
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Draws rollouts in waves and keeps the best of each query; killed at any time, it goes on where it was.
+
+    Every query is a line of `log` once it is decided. A log of other models, sampling, words or settings is refused,
+    those of the queries among them; further rows with the same settings are gone on with.
+
+    Args:
+        queries: what is asked.
+        generator: who rolls out.
+        sampling: how; each rollout has a seed of its own.
+        judge: who scores the predictions, without any thinking.
+        log: the file of decisions.
+        config: how many rollouts, and what must be reached.
+    """
+
+    queries: Queries
+    generator: Generator
+    sampling: Sampling
+    judge: Judge
+    log: Path
+    config: RejectionConfig = field(default_factory=RejectionConfig)
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits over all that decides what is kept."""
+        parts = {name: value for name, (value, _) in self.generator.describe().items()}
+        chosen = self.config.model_dump(exclude={"wave"})
+        return digest_of([self.queries.settings, parts, self.sampling.as_dict(), judge_digest(self.judge), chosen])
+
+    def run(self, progress: Callable[[int], None] = lambda _done: None) -> Report:
+        """Decide every query that is not decided yet.
+
+        `progress` is called with the number of queries that were gone through.
+
+        Raises:
+            SpecError: the log is of another run.
+            TraceError: the log cannot be written.
+        """
+        decided = {line["id"] for line in self.lines() if line["outcome"] != "failed"}
+        with closing(JsonlWriter(self.log)) as writer:
+            if writer.empty:
+                writer.write([{"rejection": self.digest}])
+            source, seen = iter(self.queries), 0
+            while wave := list(islice(source, self.config.wave)):
+                seen += len(wave)
+                writer.write(self._wave([query for query in wave if query.id not in decided]))
+                progress(seen)
+        return self.report()
+
+    def report(self) -> Report:
+        """What came of all queries so far."""
+        return Report.of(self.lines())
+
+    def samples(self) -> Iterator[Sample]:
+        """The samples that were kept."""
+        for line in self.lines():
+            if line["outcome"] == "kept":
+                yield validated(Sample, line["sample"], self.log)
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """The last decision on each query.
+
+        Raises:
+            SpecError: the log is of another run.
+        """
+        if not self.log.exists():
+            return
+        found: dict[str, int] = {}
+        for number, line in enumerate(read_jsonl(self.log)):
+            if not number and line.get("rejection") != self.digest:
+                raise SpecError(self.log, "rejection", line.get("rejection"), f"{self.digest}; take another folder")
+            found[str(line.get("id", ""))] = number
+        last = set(found.values())
+        yield from (line for number, line in enumerate(read_jsonl(self.log)) if number and number in last)
+
+    def _wave(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
+        cases = [_Case(query) for query in queries]
+        self._roll_out(cases)
+        self._score(cases)
+        return [self._decided(case) for case in cases]
+
+    def _roll_out(self, cases: Sequence[_Case]) -> None:
+        asked = [(case, number) for case in cases for number in range(self.config.rollouts)]
+        answers: list[Completion | Failure] = [UNANSWERED] * len(asked)
+        requests = [self._request(case.query, number) for case, number in asked]
+        for position, answer in self.generator.submit(requests) if requests else ():
+            answers[position] = answer
+        for (case, _), answer in zip(asked, answers, strict=True):
+            if isinstance(answer, Failure):
+                case.fail("rollout", answer)
+                continue
+            case.asked += answer.usage
+            found = read_rollout(case.query, answer, self.config.thinking)
+            if isinstance(found, Rollout):
+                case.rollouts.append(found)
+            else:
+                case.fail(*found)
+
+    def _request(self, query: Query, number: int) -> ChatRequest:
+        seed = int(draw(f"rollout/{query.id}/{number}") * 2**31) if self.generator.supports_seed else None
+        return ChatRequest(query.request, self.sampling.seeded(seed))
+
+    def _score(self, cases: Sequence[_Case]) -> None:
+        """Ask for a verdict on every different prediction; an unreadable one is asked for again."""
+        waiting = [(case, text) for case in cases for text in dict.fromkeys(one.observation for one in case.rollouts)]
+        for attempt in range(self.judge.tries):
+            if not waiting:
+                return
+            rows = [bench_row(_legible(case.query.row), 0) for case, _ in waiting]
+            requests = [self.judge.request(row, text, attempt) for row, (_, text) in zip(rows, waiting, strict=True)]
+            answers: list[Completion | Failure] = [UNANSWERED] * len(requests)
+            for position, answer in self.judge.generator.submit(requests):
+                answers[position] = answer
+            again = []
+            for (case, text), answer in zip(waiting, answers, strict=True):
+                if isinstance(answer, Completion):
+                    case.judged += answer.usage
+                verdict = self.judge.read_whole(answer)
+                if not isinstance(verdict, Failure):
+                    case.scores[text] = 1 + 4 * verdict.score
+                elif verdict == UNREADABLE and attempt + 1 < self.judge.tries:
+                    again.append((case, text))
+                else:
+                    case.fail("judge", verdict)
+            waiting = again
+
+    def _decided(self, case: _Case) -> dict[str, Any]:
+        scored = [one for one in case.rollouts if one.observation in case.scores]
+        best = min(scored, key=lambda one: (-case.scores[one.observation], one.length), default=None)
+        score = None if best is None else case.scores[best.observation]
+        kept = best is not None and score is not None and score >= self.config.minimum
+        if kept:
+            outcome = "kept"
+        elif case.lost and best is None:
+            outcome = "failed"
+        else:
+            outcome = "below" if scored else "unjudged" if case.rollouts else "invalid"
+        sample = case.query.answered(best.thinking, best.answer) if kept and best is not None else None
+        return {
+            "id": case.query.id,
+            "outcome": outcome,
+            "score": score,
+            "scores": [case.scores.get(one.observation) for one in case.rollouts],
+            "failures": dict(sorted(case.failures.items())),
+            "generator": case.asked.as_dict(),
+            "judge": case.judged.as_dict(),
+            "sample": None if sample is None else sample.model_dump(mode="json"),
+        }
+
+
+def _legible(row: Row) -> Row:
+    """A row for a judge, who has not learned the short prompts of small models."""
+    return rerendered(row, prompts_for(row, "full", "full")) if row.profile == "compact" else row

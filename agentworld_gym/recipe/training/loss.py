@@ -1,0 +1,123 @@
+"""The loss of a batch, as one module: what is compiled, spread over processes and sharded is this."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from agentworld_gym.recipe.training.teacher_forcing import at_places
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from agentworld_gym.recipe.training.batches import Batch
+
+
+class Inputs(NamedTuple):
+    """A batch on the device. `chosen` are the places, counted through the whole batch, whose next token is a target."""
+
+    ids: torch.Tensor
+    positions: torch.Tensor | None
+    chosen: torch.Tensor
+    targets: torch.Tensor
+    weights: torch.Tensor
+    observed: torch.Tensor
+
+
+class Losses(NamedTuple):
+    """Sums over a batch: the weighted loss, and of the observed tokens the loss, those guessed right, their number."""
+
+    loss: torch.Tensor
+    observed_loss: torch.Tensor
+    hits: torch.Tensor
+    observed: torch.Tensor
+
+
+def target_weight(batch: Batch) -> float:
+    """The sum of the weights of all targets of a batch."""
+    return float(batch.weights[:, 1:].sum(dtype="float64"))
+
+
+def target_count(batch: Batch) -> int:
+    """How many targets a batch has."""
+    return int(np.count_nonzero(batch.weights[:, 1:]))
+
+
+def thinned(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
+    """A batch in which only a random share of the context is learned; answers stay."""
+    if share >= 1:
+        return batch
+    kept = batch.observed | (rng.random(batch.weights.shape) < share)
+    return replace(batch, weights=np.where(kept, batch.weights, np.float32(0)))
+
+
+def inputs_of(batch: Batch, device: torch.device, packed: bool) -> Inputs:
+    """A batch as tensors. The first token of a row is never a target: nothing stands before it."""
+    ids = torch.from_numpy(batch.ids)
+    weights, observed = torch.from_numpy(batch.weights)[:, 1:], torch.from_numpy(batch.observed)[:, 1:]
+    row, column = torch.nonzero(weights > 0, as_tuple=True)
+    found = Inputs(
+        ids,
+        torch.from_numpy(batch.positions) if packed else None,
+        row * ids.shape[1] + column,
+        ids[row, column + 1],
+        weights[row, column],
+        observed[row, column],
+    )
+    return Inputs(*(None if item is None else item.to(device, non_blocking=True) for item in found))  # type: ignore[arg-type]
+
+
+class Learner(nn.Module):
+    """A causal language model with its loss.
+
+    Only places whose next token is a target reach the output layer, which for large vocabularies is most of the work.
+    Packed samples keep apart by their positions, which transformers turns into a mask.
+
+    Args:
+        model: any causal language model of transformers.
+        bfloat16: compute in bfloat16 where that is safe.
+    """
+
+    def __init__(self, model: PreTrainedModel, bfloat16: bool) -> None:
+        super().__init__()
+        self.model = model
+        self._bfloat16 = bfloat16
+        self._chosen: torch.Tensor | None = None
+        self._no_split_modules = getattr(model, "_no_split_modules", None)  # what sharding looks for
+        network: Any = model  # some of it untyped
+        network.get_output_embeddings().register_forward_pre_hook(self._choose)
+
+    def compile_layers(self) -> None:
+        """Compile each layer by itself, for rows of any width.
+
+        The layers share what is compiled. The model around them stays as it is: compiled as a whole, transformers makes
+        a mask of what is causal, and attention on a CPU then takes twice the time.
+        """
+        for module in self.model.modules():
+            if type(module).__name__ in (self._no_split_modules or ()):
+                module.compile(dynamic=True)
+
+    def forward(self, inputs: Inputs) -> Losses:
+        """The sums of a batch."""
+        ids = inputs.ids
+        self._chosen = inputs.chosen
+        model: Any = self.model
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self._bfloat16):
+            logits = model(input_ids=ids, position_ids=inputs.positions, use_cache=False).logits
+        self._chosen = None
+        logits = logits[0].float()
+        each = nn.functional.cross_entropy(logits, inputs.targets, reduction="none")
+        hits = (logits.detach().argmax(-1) == inputs.targets) & inputs.observed
+        return Losses(
+            (each * inputs.weights).sum(),
+            (each.detach() * inputs.observed).sum(),
+            hits.sum(),
+            inputs.observed.sum(),
+        )
+
+    def _choose(self, _layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...] | None:
+        return None if self._chosen is None else (at_places(arguments[0], self._chosen),)

@@ -1,0 +1,190 @@
+"""What the stages that learn from samples share: from samples to a trained model in the folder of a run.
+
+The folder holds `config.yaml`, `tokenizer`, `tokens` and `held_out` (the samples as tokens), what the trainer writes,
+and in the end `model`. What is there already is used again, so that the same command goes on where a run stopped.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.recipe.data.data_files import digests, files, must_be_as_before
+from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
+from agentworld_gym.recipe.data.tokenization import encoding_digest
+from agentworld_gym.recipe.manifest import claim
+from agentworld_gym.recipe.training.batches import Batches
+from agentworld_gym.recipe.training.config import DataConfig, SessionsConfig, StageConfig
+from agentworld_gym.recipe.training.distributed import Workers
+from agentworld_gym.recipe.training.metrics import Metrics, Progress
+from agentworld_gym.recipe.training.model import (
+    CONFIG,
+    TOKENIZER,
+    export,
+    make_model,
+    make_tokenizer,
+    must_have_model,
+    tokenizer_of_run,
+)
+from agentworld_gym.recipe.training.train_config import TrainConfig
+from agentworld_gym.recipe.training.trainer import Evaluate, Trainer
+from agentworld_gym.recipe.training.validation import validation
+from agentworld_gym.sessions.samples import Sample
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+logger = logging.getLogger(__name__)
+
+TOKENS, HELD_OUT, MODEL = "tokens", "held_out", "model"
+
+INCIDENTAL = {"download", "attention", "gradient_checkpointing"}
+"""What may be said of a model without making it another one."""
+
+ORDER = {"seed", "batch_tokens", "curriculum", "short_tokens"}
+"""What decides which samples of the training data come next: a checkpoint's place in them means nothing without it."""
+
+FREE = {
+    "name",
+    "data.workers",
+    *(f"model.{key}" for key in INCIDENTAL),
+    *(f"train.{key}" for key in TrainConfig.model_fields if key not in ORDER),
+}
+"""What may differ when a run goes on."""
+
+Samples = Callable[[], Iterable[Sample]]
+"""Gives the same samples each time it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: its last metrics, its steps, and the folder of the model; None where the run was stopped."""
+
+    metrics: Metrics
+    steps: int
+    model: Path | None
+
+
+def fit(
+    config: StageConfig,
+    out: Path,
+    samples: Samples,
+    held_out: Samples,
+    progress: Progress | None = None,
+    evaluate: Evaluate | None = None,
+) -> Outcome:
+    """Train a model on samples, or go on with it, and export it.
+
+    Every process of a run calls this; the main one alone makes the samples and writes.
+
+    Args:
+        config: of the stage.
+        out: the folder of the run.
+        samples: to learn from.
+        held_out: to measure the progress on.
+        progress: called with each line of metrics.
+        evaluate: further metrics of a model, at every checkpoint.
+
+    Raises:
+        SpecError: the folder is of another configuration, its tokens are of another tokenizer, the model is not there,
+            or the files that the tokens were made of hold something else.
+        TrainingError: the run cannot go on; the last checkpoint is whole.
+    """
+    must_have_model(config.model)
+    workers = Workers()
+    if workers.main:
+        _prepare(config, out, samples, held_out)
+    workers.wait()
+    tokenizer = tokenizer_of_run(out)
+    store = TokenStore.open(out / TOKENS, tokenizer)
+    batches = batches_of(store, config, tokenizer, workers)
+    trainer = Trainer(
+        make_model(config.model, tokenizer, config.train.seed),
+        batches,
+        config.train,
+        out,
+        identity={
+            "model": digest_of(config.model.model_dump(mode="json", exclude=INCIDENTAL)),
+            "tokenizer": encoding_digest(tokenizer),
+            "data": store.meta["digest"],
+        },
+        packed=config.data.packing == "packed",
+        evaluate=_all([_validation(config.data, out, tokenizer), evaluate]) if workers.main else None,
+        progress=progress,
+        workers=workers,
+    )
+    metrics = trainer.run()
+    finished = trainer.spent >= 1
+    if finished and workers.main:
+        export(out, out / MODEL)
+    workers.wait()
+    return Outcome(metrics, trainer.steps, out / MODEL if finished else None)
+
+
+def batches_of(store: TokenStore, config: StageConfig, tokenizer: PreTrainedTokenizerBase, workers: Workers) -> Batches:
+    """The batches of this process."""
+    return Batches(
+        store,
+        seed=config.train.seed,
+        tokens=config.train.batch_tokens,
+        longest=config.data.max_tokens,
+        short=config.train.short_tokens if config.train.curriculum else config.data.max_tokens,
+        packing=config.data.packing,
+        pad=_pad(tokenizer),
+        rank=workers.rank,
+        processes=workers.count,
+    )
+
+
+def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples) -> None:
+    """Write what a run begins with, unless it is there."""
+    encoded, watched = out / TOKENS, out / HELD_OUT
+    if not (encoded / META).is_file():
+        (out / CONFIG).unlink(missing_ok=True)
+        shutil.rmtree(out / TOKENIZER, ignore_errors=True)
+    claim(out / CONFIG, config.model_dump(mode="json"), FREE)
+    data = config.data
+    own = [*data.samples, *(data.rows if isinstance(data, SessionsConfig) else ())]
+    if data.validation and not (watched / META).is_file():
+        files(data.held_out, "validation")  # what is missing is told before anything is encoded
+    if not (out / TOKENIZER).is_dir():
+        first = islice(samples(), config.model.tokenizer_samples)
+        texts = (message["content"] for sample in first for message in sample.messages)
+        partial = out / f"{TOKENIZER}.partial"
+        make_tokenizer(config.model, texts).save_pretrained(str(partial))
+        os.replace(partial, out / TOKENIZER)
+    tokenizer = tokenizer_of_run(out)
+    if (encoded / META).is_file():
+        must_be_as_before(TokenStore.open(encoded, tokenizer).meta["sources"])
+    else:
+        build_store(samples(), tokenizer, encoded, data.max_tokens, sources=digests(own, "train"))
+    if data.validation and not (watched / META).is_file():
+        logger.info("preparing %d held-out samples", data.validation)
+        unseen = list(islice(held_out(), data.validation))
+        if unseen:
+            build_store(unseen, tokenizer, watched, data.max_tokens)
+
+
+def _validation(data: DataConfig, out: Path, tokenizer: PreTrainedTokenizerBase) -> Evaluate | None:
+    if not (out / HELD_OUT / META).is_file():
+        return None
+    return validation(TokenStore.open(out / HELD_OUT, tokenizer), data.max_tokens)
+
+
+def _all(parts: list[Evaluate | None]) -> Evaluate:
+    def evaluate(model: Any) -> Metrics:
+        return {key: value for part in parts if part is not None for key, value in part(model).items()}
+
+    return evaluate
+
+
+def _pad(tokenizer: PreTrainedTokenizerBase) -> int:
+    found: Any = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    return int(found or 0)
