@@ -21,7 +21,7 @@ from typing import Any
 
 from web_walk import next_action, signing_in, states
 
-from agentworld_gym.engines.web.chromium import ChromiumEngine
+from agentworld_gym.engines.web.chromium.machine import ChromiumEngine
 from agentworld_gym.engines.web.machine import WebMachine
 
 _CODE = re.compile(r"### Ran Playwright code\n```js\n(.*?)\n```\n?", re.S)

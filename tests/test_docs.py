@@ -20,7 +20,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.android import scenario as android_scenario
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.engines.desktop.state import DesktopState
-from agentworld_gym.engines.web.sites import start as web_start
+from agentworld_gym.engines.web.sites import initial_state as web_start
 from agentworld_gym.tasks import families
 
 ROOT = Path(__file__).resolve().parent.parent

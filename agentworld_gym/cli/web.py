@@ -30,7 +30,7 @@ def serve(
 ) -> None:
     """Serve the sites on this machine until Ctrl-C, and print their addresses and accounts."""
     from agentworld_gym.engines.web.sites import Sites
-    from agentworld_gym.engines.web.sites.serve import SiteServer
+    from agentworld_gym.engines.web.sites.http_server import SiteServer
     from agentworld_gym.engines.web.sites.site import load_site, site_names
 
     names = site or list(site_names())

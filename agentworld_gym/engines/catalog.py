@@ -64,7 +64,7 @@ def _swe(variant: str) -> Engine:
 
 def _web(variant: str) -> Engine:
     if variant == "chromium":
-        from agentworld_gym.engines.web.chromium import ChromiumEngine
+        from agentworld_gym.engines.web.chromium.machine import ChromiumEngine
 
         return ChromiumEngine()
     from agentworld_gym.engines.web.machine import WebMachine
@@ -75,7 +75,7 @@ def _web(variant: str) -> Engine:
 def _web_versions(variant: str) -> dict[str, str]:
     versions = _sqlite(variant)
     if variant == "chromium":
-        from agentworld_gym.engines.web.chromium import chromium_version
+        from agentworld_gym.engines.web.chromium.machine import chromium_version
 
         versions |= {"chromium": chromium_version(), "playwright": installed("playwright")}
     return versions

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentworld_gym.engines import Kind
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import Screen
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.gui import Message, Widget, layers, place
@@ -26,7 +26,7 @@ _ORDER = (
     "password",
     "disabled",
 )
-_KEYBOARD_TOP = parts.HEIGHT - parts.KEYBOARD - parts.GESTURE
+_KEYBOARD_TOP = widgets.HEIGHT - widgets.KEYBOARD - widgets.GESTURE
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": " "})
 
 
@@ -77,29 +77,29 @@ def compose(phone: Phone) -> Widget:
     phone.viewing = None
     keyboard = bool(screen["focus"])
     # The strip for gestures at the end of a page lies below the edge of the keyboard.
-    high = _KEYBOARD_TOP + parts.GESTURE if keyboard else parts.HEIGHT
+    high = _KEYBOARD_TOP + widgets.GESTURE if keyboard else widgets.HEIGHT
     if screen["over"]:
-        return _over(screen, body, _KEYBOARD_TOP if keyboard else parts.HEIGHT - parts.GESTURE, keyboard)
-    body.width, body.height = parts.WIDTH, high
+        return _over(screen, body, _KEYBOARD_TOP if keyboard else widgets.HEIGHT - widgets.GESTURE, keyboard)
+    body.width, body.height = widgets.WIDTH, high
     if (snack := phone.model["snack"]) is not None:
-        body = layers(body, _snackbar(high - 480, *snack), width=parts.WIDTH, height=high)
+        body = layers(body, _snackbar(high - 480, *snack), width=widgets.WIDTH, height=high)
     whole = layers(body, _keyboard(body, screen)) if keyboard else body
     return _placed(whole, screen)
 
 
 def _over(screen: Screen, body: Widget, high: int, keyboard: bool) -> Widget:
     """A dialog in the middle of what the keyboard leaves. Touching beside it closes it."""
-    wide = body.width or parts.WIDTH
-    edge = 0 if wide == parts.WIDTH else (parts.WIDTH - wide) // 2
-    place(body, 0, 0, wide, 0, parts.METRICS, {})
-    tall = min(body.height if body.height is not None else _natural(body), high - parts.STATUS)
+    wide = body.width or widgets.WIDTH
+    edge = 0 if wide == widgets.WIDTH else (widgets.WIDTH - wide) // 2
+    place(body, 0, 0, wide, 0, widgets.METRICS, {})
+    tall = min(body.height if body.height is not None else _natural(body), high - widgets.STATUS)
     if screen["name"] == "menu":
-        body.at = (parts.WIDTH - wide - 24, parts.STATUS)
+        body.at = (widgets.WIDTH - wide - 24, widgets.STATUS)
     else:
-        body.at = (edge, parts.STATUS + (high - parts.STATUS - tall) // 2)
+        body.at = (edge, widgets.STATUS + (high - widgets.STATUS - tall) // 2)
     body.width, body.height = wide, tall
     beside = "system/nothing" if screen.get("sticky") else "system/dismiss"
-    scrim = Widget(shown=False, on={"click": (beside,)}, width=parts.WIDTH, height=parts.HEIGHT)
+    scrim = Widget(shown=False, on={"click": (beside,)}, width=widgets.WIDTH, height=widgets.HEIGHT)
     shield = Widget(shown=False, on={"click": ("system/nothing",)}, width=wide, height=tall, at=body.at)
     keys = (_keyboard(body, screen),) if keyboard else ()
     return _placed(layers(scrim, shield, body, *keys), screen)
@@ -112,11 +112,11 @@ def _natural(body: Widget) -> int:
 
 
 def _placed(whole: Widget, screen: Screen) -> Widget:
-    place(whole, 0, 0, parts.WIDTH, parts.HEIGHT, parts.METRICS, screen["scroll"])
+    place(whole, 0, 0, widgets.WIDTH, widgets.HEIGHT, widgets.METRICS, screen["scroll"])
     if screen["reveal"]:
         screen["reveal"] = False
         if _reveal(whole, screen):
-            place(whole, 0, 0, parts.WIDTH, parts.HEIGHT, parts.METRICS, screen["scroll"])
+            place(whole, 0, 0, widgets.WIDTH, widgets.HEIGHT, widgets.METRICS, screen["scroll"])
     return whole
 
 
@@ -151,11 +151,11 @@ def _loading() -> Widget:
 
 
 def _snackbar(top: int, text: str, action: str, message: Message) -> Widget:
-    texts = parts.label(text, grow=1, height=126)
-    button = parts.button(action, message)
+    texts = widgets.label(text, grow=1, height=126)
+    button = widgets.button(action, message)
     return Widget(
         FRAME,
-        children=(parts.gap(40), texts, button),
+        children=(widgets.gap(40), texts, button),
         arrangement="row",
         width=780,
         height=126,
@@ -178,7 +178,7 @@ def _keyboard(body: Widget, screen: Screen) -> Widget:
         action = "Done"
     keys = [
         Widget(
-            parts.ICON,
+            widgets.ICON,
             description=name,
             on={"click": ("system/key", key)},
             width=160,
@@ -193,8 +193,8 @@ def _keyboard(body: Widget, screen: Screen) -> Widget:
         on={"none": ()},
         children=tuple(keys),
         arrangement="layers",
-        width=parts.WIDTH,
-        height=parts.HEIGHT - _KEYBOARD_TOP,
+        width=widgets.WIDTH,
+        height=widgets.HEIGHT - _KEYBOARD_TOP,
         at=(0, _KEYBOARD_TOP),
     )
 
@@ -228,7 +228,7 @@ def under(widget: Widget, x: int, y: int) -> list[Widget] | None:
 
 def _elements(root: Widget) -> list[Element]:
     found: list[Element] = []
-    _collect(root, 0, 0, parts.WIDTH, parts.HEIGHT, found)
+    _collect(root, 0, 0, widgets.WIDTH, widgets.HEIGHT, found)
     return found
 
 
@@ -299,4 +299,4 @@ def _flags(flags: tuple[str, ...], click: bool, long: bool, scrolls: bool) -> st
 
 def kind(widget: Widget) -> Kind:
     """What decides the text of a widget."""
-    return "metadata" if widget.role in (parts.CLOCK, parts.CHRONOMETER) else "deterministic"
+    return "metadata" if widget.role in (widgets.CLOCK, widgets.CHRONOMETER) else "deterministic"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display, Element, next_field
 from agentworld_gym.engines.android.phone import LAUNCHER, Phone
 from agentworld_gym.engines.gui import Widget, find, handler
@@ -100,7 +100,7 @@ class Gestures:
         direction = action.get("direction")
         if direction not in DIRECTIONS:
             return False
-        middle = Target(parts.WIDTH // 2, parts.HEIGHT // 2)
+        middle = Target(widgets.WIDTH // 2, widgets.HEIGHT // 2)
         target = self._target(action) if "index" in action or "x" in action else middle
         return target is not None and self._scroll(target, direction)
 
@@ -109,16 +109,16 @@ class Gestures:
         direction = action.get("direction")
         if direction not in DIRECTIONS:
             return False
-        middle = Target(parts.WIDTH // 2, parts.HEIGHT // 2)
+        middle = Target(widgets.WIDTH // 2, widgets.HEIGHT // 2)
         target = self._target(action) if "index" in action or "x" in action else middle
         if target is None:
             return False
-        if direction == "down" and target.y < parts.STATUS and target.element is None:
+        if direction == "down" and target.y < widgets.STATUS and target.element is None:
             if self.phone.model["above"]:
                 return False
             self.phone.raise_above("shade", app="shade", full=True)
             return True
-        if direction == "up" and target.y >= parts.HEIGHT - parts.GESTURE and target.element is None:
+        if direction == "up" and target.y >= widgets.HEIGHT - widgets.GESTURE and target.element is None:
             return self.navigate_home(action)
         return self._scroll(target, _OPPOSITE[direction])
 
@@ -179,7 +179,7 @@ class Gestures:
                 return None
             element = self.display.elements[place]
             return Target(*element.centre, element)
-        if _is_whole(x, parts.WIDTH) and _is_whole(y, parts.HEIGHT):
+        if _is_whole(x, widgets.WIDTH) and _is_whole(y, widgets.HEIGHT):
             return Target(int(x), int(y))  # type: ignore[arg-type]
         return None
 

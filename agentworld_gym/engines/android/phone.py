@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android.app import App, Screen
 from agentworld_gym.engines.gui import Field, Message, copied
-from agentworld_gym.engines.gui.field import MAX_CHARS
+from agentworld_gym.engines.gui.text_field import MAX_CHARS
 
 T = TypeVar("T")
 Choice = tuple[str, Message | None]

@@ -18,7 +18,7 @@ from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android.app import App, Scene
 from agentworld_gym.engines.android.apps import apps
-from agentworld_gym.engines.android.apps.shade import TILES
+from agentworld_gym.engines.android.apps.notification_shade import TILES
 from agentworld_gym.engines.android.phone import LAUNCHER, Phone
 from agentworld_gym.engines.tables.words import common_words
 from agentworld_gym.errors import SpecError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentworld_gym.engines.desktop.filesystem import absolute
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines.desktop.desk import Desk
+    from agentworld_gym.engines.desktop.desktop import Desk
 
 _OFFICE = frozenset(("libreoffice", "soffice"))
 

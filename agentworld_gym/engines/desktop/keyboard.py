@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agentworld_gym.engines.desktop import shell
-from agentworld_gym.engines.desktop.deliver import choose, deliver, to_dialog
-from agentworld_gym.engines.desktop.desk import Desk
+from agentworld_gym.engines.desktop import desktop_shell
+from agentworld_gym.engines.desktop.desktop import Desk
 from agentworld_gym.engines.desktop.filesystem import clean
+from agentworld_gym.engines.desktop.message_dispatch import choose, deliver, to_dialog
 from agentworld_gym.engines.desktop.mouse import focus
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.screen import Screen, Surface
@@ -103,7 +103,7 @@ class Keyboard:
             held.remove(key)
             if key == "super" and model["switch"] == -1:
                 model["switch"] = 0
-                shell.toggle_overview(self.desk)
+                desktop_shell.toggle_overview(self.desk)
             elif key == "alt" and model["switch"] > 0:
                 self._switch()
 
@@ -167,9 +167,9 @@ class Keyboard:
         overview = desk.model["overview"]
         if overview is not None:
             if combo == "esc":
-                shell.toggle_overview(desk)
+                desktop_shell.toggle_overview(desk)
             elif combo == "enter":
-                shell.update(desk, ("shell/first",))
+                desktop_shell.update(desk, ("shell/first",))
             else:
                 edit(desk, overview["query"], combo)
             return
@@ -273,7 +273,7 @@ class Keyboard:
             desk.model["switch"] += 1 if combo == "alt+tab" else -1
             return True
         if combo == "super+a":
-            shell.toggle_overview(desk)
+            desktop_shell.toggle_overview(desk)
         elif combo == "ctrl+alt+t":
             desk.launch("terminal")
         elif combo == "super+e":
@@ -289,7 +289,7 @@ class Keyboard:
             message: tuple[Any, ...] = _WINDOW_KEYS[combo]
             if (combo == "super+down" and not window["maximized"]) or (combo == "super+up" and window["maximized"]):
                 return True
-            shell.manage(desk, window, message)
+            desktop_shell.manage(desk, window, message)
         else:
             return False
         return True

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
-from agentworld_gym.engines.desktop import disturbed
-from agentworld_gym.engines.desktop.code import Interpreter, names
-from agentworld_gym.engines.desktop.code.robot import Robot
-from agentworld_gym.engines.desktop.code.values import Purse
-from agentworld_gym.engines.desktop.desk import Desk
+from agentworld_gym.engines.desktop import perturbations
+from agentworld_gym.engines.desktop.desktop import Desk
 from agentworld_gym.engines.desktop.filesystem import clean
+from agentworld_gym.engines.desktop.flat_state import snapshot
 from agentworld_gym.engines.desktop.geometry import kept
+from agentworld_gym.engines.desktop.interpreter import Interpreter, names
+from agentworld_gym.engines.desktop.interpreter.pyautogui import Robot
+from agentworld_gym.engines.desktop.interpreter.values import Purse
 from agentworld_gym.engines.desktop.keyboard import Keyboard
 from agentworld_gym.engines.desktop.mouse import Mouse
 from agentworld_gym.engines.desktop.programs import programs
-from agentworld_gym.engines.desktop.provenance import Provenance
-from agentworld_gym.engines.desktop.scenario import shell_settings
 from agentworld_gym.engines.desktop.screen import Screen
-from agentworld_gym.engines.desktop.snapshot import snapshot
+from agentworld_gym.engines.desktop.shell_data import shell_settings
+from agentworld_gym.engines.desktop.spans import Provenance
 from agentworld_gym.engines.desktop.state import DesktopState, seconds
 from agentworld_gym.errors import SpecError
 
@@ -74,7 +74,7 @@ class DesktopMachine:
         desk = Desk(given, seed, controls or Controls(), hidden or {}, programs())
         _furnish(desk)
         _open_windows(desk)
-        disturbed.prepare(desk)
+        perturbations.prepare(desk)
         machine = cls(desk, Screen(desk), Provenance(given))
         machine._observation = machine._screen.table()
         return machine
@@ -99,10 +99,10 @@ class DesktopMachine:
         self._provenance.see(before, source if isinstance(source, str) else "")
         self.problem = ""
         desk.model["action"] += 1
-        disturbed.before(desk)
+        perturbations.before(desk)
         if isinstance(source, str) and source.strip() not in _NOTHING:
             self._run(desk, clean(source))
-        disturbed.after(desk)
+        perturbations.after(desk)
         self._observation = self._screen.table()
         if self._observation != before and desk.advance(1.0):
             self._observation = self._screen.table()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentworld_gym.engines.desktop import shell
-from agentworld_gym.engines.desktop.deliver import deliver
-from agentworld_gym.engines.desktop.desk import SHELL, Desk
+from agentworld_gym.engines.desktop import desktop_shell
+from agentworld_gym.engines.desktop.desktop import SHELL, Desk
 from agentworld_gym.engines.desktop.geometry import HEIGHT, WIDTH
+from agentworld_gym.engines.desktop.message_dispatch import deliver
 from agentworld_gym.engines.desktop.screen import Screen, Surface
 from agentworld_gym.engines.desktop.widgets import METRICS
 from agentworld_gym.engines.gui import Widget, handler
@@ -207,7 +207,7 @@ class Mouse:
         if message == ("window/move",):
             window = self.desk.find(surface.number)
             if window is not None:
-                shell.manage(self.desk, window, ("window/shift", end[0] - start[0], end[1] - start[1]))
+                desktop_shell.manage(self.desk, window, ("window/shift", end[0] - start[0], end[1] - start[1]))
             return
         dropped: tuple[Any, ...] = ("nowhere",)
         target = self.screen.at(*end)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from agentworld_gym.engines.desktop import chooser, shell
-from agentworld_gym.engines.desktop.desk import SHELL, Desk
+from agentworld_gym.engines.desktop import desktop_shell, file_chooser
+from agentworld_gym.engines.desktop.desktop import SHELL, Desk
 from agentworld_gym.engines.desktop.geometry import BAR, HEIGHT, TITLE, WIDTH, WORK, Rect, covers, inside, overlap
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.widgets import METRICS, button, entry, label, spacer
@@ -175,8 +175,8 @@ class Screen:
 
     def _limited(self, rows: list[Row], window: Window | None) -> list[Row]:
         """The rows of a surface; under `truncated-output` only the first of a large window."""
-        if window is not None and len(rows) > shell.LARGE and shell.is_truncated(self.desk, window):
-            return rows[1 : shell.LARGE + 1]
+        if window is not None and len(rows) > desktop_shell.LARGE and desktop_shell.is_truncated(self.desk, window):
+            return rows[1 : desktop_shell.LARGE + 1]
         return rows[1:]
 
     def _build(self, name: tuple[Any, ...]) -> Surface:
@@ -186,7 +186,7 @@ class Screen:
             return self._build_window(name[1])
         if kind == "dialog":
             return self._build_dialog(name[1], name[2])
-        root, box = shell.view(desk, kind)
+        root, box = desktop_shell.view(desk, kind)
         return Surface(kind, SHELL, box, place(root, *box, METRICS, {}))
 
     def _build_window(self, number: int) -> Surface:
@@ -219,7 +219,7 @@ class Screen:
         window = self.desk.find(number)
         assert window is not None
         dialog = next(dialog for dialog in window["dialogs"] if dialog["id"] == dialog_number)
-        root, (w, h) = chooser.view(self.desk, dialog) if dialog["kind"] == "chooser" else message_view(dialog)
+        root, (w, h) = file_chooser.view(self.desk, dialog) if dialog["kind"] == "chooser" else message_view(dialog)
         x, y, wide, high = window_box(window)
         box = (
             min(max(x + (wide - w) // 2, WORK[0]), WIDTH - w),

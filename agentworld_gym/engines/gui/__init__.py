@@ -7,10 +7,10 @@ input is. Models are plain data, so that a fork is a copy and the state is flat 
 
 from __future__ import annotations
 
-from agentworld_gym.engines.gui.field import Field
+from agentworld_gym.engines.gui.hit_testing import centre, find, focusables, handler, hit, scrollable, visible
 from agentworld_gym.engines.gui.layout import Metrics, place
-from agentworld_gym.engines.gui.plain import copied, flat
-from agentworld_gym.engines.gui.pointing import centre, find, focusables, handler, hit, scrollable, visible
+from agentworld_gym.engines.gui.plain_data import copied, flat
+from agentworld_gym.engines.gui.text_field import Field
 from agentworld_gym.engines.gui.widget import Message, Widget, column, grid, layers, row, scroll
 
 __all__ = [

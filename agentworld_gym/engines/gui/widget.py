@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agentworld_gym.engines.gui.field import Field
+from agentworld_gym.engines.gui.text_field import Field
 
 Message = tuple[Any, ...]
 """What a model is told: a name such as `contacts/open`, and what it is about."""

@@ -8,14 +8,15 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
-from agentworld_gym.engines.web import axtree, browsergym, fields
+from agentworld_gym.engines.web import flat_state
 from agentworld_gym.engines.web.addresses import host_of
-from agentworld_gym.engines.web.browser import Browser, Unreachable
+from agentworld_gym.engines.web.browser.browser import Browser, Unreachable
 from agentworld_gym.engines.web.http import Internet
-from agentworld_gym.engines.web.report import Report
 from agentworld_gym.engines.web.sites import Sites
-from agentworld_gym.engines.web.text import readable
-from agentworld_gym.engines.web.tools import TOOLS, call_tool, show
+from agentworld_gym.engines.web.strings import readable
+from agentworld_gym.engines.web.tools import browsergym_calls, browsergym_observation
+from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool, show
+from agentworld_gym.engines.web.tools.result import Report
 from agentworld_gym.errors import SpecError
 
 NONE = Controls()
@@ -80,7 +81,7 @@ class WebMachine:
         if view not in VIEWS:
             raise SpecError("task state", "view", view, " or ".join(VIEWS))
         sites = Sites.start({key: value for key, value in state.items() if key != "view"}, seed, controls, hidden)
-        return cls(sites, str(state["open"]), controls, view, fields.told_hosts(state, sites.hosts))
+        return cls(sites, str(state["open"]), controls, view, flat_state.told_hosts(state, sites.hosts))
 
     @property
     def observation(self) -> str:
@@ -115,7 +116,7 @@ class WebMachine:
         arguments = action.get("arguments", {}) if isinstance(action, dict) else None
         if not isinstance(name, str) or not isinstance(arguments, dict):
             return self._say(Report(errors=["Error: a tool call needs a 'name' and an object of 'arguments'"]))
-        tool = TOOLS.get(name) or browsergym.CALLS.get(name)
+        tool = TOOLS.get(name) or browsergym_calls.CALLS.get(name)
         if tool is None:
             return self._say(Report(errors=[f'Tool "{readable(name[:100])}" not found']))
         if name != "browser_wait_for" and name != "noop":
@@ -125,7 +126,7 @@ class WebMachine:
 
     def state(self) -> dict[str, Scalar]:
         """The tabs with what was filled in and unfolded, the cookies, and what the sites store, as flat fields."""
-        return fields.state(self.browser)
+        return flat_state.state(self.browser)
 
     def fork(self) -> WebMachine:
         """An exact copy: equal actions on both give equal observations."""
@@ -160,7 +161,7 @@ class WebMachine:
         """The text of a report; notes where it shows a page for the first time."""
         self._spans = ()
         if self._view == "browsergym":
-            text, piece = axtree.observed(self.browser, report)
+            text, piece = browsergym_observation.observed(self.browser, report)
         else:
             text, piece = report.text(), report.snapshot
         if piece:

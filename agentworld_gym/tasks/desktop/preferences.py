@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agentworld_gym.domain.task import Check
-from agentworld_gym.engines.desktop.programs.settings_panels import Control, panels
+from agentworld_gym.engines.desktop.programs.settings.panels import Control, panels
 from agentworld_gym.tasks.desktop import scene as scenes
 from agentworld_gym.tasks.desktop.names import PEOPLE
 from agentworld_gym.tasks.desktop.scene import (

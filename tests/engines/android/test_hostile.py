@@ -17,7 +17,7 @@ from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.apps.arithmetic import BadExpression, calculated
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.engines.android.phone import MAX_DEPTH
-from agentworld_gym.engines.gui.field import MAX_CHARS
+from agentworld_gym.engines.gui.text_field import MAX_CHARS
 from agentworld_gym.screens import read_screen
 
 KINDS = load_spec("android").action.json_schema["properties"]["action_type"]["enum"]  # type: ignore[index]

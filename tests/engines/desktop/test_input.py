@@ -13,8 +13,8 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.desktop import DesktopMachine
-from agentworld_gym.engines.desktop.code.interpreter import Interpreter
-from agentworld_gym.engines.desktop.code.values import Function
+from agentworld_gym.engines.desktop.interpreter.statements import Interpreter
+from agentworld_gym.engines.desktop.interpreter.values import Function
 
 
 def run(source: str) -> tuple[list[Any], str]:

@@ -9,11 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.engines.desktop import DesktopMachine
-from agentworld_gym.engines.desktop.programs import spreadsheet_book as books
-from agentworld_gym.engines.desktop.programs import spreadsheet_sheets as sheets
-from agentworld_gym.engines.desktop.programs.spreadsheet_calculation import computed
-from agentworld_gym.engines.desktop.programs.spreadsheet_files import MAX_CELLS, read, rows_of, write_csv, write_ods
-from agentworld_gym.engines.desktop.programs.spreadsheet_formula import address, displaced, position, shifted
+from agentworld_gym.engines.desktop.programs.spreadsheet import document as books
+from agentworld_gym.engines.desktop.programs.spreadsheet import sheets as sheets
+from agentworld_gym.engines.desktop.programs.spreadsheet.calculation import computed
+from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import (
+    MAX_CELLS,
+    read,
+    rows_of,
+    write_csv,
+    write_ods,
+)
+from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import address, displaced, position, shifted
 from agentworld_gym.screens import Node, read_screen, resolve
 
 SALES = "Region,Product,Amount\nNorth,Tea,120\nSouth,Tea,80.5\nNorth,Coffee,99.5\nEast,Cocoa,40\n"

@@ -25,7 +25,7 @@ from agentworld_gym.engines.gui import (
     scrollable,
     visible,
 )
-from agentworld_gym.engines.gui.field import MAX_CHARS
+from agentworld_gym.engines.gui.text_field import MAX_CHARS
 
 METRICS = Metrics(char=8, line=20)
 

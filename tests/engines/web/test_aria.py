@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agentworld_gym.engines.web.dom import Document
-from agentworld_gym.engines.web.page import Page
-from agentworld_gym.engines.web.snapshot import snapshot
+from agentworld_gym.engines.web.accessibility.snapshot import snapshot
+from agentworld_gym.engines.web.document.dom import Document
+from agentworld_gym.engines.web.document.page import Page
 
 CASES = yaml.safe_load((Path(__file__).parent / "web_snapshots.yaml").read_text(encoding="utf-8"))
 

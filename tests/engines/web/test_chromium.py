@@ -16,15 +16,15 @@ from web_pages import BODIES, HANDS, SCRIPTS, Pages, call, ref, step
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls, EngineError
 from agentworld_gym.engines.controls import suspended
-from agentworld_gym.engines.web import driver as driving
-from agentworld_gym.engines.web import realscript
+from agentworld_gym.engines.web.chromium import driver as driving
+from agentworld_gym.engines.web.chromium import evaluate as realscript
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites.site import load_site, site_names
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.worlds.registry import WorldOptions, open_world
 
 pytest.importorskip("playwright")
-chromium = pytest.importorskip("agentworld_gym.engines.web.chromium")
+chromium = pytest.importorskip("agentworld_gym.engines.web.chromium.machine")
 
 
 def is_installed() -> bool:

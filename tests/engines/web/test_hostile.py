@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls, Machine, Span
-from agentworld_gym.engines.web.browser import MAX_HISTORY, MAX_TABS
-from agentworld_gym.engines.web.dom import Document
+from agentworld_gym.engines.web.accessibility.snapshot import snapshot
+from agentworld_gym.engines.web.browser.browser import MAX_HISTORY, MAX_TABS
+from agentworld_gym.engines.web.document.dom import Document
+from agentworld_gym.engines.web.document.page import MAX_VALUE, Page
 from agentworld_gym.engines.web.machine import VIEWS, WebMachine
-from agentworld_gym.engines.web.page import MAX_VALUE, Page
-from agentworld_gym.engines.web.snapshot import snapshot
 
 TOOLS = {tool["name"]: tool.get("parameters", {}).get("properties", {}) for tool in load_spec("web").action.tools}
 STATE = {"open": "http://shop.example/products", "sites": {"shop": None}, "seed": 1}

@@ -15,7 +15,7 @@ from agentworld_gym.engines import Controls
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
 from agentworld_gym.engines.web.sites import Sites
-from agentworld_gym.engines.web.sites.serve import SiteServer
+from agentworld_gym.engines.web.sites.http_server import SiteServer
 from agentworld_gym.engines.web.sites.site import load_site
 
 

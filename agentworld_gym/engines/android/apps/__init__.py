@@ -9,16 +9,16 @@ from agentworld_gym.engines.android.app import App
 
 MODULES = (
     "system",
-    "shade",
+    "notification_shade",
     "launcher",
     "contacts",
     "dialer",
     "messages",
     "notes",
-    "calendar",
+    "calendar.app",
     "shop",
     "settings",
-    "clock",
+    "clock.app",
     "calculator",
     "files",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Scene, Screen
 from agentworld_gym.engines.android.apps.arithmetic import BadExpression, calculated
 from agentworld_gym.engines.android.phone import Phone
@@ -40,12 +40,12 @@ class CalculatorApp(App):
         data = phone.data["calculator"]
         if screen["name"] == "history":
             return _history(phone, screen, data)
-        menu = parts.more(("History", ("calculator/history",)), ("Clear history", ("calculator/clear_history",)))
-        line = Widget(parts.TEXT, text=data["line"], description="Formula", height=160)
-        value = Widget(parts.TEXT, text=data["value"], description="Result preview", height=160)
+        menu = widgets.more(("History", ("calculator/history",)), ("Clear history", ("calculator/clear_history",)))
+        line = Widget(widgets.TEXT, text=data["line"], description="Formula", height=160)
+        value = Widget(widgets.TEXT, text=data["value"], description="Result preview", height=160)
         keys = [
             Widget(
-                parts.BUTTON,
+                widgets.BUTTON,
                 text=text,
                 description=spoken if spoken != text else "",
                 on={"click": ("calculator/key", text)},
@@ -55,9 +55,9 @@ class CalculatorApp(App):
             for text, spoken in _KEYS
         ]
         show = [] if data["done"] else [value]
-        shown = row(parts.gap(48), column(line, *show, grow=1), parts.gap(48), height=400)
-        return parts.page(
-            parts.bar("Calculator", menu, back=False), shown, Widget(shown=False, grow=1), grid(4, keys, gap=12)
+        shown = row(widgets.gap(48), column(line, *show, grow=1), widgets.gap(48), height=400)
+        return widgets.page(
+            widgets.bar("Calculator", menu, back=False), shown, Widget(shown=False, grow=1), grid(4, keys, gap=12)
         )
 
     def update(self, phone: Phone, message: Message) -> None:
@@ -113,16 +113,18 @@ def _preview(line: str) -> str:
 
 
 def _history(phone: Phone, screen: Screen, data: dict[str, Any]) -> Widget:
-    top = parts.bar("History", parts.more(("Clear history", ("calculator/clear_history",))))
+    top = widgets.bar("History", widgets.more(("Clear history", ("calculator/clear_history",))))
     rows = data["history"]
     if not rows:
-        return parts.page(top, parts.empty("No history"))
-    return parts.page(
+        return widgets.page(top, widgets.empty("No history"))
+    return widgets.page(
         top,
-        parts.listing(
+        widgets.listing(
             screen,
             rows,
-            lambda entry: parts.item(entry["line"], ("calculator/take", entry["value"]), detail=f"= {entry['value']}"),
+            lambda entry: widgets.item(
+                entry["line"], ("calculator/take", entry["value"]), detail=f"= {entry['value']}"
+            ),
         ),
     )
 

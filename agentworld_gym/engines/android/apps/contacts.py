@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Scene, Screen
 from agentworld_gym.engines.gui import Message, Widget, column, row
 
@@ -107,7 +107,7 @@ class ContactsApp(App):
         name = screen["name"]
         if name == "person":
             person = next((p for p in people if p["id"] == screen["person"]), None)
-            return parts.gone("This contact was deleted") if person is None else _person(person)
+            return widgets.gone("This contact was deleted") if person is None else _person(person)
         if name == "edit":
             return _form(screen)
         if name == "search":
@@ -202,73 +202,73 @@ def _list(phone: Phone, screen: Screen, people: list[Person], starred: bool) -> 
         for number, (person, letter) in enumerate(zip(shown, letters, strict=True))
     ]
     body = (
-        parts.listing(screen, rows, lambda entry: _row(*entry), end=230)
+        widgets.listing(screen, rows, lambda entry: _row(*entry), end=230)
         if rows
-        else parts.empty("No favorites" if starred else "No contacts")
+        else widgets.empty("No favorites" if starred else "No contacts")
     )
-    return parts.page(
-        parts.bar(
-            "Favorites" if starred else "Contacts", parts.icon("Search contacts", ("contacts/search",)), back=False
+    return widgets.page(
+        widgets.bar(
+            "Favorites" if starred else "Contacts", widgets.icon("Search contacts", ("contacts/search",)), back=False
         ),
         body,
-        floating=parts.floating("Create contact", ("contacts/new",)),
-        bottom=parts.tabs((("Contacts", ("contacts/list",)), ("Favorites", ("contacts/favorites",))), int(starred)),
+        floating=widgets.floating("Create contact", ("contacts/new",)),
+        bottom=widgets.tabs((("Contacts", ("contacts/list",)), ("Favorites", ("contacts/favorites",))), int(starred)),
     )
 
 
 def _row(person: Person, letter: str) -> Widget:
-    side = Widget(parts.TEXT, text=letter, shown=bool(letter), width=105, height=parts.LINE)
-    return parts.item(person["name"], ("contacts/open", person["id"]), leading=side)
+    side = Widget(widgets.TEXT, text=letter, shown=bool(letter), width=105, height=widgets.LINE)
+    return widgets.item(person["name"], ("contacts/open", person["id"]), leading=side)
 
 
 def _search(screen: Screen, people: list[Person]) -> Widget:
-    field = parts.entry(screen, "query", "Search contacts", grow=1)
+    field = widgets.entry(screen, "query", "Search contacts", grow=1)
     found = matching(people, field.field.value if field.field else "")
-    top = row(parts.icon("Navigate up", parts.BACK), field, height=parts.ROW)
+    top = row(widgets.icon("Navigate up", widgets.BACK), field, height=widgets.ROW)
     if not found:
-        return parts.page(top, parts.empty("No results"))
-    rows = parts.listing(
-        screen, found, lambda p: parts.item(p["name"], ("contacts/open", p["id"]), detail=p["phone"] or p["email"])
+        return widgets.page(top, widgets.empty("No results"))
+    rows = widgets.listing(
+        screen, found, lambda p: widgets.item(p["name"], ("contacts/open", p["id"]), detail=p["phone"] or p["email"])
     )
-    return parts.page(top, rows)
+    return widgets.page(top, rows)
 
 
 def _person(person: Person) -> Widget:
     number = person["id"]
     star = "Remove from favorites" if person["starred"] else "Add to favorites"
-    lines = [row(parts.gap(parts.MARGIN), parts.label(person["name"], grow=1), height=132)]
+    lines = [row(widgets.gap(widgets.MARGIN), widgets.label(person["name"], grow=1), height=132)]
     if person["phone"]:
         lines.append(
-            parts.item(
+            widgets.item(
                 person["phone"],
                 ("contacts/call", number),
                 detail="Mobile",
-                trailing=(parts.icon("Send text message", ("contacts/text", number)),),
+                trailing=(widgets.icon("Send text message", ("contacts/text", number)),),
             )
         )
     if person["email"]:
-        lines.append(parts.item(person["email"], detail="Email"))
+        lines.append(widgets.item(person["email"], detail="Email"))
     if person["company"]:
-        lines.append(parts.item(person["company"], detail="Company"))
-    return parts.page(
-        parts.bar(
+        lines.append(widgets.item(person["company"], detail="Company"))
+    return widgets.page(
+        widgets.bar(
             "",
-            parts.icon(star, ("contacts/star", number)),
-            parts.icon("Edit contact", ("contacts/edit", number)),
-            parts.more(("Delete", ("contacts/ask_delete", number)), ("Share", ("contacts/share", number))),
+            widgets.icon(star, ("contacts/star", number)),
+            widgets.icon("Edit contact", ("contacts/edit", number)),
+            widgets.more(("Delete", ("contacts/ask_delete", number)), ("Share", ("contacts/share", number))),
         ),
-        parts.scrolling(*lines),
+        widgets.scrolling(*lines),
     )
 
 
 def _form(screen: Screen) -> Widget:
     title = "Create contact" if screen["person"] is None else "Edit contact"
     fields = [
-        column(parts.entry(screen, key, hint, digits=key == "phone"), padding=(parts.MARGIN, 12))
+        column(widgets.entry(screen, key, hint, digits=key == "phone"), padding=(widgets.MARGIN, 12))
         for key, hint in FIELDS
     ]
-    save = parts.button("Save", ("contacts/save",))
-    return parts.page(parts.bar(title, save, up="Close"), parts.scrolling(*fields))
+    save = widgets.button("Save", ("contacts/save",))
+    return widgets.page(widgets.bar(title, save, up="Close"), widgets.scrolling(*fields))
 
 
 APP = ContactsApp()

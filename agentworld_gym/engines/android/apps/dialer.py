@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Scene, Screen
 from agentworld_gym.engines.android.apps.contacts import Person, digits, matching, person_of, readable, title_of
 from agentworld_gym.engines.gui import Message, Widget, column, grid, row
@@ -186,11 +186,11 @@ def _name(phone: Phone, number: str) -> str:
 
 def _tabbed(title: str, selected: int, body: Widget, *actions: Widget, floating: Widget | None = None) -> Widget:
     names = (("Recents", "main"), ("Contacts", "people"), ("Keypad", "keypad"))
-    return parts.page(
-        parts.bar(title, *actions, back=False),
+    return widgets.page(
+        widgets.bar(title, *actions, back=False),
         body,
         floating=floating,
-        bottom=parts.tabs(tuple((name, ("phone/tab", screen)) for name, screen in names), selected),
+        bottom=widgets.tabs(tuple((name, ("phone/tab", screen)) for name, screen in names), selected),
     )
 
 
@@ -198,15 +198,15 @@ def _recents(phone: Phone, screen: Screen) -> Widget:
     calls = sorted(phone.data["phone"]["calls"], key=lambda call: (call["time"], call["id"]), reverse=True)
 
     def line(call: Call) -> Widget:
-        return parts.item(
+        return widgets.item(
             _name(phone, call["number"]),
             ("phone/number", call["number"]),
             detail=f"{KINDS[call['kind']]}, {_when(phone, call['time'])}",
-            trailing=(parts.icon(f"Call {_name(phone, call['number'])}", ("phone/call", call["number"])),),
+            trailing=(widgets.icon(f"Call {_name(phone, call['number'])}", ("phone/call", call["number"])),),
         )
 
-    body = parts.listing(screen, phone.ordered("calls", calls), line) if calls else parts.empty("No recent calls")
-    return _tabbed("Recents", 0, body, parts.more(("Clear call history", ("phone/ask_clear",))))
+    body = widgets.listing(screen, phone.ordered("calls", calls), line) if calls else widgets.empty("No recent calls")
+    return _tabbed("Recents", 0, body, widgets.more(("Clear call history", ("phone/ask_clear",))))
 
 
 def _when(phone: Phone, time: str) -> str:
@@ -218,11 +218,11 @@ def _when(phone: Phone, time: str) -> str:
 def _people(phone: Phone, screen: Screen) -> Widget:
     people = [person for person in matching(phone.data["contacts"]["people"], "") if person["phone"]]
     if not people or not readable(phone, "phone"):
-        return _tabbed("Contacts", 1, parts.empty("No contacts"))
-    body = parts.listing(
+        return _tabbed("Contacts", 1, widgets.empty("No contacts"))
+    body = widgets.listing(
         screen,
         people,
-        lambda person: parts.item(person["name"], ("phone/number", person["phone"]), detail=person["phone"]),
+        lambda person: widgets.item(person["name"], ("phone/number", person["phone"]), detail=person["phone"]),
     )
     return _tabbed("Contacts", 1, body)
 
@@ -231,22 +231,22 @@ def _keypad(screen: Screen) -> Widget:
     keys = grid(
         3,
         (
-            Widget(parts.BUTTON, text=key, on={"click": ("phone/key", key)}, flags=("focusable",), height=220)
+            Widget(widgets.BUTTON, text=key, on={"click": ("phone/key", key)}, flags=("focusable",), height=220)
             for key in KEYS
         ),
-        padding=(parts.MARGIN, 0),
+        padding=(widgets.MARGIN, 0),
         gap=12,
     )
     number = row(
-        parts.gap(parts.MARGIN),
-        parts.entry(screen, "number", "Number", digits=True, enter=("phone/dial",), grow=1),
-        parts.icon("Backspace", ("phone/erase",)),
-        height=parts.ROW,
+        widgets.gap(widgets.MARGIN),
+        widgets.entry(screen, "number", "Number", digits=True, enter=("phone/dial",), grow=1),
+        widgets.icon("Backspace", ("phone/erase",)),
+        height=widgets.ROW,
     )
     call = row(
-        Widget(shown=False, grow=1), parts.button("Call", ("phone/dial",)), Widget(shown=False, grow=1), height=200
+        Widget(shown=False, grow=1), widgets.button("Call", ("phone/dial",)), Widget(shown=False, grow=1), height=200
     )
-    return _tabbed("Keypad", 2, parts.scrolling(number, keys, call))
+    return _tabbed("Keypad", 2, widgets.scrolling(number, keys, call))
 
 
 def _details(phone: Phone, number: str) -> Widget:
@@ -255,7 +255,7 @@ def _details(phone: Phone, number: str) -> Widget:
     blocked = digits(number) in phone.data["phone"]["blocked"]
     about = ("Contact details", ("phone/person", person["id"])) if person else ("Add contact", ("phone/add", number))
     lines = [
-        parts.item(
+        widgets.item(
             f"{KINDS[call['kind']]} call",
             detail=f"{_when(phone, call['time'])}, {call['seconds'] // 60} min {call['seconds'] % 60} sec",
         )
@@ -266,43 +266,46 @@ def _details(phone: Phone, number: str) -> Widget:
         ("Unblock number" if blocked else "Block number", ("phone/block", number)),
         ("Delete calls", ("phone/forget", number)),
     )
-    return parts.page(
-        parts.bar(_name(phone, number), parts.icon("Send message", ("phone/text", number)), parts.more(*choices)),
-        parts.item(number, ("phone/call", number), detail="Call"),
-        parts.header("Call history"),
-        parts.scrolling(*lines) if lines else parts.empty("No calls"),
+    return widgets.page(
+        widgets.bar(_name(phone, number), widgets.icon("Send message", ("phone/text", number)), widgets.more(*choices)),
+        widgets.item(number, ("phone/call", number), detail="Call"),
+        widgets.header("Call history"),
+        widgets.scrolling(*lines) if lines else widgets.empty("No calls"),
     )
 
 
 def _call(phone: Phone) -> Widget:
     call = phone.data["phone"]["call"]
     if call is None:
-        return parts.page(parts.bar(""), parts.empty("Call ended"))
+        return widgets.page(widgets.bar(""), widgets.empty("Call ended"))
     talked = call["seconds"] - ANSWERED_AFTER
     if talked >= 0:
-        state = Widget(parts.CHRONOMETER, text=f"{talked // 60:02}:{talked % 60:02}", height=parts.LINE)
+        state = Widget(widgets.CHRONOMETER, text=f"{talked // 60:02}:{talked % 60:02}", height=widgets.LINE)
     else:
-        state = parts.label("Calling…")
+        state = widgets.label("Calling…")
     switches = row(
         *(
-            parts.chip(title, ("phone/flip", key), call[key])
+            widgets.chip(title, ("phone/flip", key), call[key])
             for key, title in (("mute", "Mute"), ("speaker", "Speaker"))
         ),
         gap=48,
-        padding=(parts.MARGIN, 0),
+        padding=(widgets.MARGIN, 0),
         height=150,
     )
     end = row(
-        Widget(shown=False, grow=1), parts.icon("End call", ("phone/hang_up",)), Widget(shown=False, grow=1), height=200
+        Widget(shown=False, grow=1),
+        widgets.icon("End call", ("phone/hang_up",)),
+        Widget(shown=False, grow=1),
+        height=200,
     )
     return column(
-        parts.gap(400),
-        row(parts.gap(parts.MARGIN), parts.label(_name(phone, call["number"]), grow=1), height=110),
-        row(parts.gap(parts.MARGIN), state, height=110),
+        widgets.gap(400),
+        row(widgets.gap(widgets.MARGIN), widgets.label(_name(phone, call["number"]), grow=1), height=110),
+        row(widgets.gap(widgets.MARGIN), state, height=110),
         Widget(shown=False, grow=1),
         switches,
         end,
-        parts.gap(200),
+        widgets.gap(200),
     )
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Scene, Screen
-from agentworld_gym.engines.android.parts import button, buttons, gap, icon, item, paragraph
 from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.widgets import button, buttons, gap, icon, item, paragraph
 from agentworld_gym.engines.gui import Message, Widget, row
 
 MAX_ITEMS = 400
@@ -83,7 +83,7 @@ class FilesApp(App):
     def view(self, phone: Phone, screen: Screen) -> Widget:
         """A folder, the search, one file, or the choice of a folder to move to; nothing where files may not be read."""
         if not phone.permitted("files", "files"):
-            return parts.page(parts.bar("Files", back=False), parts.empty("Files may not access your files"))
+            return widgets.page(widgets.bar("Files", back=False), widgets.empty("Files may not access your files"))
         view = {"search": _search, "file": _file, "move": _move}.get(screen["name"], _browse)
         return view(phone, screen)
 
@@ -171,19 +171,19 @@ def _browse(phone: Phone, screen: Screen) -> Widget:
     if chosen:
         one = [("Rename", ("files/ask_rename", chosen[0]))] if len(chosen) == 1 else []
         whole = ("Select all", ("files/all",))
-        top = parts.bar(
+        top = widgets.bar(
             f"{len(chosen)} selected",
             icon("Share", ("files/share", *chosen)),
             icon("Delete", ("files/ask_delete", *chosen)),
-            parts.more(("Move to", ("files/move", *chosen)), *one, whole),
+            widgets.more(("Move to", ("files/move", *chosen)), *one, whole),
             up="Close selection",
         )
     else:
-        icons = icon("Search", ("files/search",)), parts.more(("New folder", ("files/ask_folder", inside)), sort)
-        top = parts.bar(_item(phone, inside)["name"], *icons, back=bool(inside))
+        icons = icon("Search", ("files/search",)), widgets.more(("New folder", ("files/ask_folder", inside)), sort)
+        top = widgets.bar(_item(phone, inside)["name"], *icons, back=bool(inside))
     if not rows:
-        return parts.page(top, parts.empty("No items"))
-    return parts.page(top, parts.listing(screen, rows, lambda found: _line(phone, found, chosen)))
+        return widgets.page(top, widgets.empty("No items"))
+    return widgets.page(top, widgets.listing(screen, rows, lambda found: _line(phone, found, chosen)))
 
 
 def _line(phone: Phone, found: Item, chosen: list[int]) -> Widget:
@@ -191,20 +191,20 @@ def _line(phone: Phone, found: Item, chosen: list[int]) -> Widget:
     touch: Message = ("files/choose", number) if chosen else ("files/open", number)
     flags = ("selected",) if number in chosen else ()
     return item(found["name"], touch, detail=_detail(phone, found), hold=("files/choose", number), flags=flags,
-                leading=parts.avatar("Folder" if found["folder"] else "File"))  # fmt: skip
+                leading=widgets.avatar("Folder" if found["folder"] else "File"))  # fmt: skip
 
 
 def _search(phone: Phone, screen: Screen) -> Widget:
-    field = parts.entry(screen, "query", "Search files", height=parts.BAR)
+    field = widgets.entry(screen, "query", "Search files", height=widgets.BAR)
     field.grow = 1
     wanted = phone.text("query").strip().casefold()
     found = _sorted(phone, [found for found in _items(phone) if wanted and wanted in found["name"].casefold()])
-    top = row(icon("Navigate up", parts.BACK), field, gap(parts.MARGIN), height=parts.BAR)
+    top = row(icon("Navigate up", widgets.BACK), field, gap(widgets.MARGIN), height=widgets.BAR)
     if not found:
-        return parts.page(top, parts.empty("No results" if wanted else "Search names"))
-    return parts.page(
+        return widgets.page(top, widgets.empty("No results" if wanted else "Search names"))
+    return widgets.page(
         top,
-        parts.listing(
+        widgets.listing(
             screen, found, lambda one: item(one["name"], ("files/open", one["id"]), detail=_path(phone, one["in"]))
         ),
     )
@@ -213,7 +213,7 @@ def _search(phone: Phone, screen: Screen) -> Widget:
 def _file(phone: Phone, screen: Screen) -> Widget:
     found = _item(phone, screen["shown"])
     number = found["id"]
-    menu = parts.more(("Rename", ("files/ask_rename", number)), ("Move to", ("files/move", number)),
+    menu = widgets.more(("Rename", ("files/ask_rename", number)), ("Move to", ("files/move", number)),
                       ("Delete", ("files/ask_delete", number)))  # fmt: skip
     lines = [
         item("Folder", detail=_path(phone, found["in"])),
@@ -221,8 +221,8 @@ def _file(phone: Phone, screen: Screen) -> Widget:
         item("Modified", detail=phone.date_text(datetime.fromisoformat(found["changed"] or "2000-01-01"))),
     ]
     body = [paragraph(found["text"])] if found["text"] else []
-    return parts.page(
-        parts.bar(found["name"], icon("Share", ("files/share", number)), menu), parts.scrolling(*body, *lines)
+    return widgets.page(
+        widgets.bar(found["name"], icon("Share", ("files/share", number)), menu), widgets.scrolling(*body, *lines)
     )
 
 
@@ -231,10 +231,10 @@ def _move(phone: Phone, screen: Screen) -> Widget:
     inside, moving = screen["inside"], screen["moving"]
     rows = [row for row in _items(phone) if row["in"] == inside and row["folder"] and row["id"] not in moving]
     ends = buttons(button("Cancel", ("files/stop_move",)), button("Move here", ("files/moved",)))
-    picture = parts.avatar("Folder")
+    picture = widgets.avatar("Folder")
     lines = [item(row["name"], ("files/into", row["id"]), leading=copy(picture)) for row in _sorted(phone, rows)]
-    body = parts.scrolling(*lines) if lines else parts.empty("No folders")
-    return parts.page(parts.bar(f"Move to {_item(phone, inside)['name']}"), body, ends)
+    body = widgets.scrolling(*lines) if lines else widgets.empty("No folders")
+    return widgets.page(widgets.bar(f"Move to {_item(phone, inside)['name']}"), body, ends)
 
 
 def _open(phone: Phone, number: int) -> None:

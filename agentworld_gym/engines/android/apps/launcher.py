@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Screen
-from agentworld_gym.engines.android.parts import entry, paragraph
 from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.widgets import entry, paragraph
 from agentworld_gym.engines.gui import Message, Widget, column, grid, layers, row
 
 _LEFT = (60, 309, 555, 804)
@@ -76,7 +76,7 @@ def _home(phone: Phone, screen: Screen) -> Widget:
     dock = [by_title[title] for title in phone.data["launcher"]["dock"] if title in by_title]
     icons += [_icon(app, (_LEFT[index], _DOCK_TOP), 210, "") for index, app in enumerate(dock)]
     today = Widget(
-        parts.TEXT,
+        widgets.TEXT,
         text=phone.date_text(phone.clock),
         on={"click": ("launcher/start", "calendar")} if "calendar" in phone.apps else {},
         width=348,
@@ -98,14 +98,14 @@ def _home(phone: Phone, screen: Screen) -> Widget:
     if number > 0:
         on["left"] = ("launcher/page", number - 1)
     return layers(
-        today, *icons, search, role=parts.GROUP, description=f"Home screen {number + 1} of {len(every)}",
+        today, *icons, search, role=widgets.GROUP, description=f"Home screen {number + 1} of {len(every)}",
         flags=("scrollable",) if len(every) > 1 else (), on=on,
     )  # fmt: skip
 
 
 def _icon(app: App, at: tuple[int, int], height: int, text: str) -> Widget:
     return Widget(
-        parts.TEXT,
+        widgets.TEXT,
         text=text,
         description=app.title,
         on={"click": ("launcher/start", app.id), "long": ("launcher/held", app.id)},
@@ -127,8 +127,8 @@ def _drawer(phone: Phone, screen: Screen) -> Widget:
     icons = [_icon(app, (0, 0), 252, app.title) for app in found]
     none = paragraph("No apps found")
     body = grid(COLUMNS, icons, padding=(60, 30), gap=24) if icons else none
-    head = row(parts.gap(60), field, parts.gap(60), height=126)
-    whole = column(parts.gap(parts.STATUS), head, parts.scrolling(body), parts.gap(parts.GESTURE))
+    head = row(widgets.gap(60), field, widgets.gap(60), height=126)
+    whole = column(widgets.gap(widgets.STATUS), head, widgets.scrolling(body), widgets.gap(widgets.GESTURE))
     whole.on = {"up": ("launcher/close",)}
     return whole
 

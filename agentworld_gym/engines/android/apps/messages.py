@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Scene, Screen
 from agentworld_gym.engines.android.apps.contacts import digits, matching, person_of, readable, title_of
 from agentworld_gym.engines.gui import Message, Widget, row
@@ -254,25 +254,25 @@ def _threads(phone: Phone, screen: Screen) -> Widget:
         last = thread["texts"][-1] if thread["texts"] else None
         said = "" if last is None else ("You: " if last["mine"] else "") + _short(last["text"])
         when = "" if last is None else _when(phone, last["time"])
-        return parts.item(
+        return widgets.item(
             _name(phone, thread["number"]),
             ("messages/open", thread["number"]),
             detail=said,
             hold=("messages/hold", thread["number"]),
-            trailing=(parts.label(when, width=240),),
+            trailing=(widgets.label(when, width=240),),
             description=f"{thread['unread']} unread" if thread["unread"] else "",
         )
 
     rows = phone.ordered("threads", latest)
-    return parts.page(
-        parts.bar(
+    return widgets.page(
+        widgets.bar(
             "Messages",
-            parts.icon("Search messages", ("messages/search",)),
-            parts.more(("Mark all as read", ("messages/all_read",))),
+            widgets.icon("Search messages", ("messages/search",)),
+            widgets.more(("Mark all as read", ("messages/all_read",))),
             back=False,
         ),
-        parts.listing(screen, rows, line, end=230) if rows else parts.empty("No conversations"),
-        floating=parts.floating("Start chat", ("messages/new",)),
+        widgets.listing(screen, rows, line, end=230) if rows else widgets.empty("No conversations"),
+        floating=widgets.floating("Start chat", ("messages/new",)),
     )
 
 
@@ -283,18 +283,18 @@ def _conversation(phone: Phone, screen: Screen) -> Widget:
     about = ("Details", ("messages/details", number)) if known else ("Add contact", ("messages/add", number))
     bubbles = [_bubble(phone, number, name, text) for text in (thread["texts"] if thread else ())]
     compose = row(
-        parts.gap(parts.MARGIN),
-        parts.entry(screen, "text", "Text message", enter=("messages/send",), grow=1, height=150),
-        parts.icon("Send SMS", ("messages/send",)),
-        height=parts.ROW,
+        widgets.gap(widgets.MARGIN),
+        widgets.entry(screen, "text", "Text message", enter=("messages/send",), grow=1, height=150),
+        widgets.icon("Send SMS", ("messages/send",)),
+        height=widgets.ROW,
     )
-    return parts.page(
-        parts.bar(
+    return widgets.page(
+        widgets.bar(
             name,
-            parts.icon("Call", ("messages/call", number)),
-            parts.more(about, ("Delete", ("messages/ask_delete", number))),
+            widgets.icon("Call", ("messages/call", number)),
+            widgets.more(about, ("Delete", ("messages/ask_delete", number))),
         ),
-        parts.scrolling(*bubbles) if bubbles else parts.empty(f"Texting with {name}"),
+        widgets.scrolling(*bubbles) if bubbles else widgets.empty(f"Texting with {name}"),
         bottom=compose,
     )
 
@@ -305,29 +305,29 @@ def _bubble(phone: Phone, number: str, name: str, text: dict[str, Any]) -> Widge
     on: dict[str, Message] = {"long": ("messages/hold_text", number, text["id"])}
     if not text["sent"]:
         on["click"] = ("messages/resend", number, text["id"])
-    return parts.paragraph(text["text"], description=description, on=on, flags=("focusable",))
+    return widgets.paragraph(text["text"], description=description, on=on, flags=("focusable",))
 
 
 def _recipients(phone: Phone, screen: Screen) -> Widget:
-    field = parts.entry(screen, "to", "Type a name or phone number", enter=("messages/typed",), grow=1)
+    field = widgets.entry(screen, "to", "Type a name or phone number", enter=("messages/typed",), grow=1)
     query = field.field.value if field.field else ""
-    top = row(parts.icon("Navigate up", parts.BACK), parts.label("To", width=80), field, height=parts.ROW)
+    top = row(widgets.icon("Navigate up", widgets.BACK), widgets.label("To", width=80), field, height=widgets.ROW)
     rows: list[Widget] = []
     if digits(query) and not query.strip(" +0123456789*#-()"):
-        rows.append(parts.item(f"Send to {query.strip()}", ("messages/to", query.strip())))
+        rows.append(widgets.item(f"Send to {query.strip()}", ("messages/to", query.strip())))
     if readable(phone, "messages"):
         people = [person for person in matching(phone.data["contacts"]["people"], query) if person["phone"]]
         rows += [
-            parts.item(person["name"], ("messages/to", person["phone"]), detail=person["phone"])
+            widgets.item(person["name"], ("messages/to", person["phone"]), detail=person["phone"])
             for person in phone.ordered("recipients", people)
         ]
-    return parts.page(top, parts.scrolling(*rows) if rows else parts.empty("No contacts"))
+    return widgets.page(top, widgets.scrolling(*rows) if rows else widgets.empty("No contacts"))
 
 
 def _search(phone: Phone, screen: Screen) -> Widget:
-    field = parts.entry(screen, "query", "Search messages", grow=1)
+    field = widgets.entry(screen, "query", "Search messages", grow=1)
     query = (field.field.value if field.field else "").strip().lower()
-    top = row(parts.icon("Navigate up", parts.BACK), field, height=parts.ROW)
+    top = row(widgets.icon("Navigate up", widgets.BACK), field, height=widgets.ROW)
     threads: list[Thread] = phone.data["messages"]["threads"]
     found = [
         (thread["number"], text)
@@ -337,13 +337,13 @@ def _search(phone: Phone, screen: Screen) -> Widget:
     ]
     found.sort(key=lambda hit: str(hit[1]["time"]), reverse=True)
     if not found:
-        return parts.page(top, parts.empty("No results" if query else "Search your messages"))
-    return parts.page(
+        return widgets.page(top, widgets.empty("No results" if query else "Search your messages"))
+    return widgets.page(
         top,
-        parts.listing(
+        widgets.listing(
             screen,
             found,
-            lambda hit: parts.item(_name(phone, hit[0]), ("messages/open", hit[0]), detail=_short(hit[1]["text"])),
+            lambda hit: widgets.item(_name(phone, hit[0]), ("messages/open", hit[0]), detail=_short(hit[1]["text"])),
         ),
     )
 

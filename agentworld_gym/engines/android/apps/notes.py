@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Scene, Screen
 from agentworld_gym.engines.gui import Message, Widget, column, row
 
@@ -87,7 +87,7 @@ class NotesApp(App):
         """The list, or one note."""
         if screen["name"] == "note":
             note = _note(phone, screen["note"])
-            return parts.gone("This note was deleted") if note is None else _editor(screen, note)
+            return widgets.gone("This note was deleted") if note is None else _editor(screen, note)
         return _list(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
@@ -230,7 +230,7 @@ def _touched(notes: list[Note], note: Note) -> None:
 
 
 def _list(phone: Phone, screen: Screen) -> Widget:
-    field = parts.entry(screen, "query", "Search your notes", grow=1)
+    field = widgets.entry(screen, "query", "Search your notes", grow=1)
     query = (field.field.value if field.field else "").strip().lower()
     chosen = screen.get("label", ALL)
     found = [
@@ -241,19 +241,19 @@ def _list(phone: Phone, screen: Screen) -> Widget:
     found.sort(key=lambda note: not note["pinned"])
     labels = [ALL, *phone.data["notes"]["labels"][:4]]
     chips = row(
-        *(parts.chip(label[:12], ("notes/show", label), label == chosen) for label in labels),
+        *(widgets.chip(label[:12], ("notes/show", label), label == chosen) for label in labels),
         gap=18,
-        padding=(parts.MARGIN, 0),
+        padding=(widgets.MARGIN, 0),
         height=150,
     )
     found = phone.ordered("notes", found)
     rows = (
-        parts.listing(screen, found, _row, end=230)
+        widgets.listing(screen, found, _row, end=230)
         if found
-        else parts.empty("No notes" if not query else "No matching notes")
+        else widgets.empty("No notes" if not query else "No matching notes")
     )
-    top = row(parts.gap(parts.MARGIN), field, parts.icon("New list", ("notes/new", "list")), height=parts.ROW)
-    return parts.page(top, chips, rows, floating=parts.floating("New text note", ("notes/new", "text")))
+    top = row(widgets.gap(widgets.MARGIN), field, widgets.icon("New list", ("notes/new", "list")), height=widgets.ROW)
+    return widgets.page(top, chips, rows, floating=widgets.floating("New text note", ("notes/new", "text")))
 
 
 def _row(note: Note) -> Widget:
@@ -263,8 +263,8 @@ def _row(note: Note) -> Widget:
     else:
         detail = _short(note["text"])
     title = note["title"] or ("List" if note["list"] else "Untitled")
-    side = (parts.label(note["label"][:12], width=290),) if note["label"] else ()
-    return parts.item(
+    side = (widgets.label(note["label"][:12], width=290),) if note["label"] else ()
+    return widgets.item(
         title,
         ("notes/open", note["id"]),
         detail=detail,
@@ -283,26 +283,28 @@ def _editor(screen: Screen, note: Note) -> Widget:
     number = note["id"]
     typed = ("notes/typed", number)
     body: list[Widget] = [
-        column(parts.entry(screen, "title", "Title", initial=note["title"], changed=typed), padding=(parts.MARGIN, 0))
+        column(
+            widgets.entry(screen, "title", "Title", initial=note["title"], changed=typed), padding=(widgets.MARGIN, 0)
+        )
     ]
     if note["list"]:
         body += [_line(number, item) for item in note["items"]]
         body.append(
             row(
-                parts.gap(parts.MARGIN),
-                parts.entry(screen, "item", "List item", enter=("notes/add", number), grow=1),
-                parts.icon("Add item", ("notes/add", number)),
-                height=parts.ROW,
+                widgets.gap(widgets.MARGIN),
+                widgets.entry(screen, "item", "List item", enter=("notes/add", number), grow=1),
+                widgets.icon("Add item", ("notes/add", number)),
+                height=widgets.ROW,
             )
         )
     else:
         lines = max(6, note["text"].count("\n") + 2 + len(note["text"]) // 42)
-        text = parts.entry(
-            screen, "text", "Note", initial=note["text"], multiline=True, changed=typed, height=lines * parts.LINE
+        text = widgets.entry(
+            screen, "text", "Note", initial=note["text"], multiline=True, changed=typed, height=lines * widgets.LINE
         )
-        body.append(column(text, padding=(parts.MARGIN, 0)))
+        body.append(column(text, padding=(widgets.MARGIN, 0)))
     if note["label"]:
-        body.append(parts.item(note["label"], ("notes/ask_label", number), detail="Label"))
+        body.append(widgets.item(note["label"], ("notes/ask_label", number), detail="Label"))
     pin = "Unpin" if note["pinned"] else "Pin"
     extra = (("Uncheck all items", ("notes/untick", number)),) if note["list"] else ()
     choices = (
@@ -311,13 +313,13 @@ def _editor(screen: Screen, note: Note) -> Widget:
         *extra,
         ("Delete", ("notes/delete", number)),
     )
-    return parts.page(
-        parts.bar("", parts.icon(pin, ("notes/pin", number)), parts.more(*choices)), parts.scrolling(*body)
+    return widgets.page(
+        widgets.bar("", widgets.icon(pin, ("notes/pin", number)), widgets.more(*choices)), widgets.scrolling(*body)
     )
 
 
 def _line(number: int, item: dict[str, Any]) -> Widget:
-    widget = parts.check_item(item["text"], item["done"], ("notes/tick", number, item["id"]))
+    widget = widgets.check_item(item["text"], item["done"], ("notes/tick", number, item["id"]))
     widget.on = {**widget.on, "long": ("notes/hold_item", number, item["id"])}
     return widget
 

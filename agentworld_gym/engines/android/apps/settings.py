@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Screen
 from agentworld_gym.engines.android.apps.launcher import shown_apps
-from agentworld_gym.engines.android.parts import button, entry, gap, header, item, switch_item
 from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.widgets import button, entry, gap, header, item, switch_item
 from agentworld_gym.engines.gui import Message, Widget, column, row
 
 _OWN_PAGES = ("apps", "app_notifications")
@@ -116,8 +116,8 @@ def _page(phone: Phone, screen: Screen) -> Widget:
     rows = [_row(phone, line) for line in phone.ordered(screen["name"], page["rows"])]
     if screen["name"] == "main":
         find = item("Search settings", ("settings/search",), height=126)
-        return parts.page(parts.bar("Settings", back=False), parts.scrolling(find, *rows))
-    return parts.page(parts.bar(page["title"]), parts.scrolling(*rows))
+        return widgets.page(widgets.bar("Settings", back=False), widgets.scrolling(find, *rows))
+    return widgets.page(widgets.bar(page["title"]), widgets.scrolling(*rows))
 
 
 def _row(phone: Phone, line: Mapping[str, Any]) -> Widget:
@@ -139,12 +139,12 @@ def _row(phone: Phone, line: Mapping[str, Any]) -> Widget:
     if "slider" in line:
         if locked:
             return item(title, detail=ADMIN, flags=flags)
-        return column(header(title), row(gap(parts.MARGIN), parts.slider(phone, key, title), gap(parts.MARGIN)))
+        return column(header(title), row(gap(widgets.MARGIN), widgets.slider(phone, key, title), gap(widgets.MARGIN)))
     return item(title, ("settings/text", key, title), detail=ADMIN if locked else str(value), flags=flags)
 
 
 def _search(phone: Phone, screen: Screen) -> Widget:
-    field = entry(screen, "query", "Search settings", height=parts.BAR)
+    field = entry(screen, "query", "Search settings", height=widgets.BAR)
     field.grow = 1
     wanted = phone.text("query").strip().casefold()
     rows = []
@@ -158,21 +158,21 @@ def _search(phone: Phone, screen: Screen) -> Widget:
         for app in shown_apps(phone):
             if wanted in app.title.casefold():
                 rows.append(item(app.title, ("settings/app", app.id), detail="Settings > Apps"))
-    top = row(parts.icon("Navigate up", parts.BACK), field, gap(parts.MARGIN), height=parts.BAR)
-    none = parts.empty("No results") if wanted else gap(1)
-    return parts.page(top, parts.scrolling(*rows) if rows else none)
+    top = row(widgets.icon("Navigate up", widgets.BACK), field, gap(widgets.MARGIN), height=widgets.BAR)
+    none = widgets.empty("No results") if wanted else gap(1)
+    return widgets.page(top, widgets.scrolling(*rows) if rows else none)
 
 
 def _apps(phone: Phone, screen: Screen) -> Widget:
     found = phone.ordered("apps", shown_apps(phone))
-    return parts.page(
-        parts.bar("Apps"), parts.listing(screen, found, lambda app: item(app.title, ("settings/app", app.id)))
+    return widgets.page(
+        widgets.bar("Apps"), widgets.listing(screen, found, lambda app: item(app.title, ("settings/app", app.id)))
     )
 
 
 def _app_notifications(phone: Phone, screen: Screen) -> Widget:
     rows = [_notifies(phone, app, app.title) for app in phone.ordered("app_notifications", shown_apps(phone))]
-    return parts.page(parts.bar("App notifications"), parts.scrolling(*rows))
+    return widgets.page(widgets.bar("App notifications"), widgets.scrolling(*rows))
 
 
 def _notifies(phone: Phone, app: App, title: str) -> Widget:
@@ -194,7 +194,9 @@ def _app(phone: Phone, screen: Screen) -> Widget:
     runs = app.id in phone.model["tasks"]
     rows += [header("App"), item("Package", detail=app.package), item("Version", detail="14.2")]
     open_, stop = button("Open", ("launcher/start", app.id)), button("Force stop", ("settings/ask_stop", app.id), runs)
-    return parts.page(parts.bar("App info"), item(app.title), parts.buttons(open_, stop), parts.scrolling(*rows))
+    return widgets.page(
+        widgets.bar("App info"), item(app.title), widgets.buttons(open_, stop), widgets.scrolling(*rows)
+    )
 
 
 _VIEWS = {"search": _search, "apps": _apps, "app_notifications": _app_notifications, "app": _app}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Scene, Screen
 from agentworld_gym.engines.gui import Message, Widget, row
 
@@ -236,11 +236,11 @@ def _tabbed(phone: Phone, title: str, selected: int, *body: Widget, actions: tup
     count = sum(line["count"] for line in phone.data["shop"]["basket"])
     names = (("Products", "main"), (f"Basket ({count})" if count else "Basket", "basket"), ("Orders", "orders"))
     entries = tuple((name, ("shop/tab", screen)) for name, screen in names)
-    return parts.page(parts.bar(title, *actions, back=False), *body, bottom=parts.tabs(entries, selected))
+    return widgets.page(widgets.bar(title, *actions, back=False), *body, bottom=widgets.tabs(entries, selected))
 
 
 def _products(phone: Phone, screen: Screen) -> Widget:
-    field = parts.entry(screen, "query", "Search products", grow=1)
+    field = widgets.entry(screen, "query", "Search products", grow=1)
     query = (field.field.value if field.field else "").strip().lower()
     data = phone.data["shop"]
     categories = list(dict.fromkeys(product["category"] for product in data["products"]))
@@ -252,23 +252,23 @@ def _products(phone: Phone, screen: Screen) -> Widget:
     ]
     chips = row(
         *(
-            parts.chip(category, ("shop/category", "" if category == chosen else category), category == chosen)
+            widgets.chip(category, ("shop/category", "" if category == chosen else category), category == chosen)
             for category in categories[:5]
         ),
         gap=18,
-        padding=(parts.MARGIN, 0),
+        padding=(widgets.MARGIN, 0),
         height=150,
     )
 
     def line(product: Product) -> Widget:
         flags = () if product["stock"] else ("disabled",)
-        add = parts.icon(f"Add {product['name']} to basket", ("shop/add", product["id"]), *flags)
+        add = widgets.icon(f"Add {product['name']} to basket", ("shop/add", product["id"]), *flags)
         sold = "" if product["stock"] else "sold out"
         detail = ", ".join(filter(None, (money(product["price"]), product["size"], sold)))
-        return parts.item(product["name"], ("shop/open", product["id"]), detail=detail, trailing=(add,))
+        return widgets.item(product["name"], ("shop/open", product["id"]), detail=detail, trailing=(add,))
 
-    rows = parts.listing(screen, phone.ordered("products", found), line) if found else parts.empty("Nothing found")
-    search = row(parts.gap(parts.MARGIN), field, parts.gap(parts.MARGIN), height=parts.ROW)
+    rows = widgets.listing(screen, phone.ordered("products", found), line) if found else widgets.empty("Nothing found")
+    search = row(widgets.gap(widgets.MARGIN), field, widgets.gap(widgets.MARGIN), height=widgets.ROW)
     return _tabbed(phone, "Pantry", 0, search, chips, rows)
 
 
@@ -276,14 +276,14 @@ def _product(phone: Phone, screen: Screen) -> Widget:
     data = phone.data["shop"]
     product = _by_id(data)[screen["product"]]
     count = next((line["count"] for line in data["basket"] if line["id"] == product["id"]), 0)
-    near = () if product["stock"] else (parts.item("Find in a shop near me", ("shop/ask_near", product["id"])),)
+    near = () if product["stock"] else (widgets.item("Find in a shop near me", ("shop/ask_near", product["id"])),)
     left = "In stock" if product["stock"] >= 10 else f"Only {product['stock']} left" if product["stock"] else "Sold out"
-    return parts.page(
-        parts.bar(product["name"]),
-        parts.item(money(product["price"]), detail=product["size"] or "Each"),
-        parts.item(left, detail=product["category"]),
+    return widgets.page(
+        widgets.bar(product["name"]),
+        widgets.item(money(product["price"]), detail=product["size"] or "Each"),
+        widgets.item(left, detail=product["category"]),
         _stepper(product, count),
-        parts.buttons(parts.button("Add to basket", ("shop/add", product["id"]), enabled=product["stock"] > 0)),
+        widgets.buttons(widgets.button("Add to basket", ("shop/add", product["id"]), enabled=product["stock"] > 0)),
         *near,
         Widget(shown=False, grow=1),
     )
@@ -291,13 +291,13 @@ def _product(phone: Phone, screen: Screen) -> Widget:
 
 def _stepper(product: Product, count: int) -> Widget:
     return row(
-        parts.gap(parts.MARGIN),
-        parts.label("In your basket", grow=1),
-        parts.icon(f"Less {product['name']}", ("shop/less", product["id"]), *(() if count else ("disabled",))),
-        parts.label(str(count), width=90),
-        parts.icon(f"More {product['name']}", ("shop/add", product["id"])),
-        parts.gap(60),
-        height=parts.ROW,
+        widgets.gap(widgets.MARGIN),
+        widgets.label("In your basket", grow=1),
+        widgets.icon(f"Less {product['name']}", ("shop/less", product["id"]), *(() if count else ("disabled",))),
+        widgets.label(str(count), width=90),
+        widgets.icon(f"More {product['name']}", ("shop/add", product["id"])),
+        widgets.gap(60),
+        height=widgets.ROW,
     )
 
 
@@ -307,42 +307,42 @@ def _basket(phone: Phone, screen: Screen) -> Widget:
 
     def line(entry: dict[str, Any]) -> Widget:
         product = known[entry["id"]]
-        return parts.item(
+        return widgets.item(
             product["name"],
             ("shop/open", product["id"]),
             detail=f"{entry['count']} × {money(product['price'])}",
             trailing=(
-                parts.icon(f"Less {product['name']}", ("shop/less", product["id"])),
-                parts.icon(f"More {product['name']}", ("shop/add", product["id"])),
+                widgets.icon(f"Less {product['name']}", ("shop/less", product["id"])),
+                widgets.icon(f"More {product['name']}", ("shop/add", product["id"])),
             ),
         )
 
     if not data["basket"]:
-        return _tabbed(phone, "Basket", 1, parts.empty("Your basket is empty"))
-    rows = parts.listing(screen, data["basket"], line)
-    slot = parts.item(data["slot"] or "Choose a time", ("shop/ask_slot",), detail="Delivery time")
+        return _tabbed(phone, "Basket", 1, widgets.empty("Your basket is empty"))
+    rows = widgets.listing(screen, data["basket"], line)
+    slot = widgets.item(data["slot"] or "Choose a time", ("shop/ask_slot",), detail="Delivery time")
     total = row(
-        parts.gap(parts.MARGIN),
-        parts.label(f"Total {money(_total(data, data['basket']))}", grow=1),
-        parts.button("Order", ("shop/ask_order",)),
-        parts.gap(parts.MARGIN),
-        height=parts.ROW,
+        widgets.gap(widgets.MARGIN),
+        widgets.label(f"Total {money(_total(data, data['basket']))}", grow=1),
+        widgets.button("Order", ("shop/ask_order",)),
+        widgets.gap(widgets.MARGIN),
+        height=widgets.ROW,
     )
-    return _tabbed(phone, "Basket", 1, rows, slot, total, actions=(parts.more(("Empty basket", ("shop/empty",))),))
+    return _tabbed(phone, "Basket", 1, rows, slot, total, actions=(widgets.more(("Empty basket", ("shop/empty",))),))
 
 
 def _orders(phone: Phone, screen: Screen) -> Widget:
     orders = phone.data["shop"]["orders"][::-1]
-    body = parts.listing(
+    body = widgets.listing(
         screen,
         phone.ordered("orders", orders),
-        lambda order: parts.item(
+        lambda order: widgets.item(
             f"Order {order['number']}",
             ("shop/show", order["id"]),
             detail=f"{order['status']}, {money(order['total'])}",
         ),
     )
-    return _tabbed(phone, "Orders", 2, body if orders else parts.empty("No orders yet"))
+    return _tabbed(phone, "Orders", 2, body if orders else widgets.empty("No orders yet"))
 
 
 def _order(phone: Phone, screen: Screen) -> Widget:
@@ -350,17 +350,17 @@ def _order(phone: Phone, screen: Screen) -> Widget:
     known = _by_id(data)
     order = next(order for order in data["orders"] if order["id"] == screen["order"])
     lines = [
-        parts.item(known[line["id"]]["name"], detail=f"{line['count']} × {money(known[line['id']]['price'])}")
+        widgets.item(known[line["id"]]["name"], detail=f"{line['count']} × {money(known[line['id']]['price'])}")
         for line in order["lines"]
     ]
     choices: list[tuple[str, Message]] = [("Order again", ("shop/again", order["id"]))]
     if order["status"] == "Placed":
         choices.append(("Cancel order", ("shop/ask_cancel", order["id"])))
-    return parts.page(
-        parts.bar(f"Order {order['number']}", parts.more(*choices)),
-        parts.item(order["status"], detail=f"Delivery {order['slot']}"),
-        parts.item(f"Total {money(order['total'])}"),
-        parts.scrolling(*lines),
+    return widgets.page(
+        widgets.bar(f"Order {order['number']}", widgets.more(*choices)),
+        widgets.item(order["status"], detail=f"Delivery {order['slot']}"),
+        widgets.item(f"Total {money(order['total'])}"),
+        widgets.scrolling(*lines),
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import calendar
 from datetime import date
 
-from agentworld_gym.engines.android import parts
+from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.app import App, Screen
-from agentworld_gym.engines.android.parts import button, buttons, entry, icon, item, label, panel, paragraph
 from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.widgets import button, buttons, entry, icon, item, label, panel, paragraph
 from agentworld_gym.engines.gui import Message, Widget, column, grid, row
 
 DISMISS: Message = ("system/dismiss",)
@@ -91,24 +91,24 @@ def _alert(phone: Phone, screen: Screen) -> Widget:
 def _menu(phone: Phone, screen: Screen) -> Widget:
     entries = phone.ordered("menu", screen["choices"])
     rows = [item(text, ("system/then", message), height=126) for text, message in entries]
-    return column(parts.gap(24), *rows, parts.gap(24), width=parts.MENU_WIDTH)
+    return column(widgets.gap(24), *rows, widgets.gap(24), width=widgets.MENU_WIDTH)
 
 
 def _choice(phone: Phone, screen: Screen) -> Widget:
     options = phone.ordered("choice", list(enumerate(screen["options"])))
     rows = [
-        parts.radio_item(text, index == screen["chosen"], ("system/then", (*screen["then"], index)))
+        widgets.radio_item(text, index == screen["chosen"], ("system/then", (*screen["then"], index)))
         for index, text in options
     ]
     height = min(132 * len(rows), 1188)
-    body = parts.scrolling(*rows, height=height, grow=0) if len(rows) > 9 else column(*rows)
+    body = widgets.scrolling(*rows, height=height, grow=0) if len(rows) > 9 else column(*rows)
     return panel(screen["title"], body, buttons(button("Cancel", DISMISS)))
 
 
 def _question(phone: Phone, screen: Screen) -> Widget:
     field = entry(screen, "answer", screen["hint"] or screen["title"], enter=("system/answer",), width=840)
     choices = buttons(button("Cancel", DISMISS), button("OK", ("system/answer",)))
-    return panel(screen["title"], row(parts.gap(parts.MARGIN), field, height=parts.ROW), choices)
+    return panel(screen["title"], row(widgets.gap(widgets.MARGIN), field, height=widgets.ROW), choices)
 
 
 def _time(phone: Phone, screen: Screen) -> Widget:
@@ -118,7 +118,7 @@ def _time(phone: Phone, screen: Screen) -> Widget:
     ]
     halves = [
         Widget(
-            parts.RADIO,
+            widgets.RADIO,
             text=text,
             on={"click": ("system/half", late)},
             flags=("focusable", "checkable", *(("checked",) if late == screen["afternoon"] else ())),
@@ -128,7 +128,9 @@ def _time(phone: Phone, screen: Screen) -> Widget:
         for text, late in (("AM", False), ("PM", True))
         if screen["afternoon"] is not None
     ]
-    face = row(parts.gap(parts.MARGIN), fields[0], label(":", width=48), fields[1], parts.gap(48), column(*halves))
+    face = row(
+        widgets.gap(widgets.MARGIN), fields[0], label(":", width=48), fields[1], widgets.gap(48), column(*halves)
+    )
     face.height = 230
     return panel("Select time", face, buttons(button("Cancel", DISMISS), button("OK", ("system/set_time",))))
 
@@ -158,13 +160,13 @@ def _date(phone: Phone, screen: Screen) -> Widget:
     if year < 2099:
         arrows.append(icon("Next month", ("system/month", after)))
     first, count = calendar.monthrange(year, month)
-    days = [parts.gap(102, 120) for _ in range((first + 1) % 7)]
+    days = [widgets.gap(102, 120) for _ in range((first + 1) % 7)]
     for number in range(1, count + 1):
         day = date(year, month, number)
         chosen = day.isoformat() == screen["chosen"]
         days.append(
             Widget(
-                parts.TEXT,
+                widgets.TEXT,
                 text=str(number),
                 description=f"{day:%A, %B} {number}, {year}",
                 on={"click": ("system/day", day.isoformat())},
@@ -173,9 +175,9 @@ def _date(phone: Phone, screen: Screen) -> Widget:
                 height=102,
             )
         )
-    top = row(parts.gap(parts.MARGIN), label(f"{date(year, month, 1):%B %Y}", grow=1), *arrows, height=parts.BAR)
+    top = row(widgets.gap(widgets.MARGIN), label(f"{date(year, month, 1):%B %Y}", grow=1), *arrows, height=widgets.BAR)
     ok = button("OK", ("system/then", (*screen["then"], screen["chosen"])))
-    return panel("", top, grid(7, days, padding=(parts.MARGIN, 0)), buttons(button("Cancel", DISMISS), ok))
+    return panel("", top, grid(7, days, padding=(widgets.MARGIN, 0)), buttons(button("Cancel", DISMISS), ok))
 
 
 def _permission(phone: Phone, screen: Screen) -> Widget:
@@ -218,11 +220,11 @@ def _unexpected(phone: Phone, screen: Screen) -> Widget:
 def _sign_in(phone: Phone, screen: Screen) -> Widget:
     name = phone.apps[screen["asking"]].title
     account = phone.data[screen["asking"]].get("account") or phone.settings["account"]
-    return parts.page(
-        parts.bar(name, back=False),
-        parts.gap(300),
+    return widgets.page(
+        widgets.bar(name, back=False),
+        widgets.gap(300),
         paragraph("Your session has expired. Sign in to go on."),
-        label(account, padding=(parts.MARGIN, 0)),
+        label(account, padding=(widgets.MARGIN, 0)),
         buttons(button(f"Continue as {account.partition('@')[0]}", ("system/sign_in",))),
     )
 

@@ -14,11 +14,19 @@ from jinja2 import TemplateError
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.tables.database import Tokens
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
-from agentworld_gym.engines.web.sites.answer import SESSION, Answer, Visit, answer, failure, loading, parsed_query
-from agentworld_gym.engines.web.sites.disturbed import BAD_GATEWAY, SAFE_REQUESTS, Moment
+from agentworld_gym.engines.web.sites.database import Store
+from agentworld_gym.engines.web.sites.initial_state import SiteState, read_state, seeded_images
+from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, Moment
+from agentworld_gym.engines.web.sites.request_handler import (
+    SESSION,
+    Answer,
+    Visit,
+    answer,
+    failure,
+    loading,
+    parsed_query,
+)
 from agentworld_gym.engines.web.sites.site import Site
-from agentworld_gym.engines.web.sites.start import SiteState, read_state, seeded_images
-from agentworld_gym.engines.web.sites.store import Store
 
 NO_CONTROLS = Controls()
 MAX_URL, MAX_FORM, MAX_FIELDS = 4_000, 64_000, 200

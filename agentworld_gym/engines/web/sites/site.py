@@ -21,9 +21,9 @@ from agentworld_gym.engines.tables.given import Keys
 from agentworld_gym.engines.tables.recipes import RowFile, Size, Words
 from agentworld_gym.engines.tables.rows import fill
 from agentworld_gym.engines.tables.words import common_words
-from agentworld_gym.engines.web.sites.listing import Listing
-from agentworld_gym.engines.web.sites.markup import FILTERS
-from agentworld_gym.engines.web.sites.sitefile import FieldSpec, Route, SiteFile
+from agentworld_gym.engines.web.sites.pagination import Listing
+from agentworld_gym.engines.web.sites.site_schema import FieldSpec, Route, SiteFile
+from agentworld_gym.engines.web.sites.template_filters import FILTERS
 from agentworld_gym.errors import SpecError
 
 PAGE = FieldSpec(type="integer", min=1, max=100_000, default=1)

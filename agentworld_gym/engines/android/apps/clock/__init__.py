@@ -1,0 +1,1 @@
+"""The clock app: its state, its messages and its screens."""

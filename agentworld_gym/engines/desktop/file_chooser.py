@@ -1,0 +1,183 @@
+"""The dialog in which a file is chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.filesystem import HOME, STANDARD, absolute
+from agentworld_gym.engines.desktop.program import Window
+from agentworld_gym.engines.desktop.widgets import button, entry, item, label, spacer
+from agentworld_gym.engines.gui import Field, Message, Widget, column, row, scroll
+
+SIZE = (840, 560)
+NAME = "Name"
+_ACTIONS = {"open": "Open", "save": "Save", "folder": "Select"}
+
+
+def add(desk: Desk, window: Window, title: str, message: Message, mode: str, path: str, types: tuple[str, ...]) -> None:
+    """Open one; see `program.Desk.choose_file`."""
+    path = absolute(path) if path else f"{HOME}/Documents"
+    folder, name = (
+        (path, "") if desk.files.is_folder(path) else (path.rpartition("/")[0] or "/", path.rpartition("/")[2])
+    )
+    if not desk.files.is_folder(folder):
+        folder = HOME
+    field = Field(name)
+    field.anchor, field.cursor = 0, stem(name)
+    data = {"folder": folder, "selected": "", "mode": mode, "types": types, "replace": ""}
+    desk.add_dialog(window, title, "", (), message, {NAME: field}, "chooser", data)
+
+
+def stem(name: str) -> int:
+    """How many characters of a file's name come before its ending.
+
+    >>> stem("minutes.odt"), stem(".profile"), stem("notes")
+    (7, 8, 5)
+    """
+    place = name.rfind(".")
+    return place if place > 0 else len(name)
+
+
+def listed(desk: Desk, data: dict[str, Any]) -> list[str]:
+    """The names in the folder: folders first, then the files of the types."""
+    folder, types = data["folder"], data["types"]
+    if not desk.files.is_folder(folder):
+        return []
+    names = [name for name in desk.files.names(folder) if not name.startswith(".")]
+    base = folder.rstrip("/")
+    folders = [name for name in names if desk.files.is_folder(f"{base}/{name}")]
+    files = [name for name in names if not desk.files.is_folder(f"{base}/{name}")]
+    if data["mode"] == "folder":
+        files = []
+    elif types:
+        files = [name for name in files if name.lower().endswith(types)]
+    return sorted(folders, key=str.lower) + sorted(files, key=str.lower)
+
+
+def view(desk: Desk, dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
+    """The dialog and its size."""
+    data = dialog["data"]
+    mode, folder = data["mode"], data["folder"]
+    base = folder.rstrip("/")
+    header = row(
+        button("Cancel", ("dialog/cancel",), width=90, height=34),
+        spacer(),
+        label(dialog["title"], role="heading", height=34),
+        spacer(),
+        button(_ACTIONS[mode], ("chooser/accept",), width=90, height=34),
+        height=46,
+    )
+    field = entry(NAME, dialog["entries"][NAME], NAME, enter=("chooser/accept",), grow=1, height=34)
+    places = [
+        item(name, ("chooser/go", path), path == folder, height=36, key=f"place {name}")
+        for name, path in (("Home", HOME), *((name, f"{HOME}/{name}") for name in STANDARD))
+    ]
+    parts = [part for part in folder.split("/") if part]
+    crumbs = [button("Computer", ("chooser/go", "/"), "crumb /", height=34)]
+    for number in range(max(0, len(parts) - 4), len(parts)):
+        crumbs.append(
+            button(parts[number], ("chooser/go", "/" + "/".join(parts[: number + 1])), f"crumb {number}", height=34)
+        )
+    rows = [
+        item(
+            name,
+            ("chooser/select", name),
+            name == data["selected"],
+            role="table-cell",
+            on={"double": ("chooser/open", name)},
+            height=28,
+            key=f"file {name}",
+            description="folder" if desk.files.is_folder(f"{base}/{name}") else "",
+        )
+        for name in listed(desk, data)
+    ]
+    replace: tuple[Widget, ...] = ()
+    if data["replace"]:
+        replace = (
+            label(f"A file named “{data['replace']}” already exists. Do you want to replace it?", height=30),
+            row(
+                button("Keep", ("chooser/keep",), width=110, height=34),
+                button("Replace", ("chooser/replace",), width=110, height=34),
+                gap=8,
+                height=40,
+            ),
+        )
+    content = column(
+        header,
+        row(label("Name:", width=60, height=34), field, height=40),
+        *replace,
+        row(
+            column(*places, width=160, fill=True),
+            column(row(*crumbs, gap=4, height=40), scroll("list", *rows), grow=1),
+            gap=12,
+            grow=1,
+        ),
+        role="dialog",
+        name=dialog["title"],
+        padding=(12, 8),
+        gap=4,
+    )
+    return content, SIZE
+
+
+def update(desk: Desk, dialog: dict[str, Any], message: Message) -> str | None:
+    """Change the dialog as a message says; the path once one is chosen."""
+    data, field = dialog["data"], dialog["entries"][NAME]
+    name = message[0]
+    dialog["version"] += 1
+    if name == "chooser/go":
+        _go(desk, dialog, message[1])
+    elif name == "chooser/select":
+        data["selected"] = message[1]
+        if data["mode"] != "folder":
+            path = f"{data['folder'].rstrip('/')}/{message[1]}"
+            if not desk.files.is_folder(path):
+                field.set(message[1])
+    elif name == "chooser/open":
+        path = f"{data['folder'].rstrip('/')}/{message[1]}"
+        if desk.files.is_folder(path):
+            _go(desk, dialog, path)
+        else:
+            field.set(message[1])
+            return _accept(desk, dialog)
+    elif name == "chooser/accept":
+        return _accept(desk, dialog)
+    elif name == "chooser/keep":
+        data["replace"] = ""
+    elif name == "chooser/replace":
+        return absolute(field.value.strip(), data["folder"])
+    return None
+
+
+def _go(desk: Desk, dialog: dict[str, Any], path: str) -> None:
+    if desk.files.is_folder(path):
+        dialog["data"].update(folder=path, selected="", replace="")
+        dialog["scroll"].clear()
+        if dialog["data"]["mode"] == "open":
+            dialog["entries"][NAME].set("")
+
+
+def _accept(desk: Desk, dialog: dict[str, Any]) -> str | None:
+    data, field = dialog["data"], dialog["entries"][NAME]
+    mode, text = data["mode"], field.value.strip()
+    if not text:
+        selected = data["selected"]
+        path = absolute(selected, data["folder"]) if selected else data["folder"]
+        if mode == "folder":
+            return path
+        if selected:
+            _go(desk, dialog, path)
+        return None
+    path = absolute(text, data["folder"])
+    if desk.files.is_folder(path):
+        if mode == "folder":
+            return path
+        _go(desk, dialog, path)
+        return None
+    if mode == "save":
+        if desk.files.exists(path) and data["replace"] != field.value:
+            data["replace"] = text
+            return None
+        return path
+    return path if mode == "open" and desk.files.exists(path) else None

@@ -1,0 +1,83 @@
+"""The state of a desktop as flat fields."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from agentworld_gym.engines import Scalar
+from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.program import Window
+from agentworld_gym.engines.gui import flat
+
+MAX_TEXT = 400
+"""Longer contents of files are told by their digest."""
+
+
+def snapshot(desk: Desk) -> dict[str, Scalar]:
+    """All that actions can change, by paths such as `files/home/user/a.txt` and `windows/3/title`."""
+    found: dict[str, Scalar] = {}
+    for path, node in desk.files.nodes.items():
+        name = f"files{path}" if node.content is not None else f"folders{path}"
+        found[name] = True if node.content is None else digest(node.content)
+        if node.mode != (0o644 if node.content is not None else 0o755):
+            found[f"{name}#mode"] = f"{node.mode:o}"
+    for path, origin in desk.files.trashed.items():
+        found[f"trash{path}"] = origin
+    stack = desk.stack
+    for order, window in enumerate(reversed(stack)):
+        found.update(_window(desk, window, order))
+    model = desk.model
+    found.update({f"settings/{name}": value for name, value in model["settings"].items()})
+    found.update({f"locked/{name}": True for name in sorted(model["locked"])})
+    found["clipboard"] = desk.clipboard
+    found["clipboard#cut"] = bool(model["clipboard"]["cut"])
+    found["menu"] = "" if model["popup"] is None else ", ".join(entry.label for entry in model["popup"]["entries"])
+    found["overview"] = None if model["overview"] is None else model["overview"]["query"].value
+    found["pointer"] = "{}, {}".format(*model["pointer"])
+    found["held"] = " ".join(model["held"])
+    found["selected"] = model["selected"]
+    found.update({f"notices/{notice['id']}": notice["title"] for notice in model["notices"]})
+    for name, resource in desk.resources.items():
+        found.update({f"{name}/{path}": value for path, value in resource.state().items()})
+    return found
+
+
+def _window(desk: Desk, window: Window, order: int) -> Iterator[tuple[str, Scalar]]:
+    start = f"windows/{window['id']}"
+    yield f"{start}/program", window["program"]
+    yield f"{start}/title", window["title"]
+    yield f"{start}/geometry", "maximized" if window["maximized"] else "{}, {}, {}, {}".format(*window["box"])
+    yield f"{start}/minimized", window["minimized"]
+    yield f"{start}/order", order
+    yield f"{start}/focus", window["focus"]
+    if desk.programs[window["program"]].unsaved(desk, window):
+        yield f"unsaved/{window['data'].get('path') or window['title'].strip('*')}", True
+    for key, offset in window["scroll"].items():
+        yield f"{start}/scroll/{key}", offset
+    for dialog in window["dialogs"]:
+        name = f"{start}/dialogs/{dialog['id']}"
+        yield f"{name}/title", dialog["title"]
+        yield f"{name}/focus", dialog["focus"]
+        yield from flat({"entries": dialog["entries"], "data": _kept(dialog["data"])}, name).items()
+    yield from ((name, _short(value)) for name, value in flat(_kept(window["data"]), start).items())
+
+
+def _kept(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if not name.startswith("_")}
+
+
+def _short(value: Scalar) -> Scalar:
+    return digest(value) if isinstance(value, str) else value if isinstance(value, int | float | None) else str(value)
+
+
+def digest(text: str) -> str:
+    """A text, or what stands for one that is long.
+
+    >>> digest("short"), digest("x" * 1000)
+    ('short', '1000 characters, bc9c81e1')
+    """
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{len(text)} characters, {hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"

@@ -1,0 +1,172 @@
+"""The names that the agent's code finds: builtins, `pyautogui`, `time`, `os`, `json`, `subprocess` and the helpers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.interpreter.os_modules import System
+from agentworld_gym.engines.desktop.interpreter.pyautogui import Robot
+from agentworld_gym.engines.desktop.interpreter.statements import guarded
+from agentworld_gym.engines.desktop.interpreter.values import Function, Namespace, Problem, Purse, real, text, whole
+
+MISSING = {
+    "ImpressTools": ("NoConnectException", "Connector : couldn't connect to socket (Connection refused)"),
+    "VLCTools": ("ConnectionError", "HTTPConnectionPool(host='localhost', port=8080): Max retries exceeded"),
+}
+"""Helpers whose program is not on this desktop, and what each of their methods raises."""
+
+_REFUSED = ("ConnectionRefusedError", "[Errno 111] Connection refused")
+
+
+class _Anything(dict[str, Any]):
+    """Methods of a helper that cannot reach its program: every name is one."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__()
+        self._kind, self._message = kind, message
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __getitem__(self, name: str) -> Function:
+        def refuse(*args: Any, **kwargs: Any) -> None:
+            raise Problem(self._kind, self._message)
+
+        return Function(name, refuse)
+
+
+def names(desk: Desk, robot: Robot, purse: Purse) -> tuple[dict[str, Any], dict[str, Namespace]]:
+    """What code finds at first, and the modules that it may import."""
+    system = System(desk, purse)
+    os_path = Namespace("posixpath", _functions(system.path_functions()))
+    modules = {
+        "pyautogui": Namespace("pyautogui", {**_functions(robot.functions()), "PAUSE": 0.1, "FAILSAFE": False}),
+        "time": Namespace("time", _functions({"sleep": robot.sleep, "time": lambda: desk.files.now})),
+        "json": Namespace("json", _functions({"dumps": _dumps, "loads": _loads})),
+        "math": Namespace(
+            "math", {"pi": math.pi, **_functions({"floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt})}
+        ),
+        "os.path": os_path,
+        "os": Namespace(
+            "os",
+            {**_functions(system.os_functions()), "path": os_path, "environ": system.environment(), "sep": "/"},
+        ),
+        "subprocess": Namespace(
+            "subprocess", {**_functions(system.process_functions()), "PIPE": -1, "STDOUT": -2, "DEVNULL": -3}
+        ),
+    }
+    found: dict[str, Any] = {**_functions(_builtins(purse)), "__name__": "__main__"}
+    found["open"] = Function("open", system.open)
+    for module in ("pyautogui", "time", "json", "os", "subprocess"):
+        found[module] = modules[module]
+    for name, error in MISSING.items():
+        found[name] = Namespace(name, _Anything(*error), "type object")
+    for program in desk.programs.values():
+        if program.tools:
+            found[program.tools] = _helper(desk, program.tools, dict(program.tool_methods()))
+    return found, modules
+
+
+def _helper(desk: Desk, name: str, methods: dict[str, Callable[..., Any]]) -> Namespace:
+    """A helper object; under `intermittent-errors` a call may find no connection."""
+
+    def bound(label: str, call: Callable[..., Any]) -> Function:
+        run = guarded(call)
+
+        def attempt(*args: Any, **kwargs: Any) -> Any:
+            desk.model["calls"] += 1
+            if desk.controls.strikes("intermittent-errors", desk.model["calls"], name, label):
+                raise Problem(*_REFUSED)
+            return run(desk, *args, **kwargs)
+
+        return Function(label, attempt)
+
+    return Namespace(name, {label: bound(label, call) for label, call in methods.items()}, "type object")
+
+
+def _functions(calls: dict[str, Callable[..., Any]]) -> dict[str, Function]:
+    return {name: Function(name, call) for name, call in calls.items()}
+
+
+def _builtins(purse: Purse) -> dict[str, Callable[..., Any]]:
+    def listed(call: Callable[..., Any]) -> Callable[..., Any]:
+        """A builtin that goes through all of its arguments and makes a list."""
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            for argument in args:
+                purse.weigh(argument)
+            made = call(*args, **kwargs)
+            purse.weigh(made)
+            return made
+
+        return run
+
+    def summed(call: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            for argument in args:
+                purse.weigh(argument)
+            if kwargs:
+                raise Problem("TypeError", "keywords are not available here")
+            return call(*args)
+
+        return run
+
+    def ordered(items: Any, reverse: bool = False) -> list[Any]:
+        return sorted(items, reverse=bool(reverse))
+
+    def power(base: Any, exponent: Any) -> Any:
+        from agentworld_gym.engines.desktop.interpreter.values import binary
+
+        return binary(purse, "Pow", base, exponent)
+
+    return {
+        "abs": abs,
+        "all": summed(all),
+        "any": summed(any),
+        "bool": bool,
+        "dict": listed(lambda pairs=(): dict(pairs)),
+        "enumerate": listed(lambda items, start=0: list(enumerate(items, whole(start)))),
+        "float": real,
+        "int": whole,
+        "len": len,
+        "list": listed(lambda items=(): list(items)),
+        "max": summed(max),
+        "min": summed(min),
+        "pow": power,
+        "print": lambda *args, **kwargs: None,
+        "range": range,
+        "repr": lambda value: text(purse, value, quoted=True),
+        "reversed": listed(lambda items: list(items)[::-1]),
+        "round": _round,
+        "sorted": listed(ordered),
+        "str": lambda value="": text(purse, value),
+        "sum": summed(_sum),
+        "tuple": listed(lambda items=(): tuple(items)),
+        "zip": listed(lambda *lists: list(zip(*lists, strict=False))),
+    }
+
+
+def _round(value: Any, digits: Any = None) -> Any:
+    if not isinstance(value, int | float) or not (digits is None or (isinstance(digits, int) and abs(digits) < 100)):
+        raise Problem("TypeError", "round() takes a number and a small number of digits")
+    return round(value, digits)
+
+
+def _sum(items: Any) -> Any:
+    if any(not isinstance(item, int | float) for item in items):
+        raise Problem("TypeError", "sum() takes numbers")
+    return sum(items)
+
+
+def _dumps(value: Any, indent: Any = None, **options: Any) -> str:
+    return json.dumps(value, indent=indent if isinstance(indent, int) and 0 <= indent <= 8 else None)
+
+
+def _loads(source: Any) -> Any:
+    if not isinstance(source, str):
+        raise Problem("TypeError", "the JSON object must be str")
+    return json.loads(source, parse_int=whole)

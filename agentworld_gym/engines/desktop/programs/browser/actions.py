@@ -1,0 +1,218 @@
+"""What is done in the web browser: each function acts out one message on its tabs and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from agentworld_gym.engines import Controls, Scalar
+from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.programs.browser import page_view
+from agentworld_gym.engines.gui import Field
+from agentworld_gym.engines.web import flat_state
+from agentworld_gym.engines.web.addresses import host_of, typed
+from agentworld_gym.engines.web.browser import data_attributes, interactions
+from agentworld_gym.engines.web.browser.browser import Browser, Dialog, Refusal, Tab, Unreachable
+from agentworld_gym.engines.web.sites import Sites
+from agentworld_gym.engines.web.sites.site import load_site, site_names
+
+MAX_BOOKMARKS = 30
+SUFFIX = " - Web Browser"
+
+
+class Internet:
+    """The web browser's state that is no plain data: tabs and pages, cookies, and what the sites store.
+
+    `stored` is what the sites stored when the browser was opened for the first time.
+    """
+
+    def __init__(self, browser: Browser, home: str, stored: Mapping[str, Scalar]) -> None:
+        self.browser, self.home, self._stored = browser, home, stored
+
+    def fork(self) -> Internet:
+        """An exact copy."""
+        return Internet(self.browser.fork(), self.home, self._stored)
+
+    def state(self) -> Mapping[str, Scalar]:
+        """The tabs, and what the sites store in another way than at first: None where a field is gone."""
+        found, before = flat_state.state(self.browser), self._stored
+        gone = dict.fromkeys(before.keys() - found.keys())
+        return gone | {name: value for name, value in found.items() if name not in before or before[name] != value}
+
+    def close(self) -> None:
+        """Free it; twice is fine."""
+        self.browser.internet.close()
+
+
+def online(desk: Desk) -> Internet:
+    """The internet of a desktop; it is there once a browser was opened."""
+    whole = cast(Any, desk)
+    if "browser" not in whole.resources:
+        given: dict[str, Any] = dict(whole.given.sites)
+        first = next(iter(given), site_names()[0])
+        home = f"http://{load_site(first).about.host}/"
+        sites = Sites.start({"open": home, **({"sites": given} if given else {})}, whole.seed, Controls())
+        whole.resources["browser"] = Internet(Browser(sites), home, sites.state())
+    found: Internet = whole.resources["browser"]
+    return found
+
+
+def title(tab: Tab) -> str:
+    """What a tab is called."""
+    return (tab.title or tab.url or "New Tab")[:30]
+
+
+def settle(desk: Desk, window: Window) -> None:
+    """Let title, address and entries follow the page; a dialog of the page opens over the window."""
+    web, data = online(desk).browser, window["data"]
+    tab = web.tab
+    window["title"] = (tab.title or "New Tab") + SUFFIX
+    shown = f"{web.current}/{tab.load}/{tab.url}"
+    if data["page"] != shown:
+        data["page"] = shown
+        data["fields"] = {}
+        data["address"].set("" if tab.url == "about:blank" else tab.url)
+        window["scroll"]["page"] = 0
+        if window["focus"].startswith("node "):
+            desk.focus(window, "")
+    values = page_view.entries(tab.page)
+    texts = data["fields"]
+    for key in [key for key in texts if key not in values]:
+        del texts[key]
+    for key, value in values.items():
+        if key not in texts:
+            texts[key] = Field(value, multiline=tab.page.nodes[int(key)].tag == "textarea")
+        elif texts[key].value != value:
+            texts[key].set(value)
+    if tab.modal is not None and not window["dialogs"]:
+        _ask(desk, window, tab)
+
+
+def _ask(desk: Desk, window: Window, tab: Tab) -> None:
+    modal = tab.modal
+    if not isinstance(modal, Dialog):
+        tab.modal = None
+        return
+    buttons = (("ok", "OK"),) if modal.kind == "alert" else (("cancel", "Cancel"), ("ok", "OK"))
+    entries = {"Answer": ""} if modal.kind == "prompt" else None
+    desk.dialog(window, f"{host_of(tab.url) or 'This page'} says", modal.message, buttons, ("answered",), entries)
+
+
+def answered(desk: Desk, window: Window, pressed: str, entries: Sequence[str] = ()) -> None:
+    """Go on after a dialog of the page."""
+    interactions.answer(online(desk).browser, pressed == "ok", entries[0] if entries else None)
+
+
+def visit(desk: Desk, window: Window, address: str) -> None:
+    """Open an address in the tab that is shown."""
+    web = online(desk).browser
+    web.settle()
+    with suppress(Unreachable):  # the page says so
+        web.go(typed(address))
+
+
+def go(desk: Desk, window: Window) -> None:
+    """Open what was typed into the address bar."""
+    address = window["data"]["address"].value.strip()
+    if address:
+        visit(desk, window, address)
+        desk.focus(window, "")
+
+
+def travel(desk: Desk, window: Window, steps: int) -> None:
+    """Go back or forward in the history."""
+    with suppress(Unreachable):  # the page says so
+        online(desk).browser.travel(steps)
+
+
+def reload(desk: Desk, window: Window) -> None:
+    """Load the page again."""
+    with suppress(Unreachable):  # the page says so
+        online(desk).browser.reload()
+
+
+def new_tab(desk: Desk, window: Window, address: str = "") -> None:
+    """Open another tab and show it."""
+    web = online(desk).browser
+    try:
+        web.open_tab()
+    except Refusal:
+        desk.notify("Web Browser", "There are too many tabs.")
+        return
+    web.current = len(web.tabs) - 1
+    if address:
+        visit(desk, window, address)
+    else:
+        desk.focus(window, "address")
+
+
+def show_tab(desk: Desk, window: Window, index: int) -> None:
+    """Show a tab."""
+    web = online(desk).browser
+    if 0 <= index < len(web.tabs):
+        web.current = index
+
+
+def next_tab(desk: Desk, window: Window, by: int) -> None:
+    """Show the tab before or after."""
+    web = online(desk).browser
+    web.current = (web.current + by) % len(web.tabs)
+
+
+def close_tab(desk: Desk, window: Window) -> None:
+    """Close the tab that is shown; the window goes with the last one."""
+    web = online(desk).browser
+    window["data"]["closed"] = [*window["data"]["closed"], web.tab.url][-10:]
+    last = len(web.tabs) == 1
+    web.close_tab(web.current)
+    if last:
+        desk.close(window)
+
+
+def reopen(desk: Desk, window: Window) -> None:
+    """Open the tab again that was closed last."""
+    closed = window["data"]["closed"]
+    if closed:
+        new_tab(desk, window, closed.pop())
+
+
+def bookmark(desk: Desk, window: Window) -> None:
+    """Mark the page, or take its mark away."""
+    tab = online(desk).browser.tab
+    marks = window["data"]["bookmarks"]
+    kept = [mark for mark in marks if mark[1] != tab.url]
+    if len(kept) == len(marks) < MAX_BOOKMARKS:
+        kept.append((title(tab), tab.url))
+    window["data"]["bookmarks"] = kept
+
+
+def press(desk: Desk, window: Window, index: int) -> None:
+    """Click an element of the page; a tab that it opens is shown."""
+    web = online(desk).browser
+    web.settle()
+    if index >= len(web.page.nodes):
+        return
+    before = len(web.tabs)
+    interactions.click(web, web.page.nodes[index])
+    if len(web.tabs) > before:
+        web.current = len(web.tabs) - 1
+
+
+def typed_into(desk: Desk, window: Window, index: int) -> None:
+    """Take over what was typed into a field of the page."""
+    page = online(desk).browser.page
+    field = window["data"]["fields"].get(str(index))
+    if field is None or index >= len(page.nodes):
+        return
+    node = page.nodes[index]
+    page.give_focus(index)
+    interactions.put(page, node, field.value)
+    data_attributes.edited(page, node)
+
+
+def send(desk: Desk, window: Window, index: int) -> None:
+    """Enter in a field of the page."""
+    web = online(desk).browser
+    if index < len(web.page.nodes):
+        interactions.submit_implicitly(web, web.page.nodes[index])

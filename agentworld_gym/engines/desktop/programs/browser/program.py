@@ -1,0 +1,143 @@
+"""A simple web browser, on the sites of the web engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines.desktop.geometry import TITLE, WORK
+from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.programs.browser import actions, page_view
+from agentworld_gym.engines.desktop.programs.browser.actions import online
+from agentworld_gym.engines.desktop.programs.browser.browser_tools import METHODS
+from agentworld_gym.engines.desktop.widgets import button, entry, toggle
+from agentworld_gym.engines.gui import Field, Message, Widget, column, row, scroll
+
+_SHORTCUTS: Mapping[str, Message] = {
+    "ctrl+t": ("new tab",),
+    "ctrl+w": ("close tab",),
+    "ctrl+shift+t": ("reopen",),
+    "ctrl+tab": ("next tab", 1),
+    "ctrl+shift+tab": ("next tab", -1),
+    "ctrl+pagedown": ("next tab", 1),
+    "ctrl+pageup": ("next tab", -1),
+    "ctrl+r": ("reload",),
+    "f5": ("reload",),
+    "ctrl+d": ("bookmark",),
+    "alt+left": ("travel", -1),
+    "alt+right": ("travel", 1),
+}
+
+
+class Browser(Program):
+    """Tabs, an address bar, bookmarks, and pages as widgets in lines."""
+
+    id = "browser"
+    name = "Web Browser"
+    commands = ("google-chrome", "firefox", "epiphany", "chromium", "x-www-browser")
+    types = (".html",)
+    size = (1180, 820)
+    tools = "BrowserTools"
+
+    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+        """An address in the first tab, or in another tab of the window that is there already."""
+        web = online(desk)
+        windows = desk.windows(self.id)
+        if windows:
+            window = windows[0]
+            if arguments:
+                actions.new_tab(desk, window, arguments[0])
+        else:
+            data = {"address": Field(), "fields": {}, "page": "", "bookmarks": [], "closed": []}
+            window = desk.window(data, "")
+            actions.visit(desk, window, arguments[0] if arguments else web.home)
+        actions.settle(desk, window)
+        desk.touch(window)
+        return window
+
+    def view(self, desk: Desk, window: Window) -> Widget:
+        """Tabs, the bar, the bookmarks and the page."""
+        web, data = online(desk).browser, window["data"]
+        _, _, width, height = WORK if window["maximized"] else window["box"]
+        tabs = [
+            toggle(actions.title(tab), index == web.current, ("tab", index), f"tab {index}", role="page-tab", height=32)
+            for index, tab in enumerate(web.tabs[:12])
+        ]
+        bar = row(
+            button("Back", ("travel", -1)),
+            button("Forward", ("travel", 1)),
+            button("Reload", ("reload",)),
+            entry("Address and search bar", data["address"], "address", enter=("go",), grow=1),
+            button("Bookmark this page", ("bookmark",)),
+            height=40,
+            padding=(6, 3),
+            gap=4,
+        )
+        marks = [button(mark[0], ("visit", mark[1]), f"mark {number}") for number, mark in enumerate(data["bookmarks"])]
+        lines = page_view.content(web.page, width - 48, data["fields"])
+        top = [
+            row(*tabs, button("New Tab", ("new tab",)), button("Close Tab", ("close tab",)), height=36, padding=(6, 2))
+        ]
+        bars = [*top, bar, *([row(*marks, height=36, padding=(6, 1), gap=4)] if marks else [])]
+        rest = height - TITLE - sum(part.height or 0 for part in bars)
+        return column(*bars, scroll("page", *lines, padding=(16, 8), gap=4, height=rest))
+
+    def update(self, desk: Desk, window: Window, message: Message) -> None:
+        """Act out one message."""
+        name, *arguments = message
+        handler = _HANDLERS.get(str(name))
+        if handler is None:
+            return
+        handler(desk, window, *arguments)
+        if any(window is other for other in desk.windows(self.id)):
+            actions.settle(desk, window)
+
+    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+        """The shortcuts of tabs, history and address bar."""
+        if combo in ("ctrl+l", "f6"):
+            window["data"]["address"].select_all()
+            desk.focus(window, "address")
+        elif combo in _SHORTCUTS:
+            self.update(desk, window, _SHORTCUTS[combo])
+        else:
+            return False
+        return True
+
+    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+        """The options of a drop-down list of the page."""
+        page = online(desk).browser.page
+        if name != "options" or not arguments or arguments[0] >= len(page.nodes):
+            return ()
+        select = page.nodes[arguments[0]]
+        chosen = page.chosen_options(select)
+        return [
+            Entry(
+                " ".join(option.text().split()) or "(empty)",
+                ("press", option.index),
+                enabled=not page.is_disabled(option),
+                checked=option.index in chosen,
+            )
+            for option in page.document.options(select)
+        ]
+
+    def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
+        """The methods of `BrowserTools`."""
+        return METHODS
+
+
+_HANDLERS: Mapping[str, Callable[..., None]] = {
+    "answered": actions.answered,
+    "bookmark": actions.bookmark,
+    "close tab": actions.close_tab,
+    "go": actions.go,
+    "new tab": actions.new_tab,
+    "next tab": actions.next_tab,
+    "press": actions.press,
+    "reload": actions.reload,
+    "reopen": actions.reopen,
+    "send": actions.send,
+    "tab": actions.show_tab,
+    "travel": actions.travel,
+    "typed": actions.typed_into,
+    "visit": actions.visit,
+}

@@ -1,0 +1,1 @@
+"""The text editor: its window, and the helper object for code."""

@@ -1,0 +1,398 @@
+"""Text Editor: one document a window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines.desktop.filesystem import HOME, absolute
+from agentworld_gym.engines.desktop.geometry import TITLE, WORK
+from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.programs.editor.writer_tools import METHODS
+from agentworld_gym.engines.desktop.widgets import FOCUSABLE, METRICS, button, entry, label, spacer
+from agentworld_gym.engines.gui import Field, Message, Widget, column, row
+
+UNTITLED = "Untitled Document"
+MAX_UNDO = 40
+_BAR = 46
+_STATUS = 30
+_CLOSE = (("discard", "Close without Saving"), ("cancel", "Cancel"), ("save", "Save"))
+
+
+class TextEditor(Program):
+    """The text editor."""
+
+    id = "editor"
+    name = "Text Editor"
+    commands = ("gedit", "gnome-text-editor", "xed", "libreoffice-writer")
+    types = tuple(
+        [
+            ".txt",
+            ".md",
+            ".log",
+            ".py",
+            ".sh",
+            ".json",
+            ".yaml",
+            ".yml",
+            ".toml",
+            ".ini",
+            ".conf",
+            ".cfg",
+            ".xml",
+            ".html",
+            ".css",
+            ".js",
+            ".odt",
+            ".desktop",
+            ".sql",
+        ]
+    )
+    size = (900, 680)
+    tools = "WriterTools"
+
+    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+        """The window of a document; the one that has it open already, if there is one."""
+        path = absolute(arguments[0]) if arguments else ""
+        for window in desk.windows(self.id):
+            if path and window["data"]["path"] == path:
+                return window
+        text = ""
+        if path and desk.files.exists(path):
+            try:
+                text = desk.files.read(path)
+            except OSError as error:
+                desk.notify(f"Could not open the file “{path}”", f"{error.strerror}.")
+                return None
+        data: dict[str, Any] = {
+            "path": path,
+            "text": Field(text, cursor=0, multiline=True),
+            "saved": text,
+            "last": text,
+            "top": 0,
+            "undo": [],
+            "redo": [],
+            "find": None,
+            "replace": None,
+            "found": "",
+        }
+        window = desk.window(data, title_of(data))
+        window["focus"] = "text"
+        return window
+
+    def view(self, desk: Desk, window: Window) -> Widget:
+        """Toolbar, search bar and the lines that are seen."""
+        data = window["data"]
+        field: Field = data["text"]
+        lines = field.value.split("\n")
+        rows = visible_rows(window)
+        top = min(data["top"], max(len(lines) - 1, 0))
+        before = field.value[: field.cursor]
+        number, place = before.count("\n") + 1, len(before) - before.rfind("\n")
+        text = Widget(
+            "text",
+            name_of(data),
+            "\n".join(lines[top : top + rows]),
+            key="text",
+            field=field,
+            flags=FOCUSABLE,
+            on={"changed": ("changed",), "moved": ("moved",), "scroll": ("scroll",), "right": ("menu", "edit")},
+            offset=top,
+            grow=1,
+        )
+        bar = row(
+            button("Open", ("open",), height=34),
+            button("New", ("new",), height=34),
+            spacer(),
+            button("Save", ("save",), height=34),
+            button("Open Menu", ("menu", "main"), width=36, height=34),
+            height=_BAR,
+            gap=6,
+            padding=(12, 0),
+        )
+        status = row(label(f"Ln {number}, Col {place}", height=_STATUS), height=_STATUS, padding=(12, 0))
+        return column(bar, *_search(data), text, status)
+
+    def update(self, desk: Desk, window: Window, message: Message) -> None:
+        """Change the document as a message says."""
+        name, *rest = message
+        data = window["data"]
+        field: Field = data["text"]
+        if name == "changed":
+            remember(data)
+        elif name == "scroll":
+            data["top"] = min(max(data["top"] + 3 * rest[0], 0), max(field.value.count("\n"), 0))
+            return
+        elif name in ("undo", "redo"):
+            self._undo(data, name)
+        elif name in ("find", "replace"):
+            self._search(window, name == "replace")
+        elif name in ("next", "previous"):
+            self._find(data, name == "previous")
+        elif name == "replace-one":
+            if field.selected and field.selected == data["find"].value:
+                field.insert(data["replace"].value)
+                remember(data)
+            self._find(data, False)
+        elif name == "replace-all":
+            query = data["find"].value
+            if query:
+                count = field.value.count(query)
+                cursor = field.cursor
+                field.set(field.value.replace(query, data["replace"].value)[:200_000])
+                field.place(cursor)
+                remember(data)
+                data["found"] = f"{count} replaced" if count else "Text not found"
+        elif name in ("cut", "copy", "paste", "all"):
+            self._edit(desk, data, name)
+        elif name != "moved":
+            self._file(desk, window, name, rest)
+        window["title"] = title_of(data)
+        if name not in ("find", "replace"):
+            self._reveal(window)
+
+    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+        """The shortcuts of the editor."""
+        data = window["data"]
+        if combo == "esc" and data["find"] is not None:
+            data["find"] = data["replace"] = None
+            window["focus"] = "text"
+            return True
+        if combo == "tab" and window["focus"] == "text":
+            data["text"].insert("\t")
+            self.update(desk, window, ("changed",))
+            return True
+        if combo in ("pageup", "pagedown") and window["focus"] == "text":
+            rows = visible_rows(window)
+            for _ in range(rows - 1):
+                data["text"].press("up" if combo == "pageup" else "down")
+            self._reveal(window)
+            return True
+        if combo in ("ctrl+w", "ctrl+q"):
+            desk.close(window)
+            return True
+        command = _KEYS.get(combo)
+        if command is None:
+            return False
+        self.update(desk, window, command)
+        return True
+
+    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+        """The menus of the toolbar and of the text."""
+        data = window["data"]
+        if name == "edit":
+            selected = bool(data["text"].selected)
+            return (
+                Entry("Undo", ("undo",), bool(data["undo"])),
+                Entry("Redo", ("redo",), bool(data["redo"])),
+                Entry("Cut", ("cut",), selected),
+                Entry("Copy", ("copy",), selected),
+                Entry("Paste", ("paste",), bool(desk.clipboard)),
+                Entry("Select All", ("all",)),
+            )
+        return (
+            Entry("Save As…", ("save-as",)),
+            Entry("Find…", ("find",)),
+            Entry("Find and Replace…", ("replace",)),
+            Entry("Undo", ("undo",), bool(data["undo"])),
+            Entry("Redo", ("redo",), bool(data["redo"])),
+            Entry("Reload", ("reload",), bool(data["path"])),
+            Entry("Close", ("window/close",)),
+        )
+
+    def unsaved(self, desk: Desk, window: Window) -> bool:
+        """Whether the document differs from its file."""
+        return is_changed(window["data"])
+
+    def closing(self, desk: Desk, window: Window) -> bool:
+        """Unsaved changes are asked for."""
+        data = window["data"]
+        if not is_changed(data):
+            return True
+        desk.dialog(
+            window,
+            f"Save changes to document “{name_of(data)}” before closing?",
+            "If you don’t save, changes will be permanently lost.",
+            _CLOSE,
+            ("closed",),
+        )
+        return False
+
+    def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
+        """The methods of `WriterTools`."""
+        return METHODS
+
+    def _file(self, desk: Desk, window: Window, name: str, rest: list[Any]) -> None:
+        data = window["data"]
+        if name == "new":
+            desk.launch(self.id)
+        elif name == "open":
+            desk.choose_file(window, "Open", ("opened",), "open", _folder(data))
+        elif name == "opened":
+            desk.launch(self.id, rest[0])
+        elif name == "save" and data["path"]:
+            self._save(desk, window, data["path"])
+        elif name in ("save", "save-as"):
+            desk.choose_file(
+                window, "Save As", ("saved-as", ""), "save", data["path"] or f"{HOME}/Documents/{UNTITLED}"
+            )
+        elif name == "saved-as":
+            if self._save(desk, window, rest[1]) and rest[0] == "close":
+                desk.close(window)
+        elif name == "reload" and desk.files.exists(data["path"]):
+            data["text"].set(desk.files.read(data["path"]))
+            data["text"].place(0)
+            remember(data)
+            data["saved"] = data["text"].value
+        elif name == "closed" and rest[0] == "discard":
+            desk.close(window, ask=False)
+        elif name == "closed" and rest[0] == "save":
+            if not data["path"]:
+                desk.choose_file(window, "Save As", ("saved-as", "close"), "save", f"{HOME}/Documents/{UNTITLED}")
+            elif self._save(desk, window, data["path"]):
+                desk.close(window)
+
+    def _save(self, desk: Desk, window: Window, path: str) -> bool:
+        data = window["data"]
+        if not desk.write_file(window, path, data["text"].value):
+            return False
+        data["path"], data["saved"] = path, data["text"].value
+        return True
+
+    def _undo(self, data: dict[str, Any], name: str) -> None:
+        other = "redo" if name == "undo" else "undo"
+        if data[name]:
+            text, cursor = data[name].pop()
+            field: Field = data["text"]
+            data[other].append((field.value, cursor + len(field.value) - len(text)))
+            # A file may be longer than what can be typed.
+            field.value = text
+            field.place(cursor)
+            data["last"] = text
+
+    def _search(self, window: Window, replacing: bool) -> None:
+        data = window["data"]
+        if data["find"] is None:
+            data["find"] = Field(data["text"].selected.split("\n")[0][:200])
+        data["find"].select_all()
+        data["replace"] = data["replace"] or Field() if replacing else None
+        data["found"] = ""
+        window["focus"] = "find"
+
+    def _find(self, data: dict[str, Any], backwards: bool) -> None:
+        if data["find"] is None or not data["find"].value:
+            return
+        field: Field = data["text"]
+        text, query = field.value.lower(), data["find"].value.lower()
+        start, end = field.selection
+        place = text.rfind(query, 0, max(start, 0)) if backwards else text.find(query, end)
+        if place < 0:
+            place = text.rfind(query) if backwards else text.find(query)
+        data["found"] = "" if place >= 0 else "Text not found"
+        if place >= 0:
+            field.anchor, field.cursor = place, place + len(query)
+
+    def _edit(self, desk: Desk, data: dict[str, Any], name: str) -> None:
+        field: Field = data["text"]
+        if name == "all":
+            field.select_all()
+            return
+        if name != "paste" and field.selected:
+            desk.clipboard = field.selected
+        if name != "copy":
+            field.insert(desk.clipboard if name == "paste" else "")
+            remember(data)
+
+    def _reveal(self, window: Window) -> None:
+        """Scroll so that the cursor is seen."""
+        data = window["data"]
+        line = data["text"].value.count("\n", 0, data["text"].cursor)
+        rows = visible_rows(window)
+        data["top"] = min(max(data["top"], line - rows + 1), line)
+
+
+def visible_rows(window: Window) -> int:
+    """How many lines of text a window shows."""
+    high = WORK[3] if window["maximized"] else window["box"][3]
+    bars = sum(1 for name in ("find", "replace") if window["data"][name] is not None)
+    return max(1, (high - TITLE - _BAR * (1 + bars) - _STATUS - 2 * METRICS.margin[1]) // METRICS.line)
+
+
+def remember(data: dict[str, Any]) -> None:
+    """Keep the text before a change for undo, and where in it the changed piece ends."""
+    field: Field = data["text"]
+    if field.value != data["last"]:
+        end = field.cursor + len(data["last"]) - len(field.value)
+        data["undo"] = [*data["undo"], (data["last"], end)][-MAX_UNDO:]
+        data["redo"] = []
+        data["last"] = field.value
+
+
+def is_changed(data: dict[str, Any]) -> bool:
+    """Whether a document differs from its file."""
+    changed: bool = data["text"].value != data["saved"]
+    return changed
+
+
+def name_of(data: dict[str, Any]) -> str:
+    """What a document is called."""
+    name: str = data["path"].rpartition("/")[2]
+    return name or UNTITLED
+
+
+def title_of(data: dict[str, Any]) -> str:
+    """The title of a document's window; a star marks unsaved changes."""
+    folder = _folder(data)
+    short = "~" + folder[len(HOME) :] if folder.startswith(HOME) else folder
+    where = f" ({short})" if data["path"] else ""
+    return f"{'*' if is_changed(data) else ''}{name_of(data)}{where} - gedit"
+
+
+def _folder(data: dict[str, Any]) -> str:
+    return data["path"].rpartition("/")[0] or f"{HOME}/Documents"
+
+
+def _search(data: dict[str, Any]) -> list[Widget]:
+    if data["find"] is None:
+        return []
+    lines = [
+        row(
+            entry("Find", data["find"], "find", enter=("next",), width=360, height=34, fill=False),
+            button("Previous", ("previous",), height=34),
+            button("Next", ("next",), height=34),
+            *([label(data["found"], height=34)] if data["found"] else []),
+            height=_BAR,
+            gap=6,
+            padding=(12, 0),
+        )
+    ]
+    if data["replace"] is not None:
+        lines.append(
+            row(
+                entry(
+                    "Replace with", data["replace"], "replace", enter=("replace-one",), width=360, height=34, fill=False
+                ),
+                button("Replace", ("replace-one",), height=34),
+                button("Replace All", ("replace-all",), height=34),
+                height=_BAR,
+                gap=6,
+                padding=(12, 0),
+            )
+        )
+    return lines
+
+
+_KEYS: dict[str, Message] = {
+    "ctrl+s": ("save",),
+    "ctrl+shift+s": ("save-as",),
+    "ctrl+o": ("open",),
+    "ctrl+n": ("new",),
+    "ctrl+t": ("new",),
+    "ctrl+z": ("undo",),
+    "ctrl+shift+z": ("redo",),
+    "ctrl+y": ("redo",),
+    "ctrl+f": ("find",),
+    "ctrl+h": ("replace",),
+    "ctrl+g": ("next",),
+    "ctrl+shift+g": ("previous",),
+}

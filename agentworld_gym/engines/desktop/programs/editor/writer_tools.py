@@ -1,0 +1,111 @@
+"""`WriterTools`: the document of the text editor in front, without its window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentworld_gym.engines.desktop.program import Desk, ToolError, Window
+from agentworld_gym.engines.gui import Field
+
+
+def _document(desk: Desk) -> Window:
+    windows = desk.windows("editor")
+    if not windows:
+        raise ToolError("Connector : couldn't connect to socket (Connection refused)", "NoConnectException")
+    return windows[0]
+
+
+def _change(desk: Desk, window: Window, text: str) -> None:
+    from agentworld_gym.engines.desktop.programs.editor.program import remember, title_of
+
+    field: Field = window["data"]["text"]
+    field.set(text)
+    remember(window["data"])
+    window["title"] = title_of(window["data"])
+    desk.touch(window)
+
+
+def _chosen(count: int, wanted: Any) -> set[int]:
+    if wanted is None:
+        return set(range(count))
+    if not isinstance(wanted, list | tuple) or not all(isinstance(number, int) for number in wanted):
+        raise TypeError("paragraph_indices must be a list of integers")
+    return {number for number in wanted if 0 <= number < count}
+
+
+def env_info(desk: Desk) -> str:
+    """The text of the document."""
+    return str(_document(desk)["data"]["text"].value)
+
+
+def write_text(desk: Desk, text: str, **formats: Any) -> bool:
+    """Put a text where the cursor is."""
+    window = _document(desk)
+    field: Field = window["data"]["text"].copy()
+    field.insert(_text(text))
+    _change(desk, window, field.value)
+    return True
+
+
+def find_and_replace(desk: Desk, pattern: str, replacement: str, paragraph_indices: Any = None) -> bool:
+    """Replace a text in all or some paragraphs."""
+    window = _document(desk)
+    if not _text(pattern):
+        raise ValueError("the pattern must not be empty")
+    lines = window["data"]["text"].value.split("\n")
+    wanted = _chosen(len(lines), paragraph_indices)
+    size = sum(line.count(pattern) for line in lines) * len(_text(replacement))
+    if size > 200_000:
+        raise ValueError("the replacement is too long")
+    _change(
+        desk,
+        window,
+        "\n".join(
+            line.replace(pattern, replacement) if number in wanted else line for number, line in enumerate(lines)
+        ),
+    )
+    return True
+
+
+def capitalize_words(desk: Desk, paragraph_indices: Any = None) -> bool:
+    """Give every word of all or some paragraphs a capital."""
+    window = _document(desk)
+    lines = window["data"]["text"].value.split("\n")
+    wanted = _chosen(len(lines), paragraph_indices)
+    made = [
+        " ".join(word[:1].upper() + word[1:] for word in line.split(" ")) if number in wanted else line
+        for number, line in enumerate(lines)
+    ]
+    _change(desk, window, "\n".join(made))
+    return True
+
+
+def save(desk: Desk) -> bool:
+    """Save the document; False where that is not possible."""
+    window = _document(desk)
+    data = window["data"]
+    if not data["path"]:
+        raise ToolError("the document has no name yet")
+    desk.files.write(data["path"], data["text"].value)
+    data["saved"] = data["text"].value
+    from agentworld_gym.engines.desktop.programs.editor.program import title_of
+
+    window["title"] = title_of(data)
+    desk.touch(window)
+    return True
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is wanted, not {type(value).__name__}")
+    return value
+
+
+METHODS: Mapping[str, Callable[..., Any]] = {
+    "env_info": env_info,
+    "write_text": write_text,
+    "find_and_replace": find_and_replace,
+    "capitalize_words": capitalize_words,
+    "save": save,
+}

@@ -1,0 +1,1 @@
+"""The settings window, and the panels that its data file describes."""

@@ -1,0 +1,185 @@
+"""The settings of the desktop: panels of switches, choices and sliders over one table of values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines import Scalar
+from agentworld_gym.engines.desktop.geometry import TITLE, WORK
+from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.programs.settings.panels import Control, Defaults, panel_named, panels
+from agentworld_gym.engines.desktop.widgets import button, combo, entry, item, label, spacer, toggle
+from agentworld_gym.engines.gui import Field, Message, Widget, column, row, scroll
+
+_SIDE = 230
+_LINE = 46
+MAX_ENTRY = 80
+"""How long an entered name may be."""
+
+
+class Settings(Program):
+    """The settings, after GNOME's."""
+
+    id = "settings"
+    name = "Settings"
+    commands = ("gnome-control-center",)
+    size = (980, 700)
+    watches = frozenset({"settings"})
+    settings = Defaults()
+
+    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+        """A panel by its name; the window that is there already is used again."""
+        name = panel_named(arguments[0]) if arguments else ""
+        for window in desk.windows(self.id):
+            if name:
+                _show(desk, window, name)
+                desk.touch(window)
+            return window
+        window = desk.window({"panel": "", "search": Field(), "fields": {}}, "")
+        _show(desk, window, name or next(iter(panels())))
+        return window
+
+    def view(self, desk: Desk, window: Window) -> Widget:
+        """The list of panels, and the controls of the one that is chosen."""
+        data = window["data"]
+        height = (WORK[3] if window["maximized"] else window["box"][3]) - TITLE
+        wanted = data["search"].value.lower()
+        names = [
+            item(name, ("panel", name), selected=name == data["panel"], key=f"panel {name}", height=36)
+            for name, controls in panels().items()
+            if wanted in name.lower() or any(wanted in control.label.lower() for control in controls)
+        ]
+        lines = [_line(desk, data, control) for control in panels()[data["panel"]]]
+        title = label(data["panel"], role="heading", height=_LINE)
+        return row(
+            column(
+                entry("Search", data["search"], changed=("search",), height=34),
+                scroll("panels", *names),
+                width=_SIDE,
+                padding=(6, 6),
+                gap=6,
+                height=height,
+            ),
+            scroll("controls", title, *lines, padding=(24, 10), gap=4, height=height),
+        )
+
+    def update(self, desk: Desk, window: Window, message: Message) -> None:
+        """Show a panel, or change a setting."""
+        name, *arguments = message
+        if name == "panel":
+            _show(desk, window, arguments[0])
+        elif name == "set":
+            setting, value = arguments
+            desk.change_setting(window, setting, value)
+        elif name == "slide":
+            setting, x, _, width, _ = arguments
+            desk.change_setting(window, setting, min(max(round(20 * x / max(width, 1)) * 5, 0), 100))
+        elif name == "step":
+            setting, by = arguments
+            desk.change_setting(window, setting, min(max(_whole(desk.setting(setting)) + by, 0), 100))
+        elif name == "entered":
+            (setting,) = arguments
+            field = window["data"]["fields"][setting]
+            value = field.value.strip()[:MAX_ENTRY]
+            if not value or not desk.change_setting(window, setting, value):
+                field.set(str(desk.setting(setting)))
+
+    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+        """The choices of a combo box."""
+        control = next((one for one in panels()[window["data"]["panel"]] if one.setting == name), None)
+        if control is None:
+            return ()
+        chosen = desk.setting(name)
+        return [Entry(choice, ("set", name, choice), checked=choice == chosen) for choice in control.choices]
+
+    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+        """Ctrl+F goes to the search, the arrows move a slider that has the focus."""
+        if combo == "ctrl+f":
+            desk.focus(window, "Search")
+            return True
+        if combo == "ctrl+q":
+            desk.close(window)
+            return True
+        focus = window["focus"]
+        if combo in ("left", "right") and focus.startswith("slider "):
+            by = 5 if combo == "right" else -5
+            self.update(desk, window, ("step", focus.removeprefix("slider "), by))
+            return True
+        return False
+
+
+def _whole(value: Scalar) -> int:
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _show(desk: Desk, window: Window, name: str) -> None:
+    if name not in panels():
+        return
+    data = window["data"]
+    data["panel"] = name
+    data["fields"] = {
+        control.setting: Field(str(desk.setting(control.setting)))
+        for control in panels()[name]
+        if control.kind == "entry"
+    }
+    window["title"] = name
+    window["scroll"]["controls"] = 0
+    desk.focus(window, f"panel {name}")
+
+
+def _line(desk: Desk, data: Mapping[str, Any], control: Control) -> Widget:
+    """One control with what it is called; what it needs switched on greys it out."""
+    value = desk.setting(control.setting) if control.setting else control.text
+    able = not control.needs or bool(desk.setting(control.needs))
+    caption = label(control.label, height=_LINE)
+    kind = control.kind
+    if kind == "heading":
+        return label(control.label, role="heading", height=_LINE)
+    if kind == "label":
+        return row(caption, spacer(), label(str(value), height=_LINE), height=_LINE)
+    if kind == "radio":
+        choices = [
+            toggle(
+                choice,
+                choice == value,
+                ("set", control.setting, choice),
+                f"{control.setting} {choice}",
+                role="radio-button",
+                height=34,
+            )
+            for choice in control.choices
+        ]
+        return column(caption, *choices)
+    widget: Widget
+    if kind == "switch":
+        widget = toggle(
+            control.label, bool(value), ("set", control.setting, not value), control.setting, role="switch", width=60
+        )
+    elif kind == "combo":
+        widget = combo(control.label, str(value), ("menu", control.setting), control.setting, width=260)
+    elif kind == "slider":
+        widget = Widget(
+            "slider",
+            control.label,
+            str(value),
+            key=f"slider {control.setting}",
+            on={"point": ("slide", control.setting)},
+            flags=("focusable",),
+            width=240,
+        )
+        minus = button("Decrease " + control.label, ("step", control.setting, -5), width=34, height=34)
+        plus = button("Increase " + control.label, ("step", control.setting, 5), width=34, height=34)
+        if able:
+            return row(caption, spacer(), minus, widget, plus, height=_LINE, gap=6)
+    else:
+        widget = entry(
+            control.label,
+            data["fields"][control.setting],
+            control.setting,
+            enter=("entered", control.setting),
+            width=260,
+        )
+    if not able:
+        widget.flags, widget.on, widget.field = ("disabled",), {}, None
+    return row(caption, spacer(), widget, height=_LINE)

@@ -1,0 +1,213 @@
+"""The calculation of a document: formulas are evaluated in the order of what they read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    Fault,
+    FormulaError,
+    Node,
+    Reference,
+    parsed,
+    references,
+)
+from agentworld_gym.engines.desktop.programs.spreadsheet.functions import FUNCTIONS
+from agentworld_gym.engines.desktop.programs.spreadsheet.values import (
+    Cells,
+    Failed,
+    Place,
+    Table,
+    Value,
+    compared,
+    entered,
+    joined,
+    number,
+    single,
+    sound,
+    truth,
+)
+
+BUDGET = 200_000
+"""How many cells the formulas of one document read in all; the formulas beyond it show an error."""
+
+
+def computed(sheets: Mapping[str, Cells]) -> dict[str, dict[Place, Value]]:
+    """The value of every cell of a document, by sheet.
+
+    >>> computed({"Sheet1": {(0, 0): "2", (1, 0): "=A1*3", (2, 0): "=A3", (3, 0): "=1/0"}})["Sheet1"]
+    {(0, 0): 2.0, (1, 0): 6.0, (2, 0): 'Err:522', (3, 0): '#DIV/0!'}
+    """
+    return _Calculation(sheets).run()
+
+
+class _Calculation:
+    def __init__(self, sheets: Mapping[str, Cells]) -> None:
+        self.values: dict[str, dict[Place, Value]] = {name: {} for name in sheets}
+        self._formulas: dict[tuple[str, Place], Node] = {}
+        self._left = BUDGET
+        for name, cells in sheets.items():
+            mine = self.values[name]
+            for place, text in cells.items():
+                if text[:1] != "=" or len(text) == 1:
+                    mine[place] = entered(text)
+                    continue
+                try:
+                    self._formulas[name, place] = parsed(text[1:])
+                    mine[place] = None
+                except FormulaError as error:
+                    mine[place] = Fault(str(error))
+        self.names = {name.lower(): name for name in sheets}
+
+    def run(self) -> dict[str, dict[Place, Value]]:
+        """Depth first over what each formula reads; one that is met on its own way is a cycle."""
+        done: set[tuple[str, Place]] = set()
+        circular: set[tuple[str, Place]] = set()
+        for start in self._formulas:
+            if start in done:
+                continue
+            way = [(start, self._reads(start))]
+            on_way = {start}
+            while way:
+                key, reads = way[-1]
+                following = next((one for one in reads if one not in done), None)
+                if following is None:
+                    way.pop()
+                    on_way.discard(key)
+                    done.add(key)
+                    sheet, place = key
+                    self.values[sheet][place] = Fault("Err:522") if key in circular else self._value(key)
+                elif following in on_way:
+                    found = next(i for i, (one, _) in enumerate(way) if one == following)
+                    circular.update(one for one, _ in way[found:])
+                else:
+                    way.append((following, self._reads(following)))
+                    on_way.add(following)
+        return self.values
+
+    def _reads(self, key: tuple[str, Place]) -> Iterator[tuple[str, Place]]:
+        """The formulas that a formula reads."""
+        own = key[0]
+        for start, end in references(self._formulas[key]):
+            sheet = self.names.get(start.sheet.lower()) if start.sheet else own
+            if sheet is None:
+                continue
+            for place in self._area(sheet, start, end):
+                if (sheet, place) in self._formulas:
+                    yield sheet, place
+
+    def _area(self, sheet: str, start: Reference, end: Reference) -> list[Place]:
+        """The filled cells between two corners, line by line."""
+        top, bottom = sorted((start.row, end.row))
+        left, right = sorted((start.column, end.column))
+        cells = self.values[sheet]
+        if start is end:
+            return [(top, left)] if (top, left) in cells else []
+        self._left -= min(len(cells), (bottom - top + 1) * (right - left + 1))
+        if self._left < 0:
+            return []
+        if (bottom - top + 1) * (right - left + 1) > len(cells):
+            return sorted((r, c) for r, c in cells if top <= r <= bottom and left <= c <= right)
+        return [(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1) if (r, c) in cells]
+
+    def _value(self, key: tuple[str, Place]) -> Value:
+        if self._left < 0:
+            return Fault("Err:512")
+        try:
+            value = single(self._evaluate(self._formulas[key], key[0]))
+        except Failed as failed:
+            return failed.fault
+        except (OverflowError, ArithmeticError):
+            return Fault("#NUM!")
+        if isinstance(value, float) and not math.isfinite(value):
+            return Fault("#NUM!")
+        return 0.0 if value is None else value
+
+    def _evaluate(self, tree: Node, own: str) -> Value | Table:
+        kind = tree[0]
+        if kind == "value":
+            return sound(tree[1])
+        if kind in ("cell", "range"):
+            return self._read(tree, own)
+        if kind == "negative":
+            return -number(single(self._evaluate(tree[1], own)))
+        if kind == "call":
+            return self._call(tree[1], tree[2], own)
+        left = single(self._evaluate(tree[1], own))
+        right = single(self._evaluate(tree[2], own))
+        return _OPERATORS[kind](left, right)
+
+    def _read(self, tree: Node, own: str) -> Value | Table:
+        start: Reference = tree[1]
+        end: Reference = tree[2] if tree[0] == "range" else start
+        sheet = self.names.get(start.sheet.lower()) if start.sheet else own
+        if sheet is None or max(start.row, end.row) >= MAX_ROWS or max(start.column, end.column) >= MAX_COLUMNS:
+            raise Failed("#REF!" if sheet is None else "#NAME?")
+        cells = self.values[sheet]
+        if tree[0] == "cell":
+            return sound(cells.get((start.row, start.column)))
+        top, left = min(start.row, end.row), min(start.column, end.column)
+        found = {(r - top, c - left): cells[r, c] for r, c in self._area(sheet, start, end)}
+        return Table(found, abs(end.row - start.row) + 1, abs(end.column - start.column) + 1)
+
+    def _call(self, name: str, arguments: Sequence[Node], own: str) -> Value:
+        if name == "IF":
+            return self._if(arguments, own)
+        if name == "IFERROR":
+            if len(arguments) != 2:
+                raise Failed("Err:511")
+            try:
+                return single(self._evaluate(arguments[0], own))
+            except (Failed, ArithmeticError):
+                return single(self._evaluate(arguments[1], own))
+        if name not in FUNCTIONS:
+            raise Failed("#NAME?")
+        function, least, most = FUNCTIONS[name]
+        if not least <= len(arguments) <= most:
+            raise Failed("Err:511" if len(arguments) < least else "Err:504")
+        value: Value = function(*[self._evaluate(argument, own) for argument in arguments])
+        return value
+
+    def _if(self, arguments: Sequence[Node], own: str) -> Value:
+        if not 1 <= len(arguments) <= 3:
+            raise Failed("Err:511" if not arguments else "Err:504")
+        chosen = 1 if truth(single(self._evaluate(arguments[0], own))) else 2
+        if chosen < len(arguments):
+            return single(self._evaluate(arguments[chosen], own))
+        return chosen == 1
+
+
+def _divided(left: Value, right: Value) -> float:
+    divisor = number(right)
+    if divisor == 0:
+        raise Failed("#DIV/0!")
+    return number(left) / divisor
+
+
+def _raised(left: Value, right: Value) -> float:
+    base, exponent = number(left), number(right)
+    if base == 0 and exponent < 0:
+        raise Failed("#DIV/0!")
+    result: float | complex = base**exponent
+    if isinstance(result, complex):
+        raise Failed("#NUM!")
+    return result
+
+
+_OPERATORS: Mapping[str, Callable[[Value, Value], Value]] = {
+    "+": lambda a, b: number(a) + number(b),
+    "-": lambda a, b: number(a) - number(b),
+    "*": lambda a, b: number(a) * number(b),
+    "/": _divided,
+    "^": _raised,
+    "&": lambda a, b: joined((a, b)),
+    "=": lambda a, b: compared(a, b) == 0,
+    "<>": lambda a, b: compared(a, b) != 0,
+    "<": lambda a, b: compared(a, b) < 0,
+    ">": lambda a, b: compared(a, b) > 0,
+    "<=": lambda a, b: compared(a, b) <= 0,
+    ">=": lambda a, b: compared(a, b) >= 0,
+}

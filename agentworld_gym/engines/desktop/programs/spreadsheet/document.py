@@ -1,0 +1,384 @@
+"""The document of a spreadsheet window: its cells and what can be done with them, as functions over plain data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from agentworld_gym.engines.desktop.programs.spreadsheet.calculation import computed
+from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import (
+    MAX_CELLS,
+    MAX_ENTRY,
+    Sheet,
+)
+from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    Axis,
+    address,
+    displaced,
+    position,
+    shifted,
+)
+from agentworld_gym.engines.desktop.programs.spreadsheet.values import Place, Value, compared, plain, text
+from agentworld_gym.engines.gui import copied
+
+Book = dict[str, Any]
+"""The data of a window. Of the document: `sheets` by name, `sheet` (the shown one), `cursor` and `anchor` (the corners
+of the selection, row and column from 0), `path`, `unsaved`; keys with an underscore hold what is derived, and the
+history."""
+Area = tuple[int, int, int, int]
+"""First row and column, last row and column."""
+
+MAX_UNDO = 20
+FORMATS = ("General", "0", "0.00", "#,##0", "#,##0.00", "0%", "0.00%", "$#,##0.00")
+"""The formats of numbers."""
+
+at = lru_cache(maxsize=65_536)(position)
+named = lru_cache(maxsize=65_536)(address)
+
+
+def make(sheets: dict[str, Sheet]) -> Book:
+    """A document with its first sheet in front and the cursor in its first cell."""
+    return {
+        "sheets": sheets,
+        "sheet": next(iter(sheets)),
+        "cursor": [0, 0],
+        "anchor": [0, 0],
+        "unsaved": False,
+        "_undo": [],
+        "_redo": [],
+        "_values": None,
+    }
+
+
+def current(book: Book) -> Sheet:
+    """The sheet in front."""
+    sheet: Sheet = book["sheets"][book["sheet"]]
+    return sheet
+
+
+def values(book: Book) -> Mapping[str, Mapping[Place, Value]]:
+    """The value of every filled cell, by sheet."""
+    if book["_values"] is None:
+        cells = {
+            name: {place: entry for key, entry in sheet["cells"].items() if (place := at(key)) is not None}
+            for name, sheet in book["sheets"].items()
+        }
+        # A tuple is shared by forks; a change makes another one.
+        book["_values"] = (computed(cells),)
+    found: Mapping[str, Mapping[Place, Value]] = book["_values"][0]
+    return found
+
+
+def shown(value: Value, form: str = "General") -> str:
+    """A value as its cell shows it.
+
+    >>> shown(1234.5, "#,##0.00"), shown(0.125, "0%"), shown(3.0), shown(True), shown("x", "0.00")
+    ('1,234.50', '13%', '3', 'TRUE', 'x')
+    """
+    if not isinstance(value, float) or form == "General":
+        return plain(value) if isinstance(value, float) else text(value)
+    decimals = len(form.partition(".")[2].rstrip("%"))
+    number = value * 100 if form.endswith("%") else value
+    # Halves go up, as a person rounds.
+    number = round(abs(number) + 1e-9, decimals) * (-1 if number < 0 else 1)
+    written = f"{number:,.{decimals}f}" if "," in form else f"{number:.{decimals}f}"
+    if form.startswith("$"):
+        written = f"-${written[1:]}" if written.startswith("-") else f"${written}"
+    return written + ("%" if form.endswith("%") else "")
+
+
+def display(book: Book, place: Place, sheet: str = "") -> str:
+    """What a cell shows."""
+    name = sheet or book["sheet"]
+    value = values(book)[name].get(place)
+    return shown(value, book["sheets"][name]["formats"].get(named(*place), "General"))
+
+
+def typed(book: Book, place: Place) -> str:
+    """What was typed into a cell of the sheet in front."""
+    entry: str = current(book)["cells"].get(named(*place), "")
+    return entry
+
+
+def area(book: Book) -> Area:
+    """The selected cells."""
+    (r0, c0), (r1, c1) = book["anchor"], book["cursor"]
+    return min(r0, r1), min(c0, c1), max(r0, r1), max(c0, c1)
+
+
+def is_selected(book: Book, row: int, column: int) -> bool:
+    """Whether a cell is among those selected."""
+    top, left, bottom, right = area(book)
+    return top <= row <= bottom and left <= column <= right
+
+
+def used(book: Book, sheet: str = "") -> tuple[int, int]:
+    """How many rows and columns of a sheet hold something."""
+    places = values(book)[sheet or book["sheet"]]
+    return max((r for r, _ in places), default=-1) + 1, max((c for _, c in places), default=-1) + 1
+
+
+def places(book: Book, box: Area) -> list[Place]:
+    """The filled cells of an area, line by line."""
+    top, left, bottom, right = box
+    return sorted((r, c) for r, c in values(book)[book["sheet"]] if top <= r <= bottom and left <= c <= right)
+
+
+def region(book: Book, place: Place) -> Area:
+    """The block of filled cells around a cell, as sorting and filtering take it."""
+    filled = values(book)[book["sheet"]]
+    top, left, bottom, right = place[0], place[1], place[0], place[1]
+    while True:
+        near = [(r, c) for r, c in filled if top - 1 <= r <= bottom + 1 and left - 1 <= c <= right + 1]
+        rows, columns = [r for r, _ in near] + [top, bottom], [c for _, c in near] + [left, right]
+        grown = min(rows), min(columns), max(rows), max(columns)
+        if grown == (top, left, bottom, right):
+            return grown
+        top, left, bottom, right = grown
+
+
+def remember(book: Book) -> None:
+    """Keep the document as it is for `undo`, before a change."""
+    book["_undo"] = [*book["_undo"], _snapshot(book)][-MAX_UNDO:]
+    book["_redo"] = []
+    book["unsaved"] = True
+    book["_values"] = None
+
+
+def undo(book: Book, back: str = "_undo", forth: str = "_redo") -> bool:
+    """Take the last change back, or with the histories exchanged do it again; False where there is none."""
+    if not book[back]:
+        return False
+    *book[back], (sheets, name, cursor) = book[back]
+    book[forth] = [*book[forth], _snapshot(book)][-MAX_UNDO:]
+    book.update(sheets=copied(sheets), sheet=name, cursor=list(cursor), anchor=list(cursor), unsaved=True, _values=None)
+    return True
+
+
+def redo(book: Book) -> bool:
+    """Do again what was undone; False where there is nothing."""
+    return undo(book, "_redo", "_undo")
+
+
+def _snapshot(book: Book) -> tuple[Any, ...]:
+    return copied(book["sheets"]), book["sheet"], tuple(book["cursor"])
+
+
+def put(book: Book, entries: Mapping[Place, str], sheet: str = "") -> bool:
+    """Type into cells, `""` empties one; False where that changes nothing or the document is full."""
+    cells: dict[str, str] = book["sheets"][sheet or book["sheet"]]["cells"]
+    inside = {
+        named(*place): entry.replace("\n", " ").replace("\r", " ")[:MAX_ENTRY]
+        for place, entry in entries.items()
+        if 0 <= place[0] < MAX_ROWS and 0 <= place[1] < MAX_COLUMNS
+    }
+    changed = {name: entry for name, entry in inside.items() if cells.get(name, "") != entry}
+    fresh = sum(1 for name, entry in changed.items() if entry and name not in cells)
+    if not changed or fresh + sum(len(one["cells"]) for one in book["sheets"].values()) > MAX_CELLS:
+        return False
+    remember(book)
+    for name, entry in changed.items():
+        if entry:
+            cells[name] = entry
+        else:
+            cells.pop(name, None)
+    return True
+
+
+def moved_entry(entry: str, rows: int, columns: int) -> str:
+    """What a cell holds after it was copied elsewhere."""
+    return "=" + shifted(entry[1:], rows, columns) if entry.startswith("=") else entry
+
+
+def fill_down(book: Book) -> bool:
+    """Copy the first row of the selection into the rest of it."""
+    top, left, bottom, right = area(book)
+    entries = {
+        (row, column): moved_entry(typed(book, (top, column)), row - top, 0)
+        for column in range(left, right + 1)
+        for row in range(top + 1, min(bottom, MAX_ROWS - 1) + 1)
+    }
+    return put(book, entries)
+
+
+def paste(book: Book, block: Sequence[Sequence[str]], origin: Place | None) -> bool:
+    """Put a block of cells at the selection; formulas follow if `origin` tells where it was copied.
+
+    A single copied cell fills the whole selection.
+    """
+    top, left, bottom, right = area(book)
+    if len(block) == 1 and len(block[0]) == 1:
+        targets = [(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)]
+        entries = {place: block[0][0] for place in targets[:MAX_CELLS]}
+        sources = dict.fromkeys(entries, (0, 0))
+    else:
+        entries, sources = {}, {}
+        for i, line in enumerate(block):
+            for j, entry in enumerate(line[:MAX_COLUMNS]):
+                entries[top + i, left + j], sources[top + i, left + j] = entry, (i, j)
+    if origin is not None:
+        for (row, column), entry in entries.items():
+            i, j = sources[row, column]
+            entries[row, column] = moved_entry(entry, row - origin[0] - i, column - origin[1] - j)
+    return put(book, entries)
+
+
+def insert(book: Book, axis: Axis, place: int, count: int) -> bool:
+    """Insert empty rows or columns, or with a negative `count` delete them; every formula follows."""
+    count = max(min(count, 200), -200)
+    name = book["sheet"]
+    sheet = current(book)
+    limit = MAX_ROWS if axis == "row" else MAX_COLUMNS
+    own = 0 if axis == "row" else 1
+    ends = [found[own] for cell in sheet["cells"] if (found := at(cell)) is not None]
+    if count > 0 and max(ends, default=0) + count >= limit:
+        return False
+    remember(book)
+    for key in ("cells", "formats"):
+        sheet[key] = dict(_displaced(sheet[key].items(), own, place, count))
+    sheet["bold"] = {cell for cell, _ in _displaced([(cell, True) for cell in sheet["bold"]], own, place, count)}
+    sheet["filter"] = {}
+    for other, one in book["sheets"].items():
+        for cell, entry in one["cells"].items():
+            if entry.startswith("="):
+                one["cells"][cell] = "=" + displaced(entry[1:], other == name, name, axis, place, count)
+    return True
+
+
+def _displaced(items: Iterable[tuple[str, Any]], own: int, place: int, count: int) -> Iterable[tuple[str, Any]]:
+    for cell, value in items:
+        found = list(at(cell) or (0, 0))
+        if found[own] >= place:
+            if count < 0 and found[own] < place - count:
+                continue
+            found[own] += count
+        yield named(*found), value
+
+
+def sort(book: Book, box: Area, column: int, descending: bool) -> bool:
+    """Sort the rows of an area by a column; empty cells come last, equal ones keep their order."""
+    top, left, bottom, right = box
+    mine = values(book)[book["sheet"]]
+    rows = list(range(top, bottom + 1))
+    filled = [row for row in rows if mine.get((row, column)) is not None]
+    order = sorted(filled, key=lambda row: _Ordered(mine[row, column], -1 if descending else 1))
+    order += [row for row in rows if mine.get((row, column)) is None]
+    entries = {
+        (target, c): moved_entry(typed(book, (source, c)), target - source, 0)
+        for target, source in zip(rows, order, strict=True)
+        for c in range(left, right + 1)
+    }
+    return put(book, entries)
+
+
+class _Ordered:
+    __slots__ = ("sign", "value")
+
+    def __init__(self, value: Value, sign: int = 1) -> None:
+        self.value, self.sign = value, sign
+
+    def __lt__(self, other: _Ordered) -> bool:
+        return compared(self.value, other.value) * self.sign < 0
+
+
+def has_header(book: Book, box: Area) -> bool:
+    """Whether the first row of an area is its heading: texts only, and below them something else or another look."""
+    top, left, bottom, right = box
+    mine = values(book)[book["sheet"]]
+    heads = [mine.get((top, column)) for column in range(left, right + 1)]
+    if bottom == top or not all(isinstance(head, str) for head in heads):
+        return False
+    below = [mine.get((top + 1, column)) for column in range(left, right + 1)]
+    return any(isinstance(value, float) for value in below) or named(top, left) in current(book)["bold"] or top == 0
+
+
+def hidden(book: Book, sheet: str = "") -> frozenset[int]:
+    """The rows that the filter of a sheet hides."""
+    name = sheet or book["sheet"]
+    found = book["sheets"][name]["filter"]
+    if not found or not found["only"]:
+        return frozenset()
+    top, _, bottom, _ = found["area"]
+    return frozenset(
+        row
+        for row in range(top + 1, bottom + 1)
+        if any(display(book, (row, int(column)), name) != wanted for column, wanted in found["only"].items())
+    )
+
+
+def toggle_filter(book: Book) -> None:
+    """Give the block at the cursor filters on its heading, or take them away."""
+    sheet = current(book)
+    if sheet["filter"]:
+        sheet["filter"] = {}
+    else:
+        sheet["filter"] = {"area": list(region(book, tuple(book["cursor"]))), "only": {}}
+
+
+def show(book: Book, name: str) -> None:
+    """Bring a sheet to the front."""
+    book.update(sheet=name, cursor=[0, 0], anchor=[0, 0])
+
+
+def set_format(book: Book, form: str) -> None:
+    """Format the numbers of the selection."""
+    remember(book)
+    formats = current(book)["formats"]
+    for cell in _selected_names(book):
+        if form == "General":
+            formats.pop(cell, None)
+        else:
+            formats[cell] = form
+
+
+def toggle_bold(book: Book) -> None:
+    """Make the selection bold, or plain where its first cell is bold."""
+    remember(book)
+    bold: set[str] = current(book)["bold"]
+    names = _selected_names(book)
+    change: Callable[[set[str]], object] = bold.difference_update if names[0] in bold else bold.update
+    change(set(names))
+
+
+def _selected_names(book: Book) -> list[str]:
+    """The cells of the selection; of whole rows and columns those in use."""
+    top, left, bottom, right = area(book)
+    rows, columns = used(book)
+    bottom, right = min(bottom, max(rows, top + 1) - 1 if bottom > top else bottom), min(right, max(columns - 1, left))
+    return [named(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)][:MAX_CELLS]
+
+
+def find(book: Book, query: str) -> Place | None:
+    """The next cell after the cursor that shows a text, without regard to case; None where no cell does."""
+    wanted = query.lower()
+    if not wanted:
+        return None
+    start = tuple(book["cursor"])
+    found = [place for place in sorted(values(book)[book["sheet"]]) if wanted in display(book, place).lower()]
+    return next((place for place in found if place > start), found[0] if found else None)
+
+
+def replace_all(book: Book, query: str, by: str) -> int:
+    """Replace a text in what was typed into the cells of the sheet; how many cells changed."""
+    if not query:
+        return 0
+    pattern, most = re.compile(re.escape(query), re.IGNORECASE), MAX_ENTRY // max(len(by), 1) + 1
+    entries = {
+        place: pattern.sub(lambda _: by[:MAX_ENTRY], entry, count=most)
+        for cell, entry in current(book)["cells"].items()
+        if query.lower() in entry.lower() and (place := at(cell)) is not None
+    }
+    return len(entries) if put(book, entries) else 0
+
+
+def summary(book: Book) -> str:
+    """What the status bar tells of the selected numbers."""
+    mine = values(book)[book["sheet"]]
+    numbers = [value for place in places(book, area(book)) if isinstance(value := mine[place], float)]
+    if not numbers:
+        return "Average: ; Sum: 0"
+    return f"Average: {plain(sum(numbers) / len(numbers))}; Sum: {plain(sum(numbers))}"

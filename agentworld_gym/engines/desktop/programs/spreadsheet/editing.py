@@ -1,0 +1,251 @@
+"""What the menus and the tool bar of the spreadsheet do with cells and sheets; each acts out one message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.programs.spreadsheet import document, file_formats, sheets
+from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS, Axis
+from agentworld_gym.engines.desktop.programs.spreadsheet.selection import LINE, go, reveal
+
+
+def function(desk: Desk, window: Window, name: str) -> None:
+    """Begin a formula of a function over the numbers above the cursor, or left of it."""
+    book = window["data"]
+    line, column = book["cursor"]
+    filled = document.values(book)[book["sheet"]]
+    top = line
+    while isinstance(filled.get((top - 1, column)), float):
+        top -= 1
+    left = column
+    while top == line and isinstance(filled.get((line, left - 1)), float):
+        left -= 1
+    inside = ""
+    if top < line:
+        inside = f"{document.named(top, column)}:{document.named(line - 1, column)}"
+    elif left < column:
+        inside = f"{document.named(line, left)}:{document.named(line, column - 1)}"
+    book["edit"].set(f"={name}({inside})")
+    book["editing"] = "edit"
+    desk.focus(window, LINE)
+
+
+def copy(desk: Desk, window: Window, moved: bool = False) -> None:
+    """Copy the selection: as it looks into the clipboard, with its formulas for the next paste."""
+    book = window["data"]
+    top, left, bottom, right = document.area(book)
+    rows, columns = document.used(book)
+    bottom, right = max(min(bottom, rows - 1), top), max(min(right, columns - 1), left)
+    hidden = document.hidden(book)
+    lines = [line for line in range(top, bottom + 1) if line not in hidden]
+    across = range(left, right + 1)
+    desk.clipboard = "\n".join(["\t".join([document.display(book, (line, c)) for c in across]) for line in lines])
+    block = tuple(tuple(document.typed(book, (line, c)) for c in across) for line in lines)
+    book["copied"] = (desk.clipboard, block, (top, left), (book["sheet"], bottom, right) if moved else None)
+
+
+def paste(desk: Desk, window: Window) -> None:
+    """Put what was copied at the selection; formulas follow, those that are moved stay."""
+    book = window["data"]
+    kept = book["copied"]
+    if kept is None or kept[0] != desk.clipboard:
+        if desk.clipboard:
+            document.paste(book, file_formats.rows_of(desk.clipboard, "\t"), None)
+        return
+    _, block, origin, source = kept
+    top, left = document.area(book)[:2]
+    if source:
+        # Cells that are moved keep their formulas; together with emptying the old ones it is one change.
+        sheet, bottom, right = source
+        gone = {(r, c): "" for r in range(origin[0], bottom + 1) for c in range(origin[1], right + 1)}
+        entries = {(top + i, left + j): entry for i, line in enumerate(block) for j, entry in enumerate(line)}
+        if sheet == book["sheet"]:
+            document.put(book, {**gone, **entries})
+        else:
+            document.put(book, entries)
+            if sheet in book["sheets"]:
+                document.put(book, gone, sheet)
+        book["copied"] = None
+    else:
+        document.paste(book, block, origin)
+    book["anchor"] = [top, left]
+    book["cursor"] = [top, left]
+
+
+def clear(desk: Desk, window: Window) -> None:
+    """Empty the selected cells."""
+    book = window["data"]
+    document.put(book, dict.fromkeys(document.places(book, document.area(book)), ""))
+
+
+def select_all(desk: Desk, window: Window) -> None:
+    """Select the whole sheet."""
+    window["data"].update(cursor=[0, 0], anchor=[MAX_ROWS - 1, MAX_COLUMNS - 1])
+
+
+def insert(desk: Desk, window: Window, axis: Axis, after: int) -> None:
+    """Insert as many rows or columns as are selected."""
+    book = window["data"]
+    top, left, bottom, right = document.area(book)
+    first, last = (top, bottom) if axis == "row" else (left, right)
+    if not document.insert(book, axis, last + 1 if after else first, last - first + 1):
+        desk.dialog(window, "LibreOffice Calc", "Filled cells cannot be shifted beyond the sheet.")
+
+
+def delete(desk: Desk, window: Window, axis: Axis) -> None:
+    """Delete the selected rows or columns."""
+    book = window["data"]
+    top, left, bottom, right = document.area(book)
+    first, last = (top, bottom) if axis == "row" else (left, right)
+    document.insert(book, axis, first, first - last - 1)
+    go(book, top if axis == "row" else 0, 0 if axis == "row" else left)
+
+
+def sort(desk: Desk, window: Window, descending: bool) -> None:
+    """Sort the selection by its first column, or the block at the cursor by the cursor's."""
+    book = window["data"]
+    box, column = document.area(book), document.area(book)[1]
+    if box[:2] == box[2:]:
+        found = book["sheets"][book["sheet"]]["filter"]
+        box = tuple(found["area"]) if found else document.region(book, tuple(book["cursor"]))
+    box = (
+        box[0],
+        box[1],
+        min(box[2], document.used(book)[0] - 1),
+        min(box[3], max(document.used(book)[1] - 1, box[1])),
+    )
+    if document.has_header(book, box):
+        box = (box[0] + 1, *box[1:])
+    if box[2] > box[0]:
+        document.sort(book, box, column, descending)
+
+
+def sort_column(desk: Desk, window: Window, column: int, descending: bool) -> None:
+    """Sort what is filtered by a column."""
+    book = window["data"]
+    found = document.current(book)["filter"]
+    if found:
+        top, left, bottom, right = found["area"]
+        document.sort(book, (top + 1, left, bottom, right), column, descending)
+
+
+def only(desk: Desk, window: Window, column: int, value: str | None) -> None:
+    """Show only the rows of a value in a column; None shows all."""
+    book = window["data"]
+    found = document.current(book)["filter"]
+    if found:
+        document.remember(book)
+        only = {key: wanted for key, wanted in found["only"].items() if key != str(column)}
+        document.current(book)["filter"] = {
+            **found,
+            "only": {**only, str(column): value} if value is not None else only,
+        }
+
+
+def toggle_filter(desk: Desk, window: Window) -> None:
+    """Give the block at the cursor filters, or take them away."""
+    document.toggle_filter(window["data"])
+
+
+def find(desk: Desk, window: Window) -> None:
+    """Ask what to find."""
+    desk.dialog(
+        window,
+        "Find & Replace",
+        "",
+        (("cancel", "Close"), ("all", "Replace All"), ("next", "Find Next")),
+        ("found",),
+        {"Find": window["data"]["search"], "Replace": ""},
+    )
+
+
+def found(desk: Desk, window: Window, pressed: str, entries: Sequence[str]) -> None:
+    """Go to what is sought, or replace it everywhere."""
+    book = window["data"]
+    if pressed not in ("all", "next"):
+        return
+    query, by = entries
+    book["search"] = query
+    if pressed == "all":
+        count = document.replace_all(book, query, by)
+        desk.dialog(window, "Find & Replace", f"Replaced {count} cells." if count else "Search key not found.")
+    else:
+        place = document.find(book, query)
+        if place is None:
+            desk.dialog(window, "Find & Replace", "Search key not found.")
+        else:
+            go(book, *place)
+            reveal(window)
+    window["focus"] = "grid"
+
+
+def add_sheet(desk: Desk, window: Window) -> None:
+    """Add an empty sheet."""
+    sheets.add_sheet(window["data"], sheets.next_name(window["data"]))
+
+
+def copy_sheet(desk: Desk, window: Window) -> None:
+    """Add a copy of the sheet in front."""
+    book = window["data"]
+    sheets.add_sheet(book, f"{book['sheet'][:27]}_2", book["sheet"])
+
+
+def rename_sheet(desk: Desk, window: Window) -> None:
+    """Ask for another name of the sheet in front."""
+    name = window["data"]["sheet"]
+    buttons = (("cancel", "Cancel"), ("ok", "OK"))
+    desk.dialog(window, "Rename Sheet", "", buttons, ("renamed", name), {"Name": name})
+
+
+def renamed(desk: Desk, window: Window, old: str, pressed: str, entries: Sequence[str]) -> None:
+    """Give a sheet the name that was entered."""
+    if pressed != "ok" or entries[0] == old:
+        return
+    if old not in window["data"]["sheets"] or not sheets.rename_sheet(window["data"], old, entries[0]):
+        desk.dialog(window, "LibreOffice Calc", "Invalid sheet name.")
+
+
+def delete_sheet(desk: Desk, window: Window) -> None:
+    """Ask whether the sheet in front is to go."""
+    book = window["data"]
+    if len(book["sheets"]) > 1:
+        question = "Are you sure you want to delete the selected sheet?"
+        buttons = (("cancel", "No"), ("ok", "Yes"))
+        desk.dialog(window, "Delete Sheet", question, buttons, ("deleted", book["sheet"]))
+
+
+def deleted(desk: Desk, window: Window, name: str, pressed: str, *_: object) -> None:
+    """Delete a sheet once that is confirmed."""
+    if pressed == "ok":
+        sheets.delete_sheet(window["data"], name)
+
+
+def set_format(desk: Desk, window: Window, form: str) -> None:
+    """Format the numbers of the selection."""
+    document.set_format(window["data"], form)
+
+
+def undo(desk: Desk, window: Window) -> None:
+    """Take the last change back."""
+    document.undo(window["data"])
+
+
+def redo(desk: Desk, window: Window) -> None:
+    """Do again what was undone."""
+    document.redo(window["data"])
+
+
+def bold(desk: Desk, window: Window) -> None:
+    """Make the selection bold, or plain again."""
+    document.toggle_bold(window["data"])
+
+
+def cut(desk: Desk, window: Window) -> None:
+    """Copy the selection, to be moved by the next paste."""
+    copy(desk, window, moved=True)
+
+
+def fill_down(desk: Desk, window: Window) -> None:
+    """Copy the first selected row into the others."""
+    document.fill_down(window["data"])

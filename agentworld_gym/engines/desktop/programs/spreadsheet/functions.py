@@ -1,0 +1,299 @@
+"""The functions of the spreadsheet."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from typing import Any
+
+from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import Fault
+from agentworld_gym.engines.desktop.programs.spreadsheet.values import (
+    Failed,
+    Table,
+    Value,
+    compared,
+    entered,
+    joined,
+    number,
+    single,
+    text,
+    truth,
+)
+
+Argument = Value | Table
+MANY = 30
+
+_CRITERION = re.compile(r"(<>|<=|>=|=|<|>)?(.*)", re.DOTALL)
+_COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+def _values(arguments: tuple[Argument, ...]) -> Iterator[Value]:
+    for argument in arguments:
+        if isinstance(argument, Table):
+            yield from argument.cells.values()
+        else:
+            yield argument
+
+
+def _numbers(arguments: tuple[Argument, ...]) -> list[float]:
+    """The numbers of areas, and arguments that are read as numbers."""
+    found = []
+    for argument in arguments:
+        if not isinstance(argument, Table):
+            found.append(number(argument))
+            continue
+        for value in argument.cells.values():
+            if isinstance(value, Fault):
+                raise Failed(value)
+            if isinstance(value, float):
+                found.append(value)
+    return found
+
+
+def _sum(*arguments: Argument) -> float:
+    # Sums of decimals come out as a person expects them.
+    return math.fsum(_numbers(arguments))
+
+
+def _average(*arguments: Argument) -> float:
+    found = _numbers(arguments)
+    if not found:
+        raise Failed("#DIV/0!")
+    return math.fsum(found) / len(found)
+
+
+def _median(*arguments: Argument) -> float:
+    found = sorted(_numbers(arguments))
+    if not found:
+        raise Failed("#VALUE!")
+    middle = len(found) // 2
+    return found[middle] if len(found) % 2 else (found[middle - 1] + found[middle]) / 2
+
+
+def _count(*arguments: Argument) -> float:
+    return float(sum(isinstance(value, float) for value in _values(arguments)))
+
+
+def _count_all(*arguments: Argument) -> float:
+    return float(sum(value is not None for value in _values(arguments)))
+
+
+def _count_blank(area: Argument) -> float:
+    if not isinstance(area, Table):
+        return float(area is None)
+    return float(area.rows * area.columns - sum(value != "" for value in area.cells.values()))
+
+
+def _product(*arguments: Argument) -> float:
+    return math.prod(_numbers(arguments))
+
+
+def _rounding(mode: str) -> Callable[..., float]:
+    def rounded(value: Argument, digits: Argument = 0.0) -> float:
+        places = int(number(single(digits)))
+        exact = number(single(value))
+        if abs(places) > 20 or not math.isfinite(exact):
+            raise Failed("#VALUE!")
+        # The shortest decimal that is this number is what the sheet shows, so 2.675 rounds up.
+        scaled = Decimal(repr(exact)).scaleb(places).quantize(Decimal(1), rounding=mode) if exact else Decimal(0)
+        return float(scaled.scaleb(-places))
+
+    return rounded
+
+
+def _up(value: Argument, digits: Argument = 0.0) -> float:
+    return (_rounding(ROUND_CEILING) if number(single(value)) > 0 else _rounding(ROUND_FLOOR))(value, digits)
+
+
+def _mod(value: Argument, divisor: Argument) -> float:
+    by = number(single(divisor))
+    if by == 0:
+        raise Failed("#DIV/0!")
+    return float(Fraction(number(single(value))) % Fraction(by))
+
+
+def _sqrt(value: Argument) -> float:
+    if (root := number(single(value))) < 0:
+        raise Failed("#NUM!")
+    return math.sqrt(root)
+
+
+def meets(criterion: Value) -> Callable[[Value], bool]:
+    """The test that a criterion such as `">100"` or `"north"` stands for; `*` and `?` stand for letters.
+
+    >>> [meets(">=2")(2.0), meets("nor*")("North"), meets(3.0)(None), meets("<>a")("b")]
+    [True, True, False, True]
+    """
+    found = _CRITERION.fullmatch(criterion if isinstance(criterion, str) else text(criterion))
+    assert found is not None
+    sign, wanted = found[1] or "=", entered(found[2])
+    if sign in _COMPARISONS:
+        compare = _COMPARISONS[sign]
+        kind = str if isinstance(wanted, str) else float
+        return lambda value: isinstance(value, kind) and compare(compared(value, wanted), 0)
+    if isinstance(wanted, str):
+        # What `fnmatch` makes of it is matched in linear time, however many stars there are.
+        pattern = re.compile(fnmatch.translate(wanted.replace("[", "[[]")), re.IGNORECASE)
+        equal: Callable[[Value], bool] = lambda value: pattern.fullmatch(text(value)) is not None  # noqa: E731
+    else:
+        equal = lambda value: value is not None and compared(value, wanted) == 0  # noqa: E731
+    return equal if sign == "=" else lambda value: not equal(value)
+
+
+def _matching(area: Argument, criterion: Argument) -> list[tuple[int, int]]:
+    if not isinstance(area, Table):
+        raise Failed("Err:504")
+    test = meets(single(criterion))
+    return [place for place, value in area.cells.items() if test(value)]
+
+
+def _count_if(area: Argument, criterion: Argument) -> float:
+    return float(len(_matching(area, criterion)))
+
+
+def _chosen(area: Argument, criterion: Argument, of: Argument) -> list[float]:
+    source = area if of is None else of
+    if not isinstance(source, Table):
+        raise Failed("Err:504")
+    found = [source.cells.get(place) for place in _matching(area, criterion)]
+    return [value for value in found if isinstance(value, float)]
+
+
+def _sum_if(area: Argument, criterion: Argument, of: Argument = None) -> float:
+    return math.fsum(_chosen(area, criterion, of))
+
+
+def _average_if(area: Argument, criterion: Argument, of: Argument = None) -> float:
+    found = _chosen(area, criterion, of)
+    if not found:
+        raise Failed("#DIV/0!")
+    return math.fsum(found) / len(found)
+
+
+def _lookup(wanted: Argument, area: Argument, column: Argument, ordered: Argument = True) -> Value:
+    if not isinstance(area, Table):
+        raise Failed("Err:504")
+    index = int(number(single(column))) - 1
+    if not 0 <= index < area.columns:
+        raise Failed("#REF!" if index >= area.columns else "Err:502")
+    found, key, nearest = None, single(wanted), truth(single(ordered))
+    for row in range(area.rows):
+        value = area.cells.get((row, 0))
+        if value is None:
+            continue
+        order = compared(value, key)
+        if order == 0 or (nearest and order < 0):
+            found = row
+            if order == 0 and not nearest:
+                break
+        elif nearest:
+            break
+    if found is None:
+        raise Failed("#N/A")
+    value = area.cells.get((found, index))
+    if isinstance(value, Fault):
+        raise Failed(value)
+    return value
+
+
+def _index(area: Argument, row: Argument, column: Argument = 1.0) -> Value:
+    if not isinstance(area, Table):
+        raise Failed("Err:504")
+    place = int(number(single(row))) - 1, int(number(single(column))) - 1
+    if not (0 <= place[0] < area.rows and 0 <= place[1] < area.columns):
+        raise Failed("Err:502")
+    return area.cells.get(place)
+
+
+def _match(wanted: Argument, area: Argument, kind: Argument = 1.0) -> float:
+    if not isinstance(area, Table):
+        raise Failed("Err:504")
+    key, exact, best = single(wanted), number(single(kind)) == 0, None
+    for number_, (_, value) in enumerate(sorted(area.cells.items()), 1):
+        order = compared(value, key)
+        if order == 0 or (not exact and order < 0):
+            best = number_
+        if exact and order == 0:
+            break
+    if best is None:
+        raise Failed("#N/A")
+    return float(best)
+
+
+def _concat(*arguments: Argument) -> str:
+    return joined(list(_values(arguments)))
+
+
+def _and(*arguments: Argument) -> bool:
+    return all(truth(value) for value in _values(arguments))
+
+
+def _or(*arguments: Argument) -> bool:
+    return any(truth(value) for value in _values(arguments))
+
+
+def _cut(side: str) -> Callable[..., str]:
+    def cut(value: Argument, count: Argument = 1.0) -> str:
+        size = int(number(single(count)))
+        if size < 0:
+            raise Failed("Err:502")
+        whole = text(single(value))
+        return whole[:size] if side == "left" else whole[max(len(whole) - size, 0) :]
+
+    return cut
+
+
+def _mid(value: Argument, start: Argument, count: Argument) -> str:
+    first, size = int(number(single(start))) - 1, int(number(single(count)))
+    if first < 0 or size < 0:
+        raise Failed("Err:502")
+    return text(single(value))[first : first + size]
+
+
+FUNCTIONS: Mapping[str, tuple[Callable[..., Any], int, int]] = {
+    "ABS": (lambda value: abs(number(single(value))), 1, 1),
+    "AND": (_and, 1, MANY),
+    "AVERAGE": (_average, 1, MANY),
+    "AVERAGEIF": (_average_if, 2, 3),
+    "CONCAT": (_concat, 1, MANY),
+    "CONCATENATE": (_concat, 1, MANY),
+    "COUNT": (_count, 1, MANY),
+    "COUNTA": (_count_all, 1, MANY),
+    "COUNTBLANK": (_count_blank, 1, 1),
+    "COUNTIF": (_count_if, 2, 2),
+    "INDEX": (_index, 2, 3),
+    "INT": (lambda value: float(math.floor(number(single(value)))), 1, 1),
+    "LEFT": (_cut("left"), 1, 2),
+    "LEN": (lambda value: float(len(text(single(value)))), 1, 1),
+    "LOWER": (lambda value: text(single(value)).lower(), 1, 1),
+    "MATCH": (_match, 2, 3),
+    "MAX": (lambda *values: max(_numbers(values), default=0.0), 1, MANY),
+    "MEDIAN": (_median, 1, MANY),
+    "MID": (_mid, 3, 3),
+    "MIN": (lambda *values: min(_numbers(values), default=0.0), 1, MANY),
+    "MOD": (_mod, 2, 2),
+    "NOT": (lambda value: not truth(single(value)), 1, 1),
+    "OR": (_or, 1, MANY),
+    "PRODUCT": (_product, 1, MANY),
+    "RIGHT": (_cut("right"), 1, 2),
+    "ROUND": (_rounding(ROUND_HALF_UP), 1, 2),
+    "ROUNDDOWN": (_rounding(ROUND_DOWN), 1, 2),
+    "ROUNDUP": (_up, 1, 2),
+    "SQRT": (_sqrt, 1, 1),
+    "SUM": (_sum, 1, MANY),
+    "SUMIF": (_sum_if, 2, 3),
+    "TRIM": (lambda value: " ".join(text(single(value)).split()), 1, 1),
+    "UPPER": (lambda value: text(single(value)).upper(), 1, 1),
+    "VLOOKUP": (_lookup, 3, 4),
+}
+"""Name → the function, and how few and how many arguments it takes."""

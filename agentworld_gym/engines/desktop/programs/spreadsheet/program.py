@@ -1,0 +1,217 @@
+"""The spreadsheet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.programs.spreadsheet import document, editing, file_formats, saving, selection, view
+from agentworld_gym.engines.desktop.programs.spreadsheet.calc_tools import METHODS
+from agentworld_gym.engines.gui import Field, Message, Widget
+
+_SHORTCUTS: Mapping[str, Message] = {
+    "ctrl+s": ("save",),
+    "ctrl+shift+s": ("save as",),
+    "ctrl+o": ("open",),
+    "ctrl+n": ("new",),
+    "ctrl+w": ("close",),
+    "ctrl+q": ("close",),
+    "ctrl+f": ("find",),
+    "ctrl+h": ("find",),
+    "ctrl+pagedown": ("next sheet", 1),
+    "ctrl+pageup": ("next sheet", -1),
+}
+_GRID_SHORTCUTS: Mapping[str, Message] = {
+    "ctrl+z": ("undo",),
+    "ctrl+y": ("redo",),
+    "ctrl+shift+z": ("redo",),
+    "ctrl+c": ("copy",),
+    "ctrl+x": ("cut",),
+    "ctrl+v": ("paste",),
+    "ctrl+a": ("select all",),
+    "ctrl+b": ("bold",),
+    "ctrl+d": ("fill down",),
+    "ctrl+shift+l": ("filter",),
+    "delete": ("clear",),
+    "backspace": ("clear",),
+    "f2": ("edit",),
+}
+
+
+class Spreadsheet(Program):
+    """A table calculation with formulas, after LibreOffice Calc."""
+
+    id = "spreadsheet"
+    name = "LibreOffice Calc"
+    commands = ("libreoffice", "localc", "soffice")
+    types = saving.TYPES
+    size = (1080, 720)
+    tools = "CalcTools"
+
+    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+        """The document of a path, or an empty one."""
+        path = arguments[0] if arguments else ""
+        if path:
+            for window in desk.windows(self.id):
+                if window["data"]["path"] == path:
+                    return window
+        problem, sheets = "", {"Sheet1": file_formats.empty_sheet()}
+        if path:
+            try:
+                sheets = file_formats.read(desk.files.read(path), saving.ending(path))
+            except OSError:
+                problem, path = f"{path} does not exist or cannot be read.", ""
+        book = document.make(sheets)
+        book.update(path=path, editing="", top=0, left=0, entry_column=None, copied=None, search="")
+        book.update(edit=Field(), name_box=Field())
+        window = desk.window(book, "")
+        window["focus"] = "grid"
+        selection.settle(window)
+        if problem:
+            desk.dialog(window, "LibreOffice Calc", problem)
+        return window
+
+    def view(self, desk: Desk, window: Window) -> Widget:
+        """Menu bar, tool bars, grid, tabs and status bar."""
+        return view.view(window)
+
+    def update(self, desk: Desk, window: Window, message: Message) -> None:
+        """Act out one message; what is being typed is entered first, unless the message is about it."""
+        name, *arguments = message
+        handler = _HANDLERS.get(str(name))
+        if handler is None:
+            return
+        if window["data"]["editing"] and name not in _WHILE_EDITING:
+            selection.commit(window["data"])
+        handler(desk, window, *arguments)
+        selection.settle(window)
+
+    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+        """Shortcuts, and the keys of the grid or of the entry that is being typed."""
+        if combo in _SHORTCUTS:
+            self.update(desk, window, _SHORTCUTS[combo])
+            return True
+        if window["focus"] == selection.LINE or window["data"]["editing"]:
+            return selection.editing_key(desk, window, combo)
+        if window["focus"] == "grid":
+            if combo in _GRID_SHORTCUTS:
+                self.update(desk, window, _GRID_SHORTCUTS[combo])
+                return True
+            return selection.grid_key(desk, window, combo)
+        if combo == "esc":
+            window["focus"] = "grid"
+            selection.settle(window)
+            return True
+        return False
+
+    def type(self, desk: Desk, window: Window, text: str) -> bool:
+        """Typing on the grid replaces what the cell holds."""
+        if window["focus"] != "grid":
+            return False
+        book = window["data"]
+        book["edit"].set("")
+        book["edit"].insert(text)
+        book["editing"] = "type"
+        desk.focus(window, selection.LINE)
+        return True
+
+    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+        """The lines of a menu; that of a cell, a heading or a tab selects it first."""
+        book = window["data"]
+        if name in ("cell", "row", "column", "tab"):
+            selection.commit(book)
+            if name == "tab":
+                selection.sheet(desk, window, *arguments)
+            elif name != "cell":
+                selection.head(desk, window, name, *arguments)
+            elif not document.is_selected(book, *arguments):
+                selection.go(book, *arguments)
+            selection.settle(window)
+        return view.menu_entries(book, name, arguments)
+
+    def closing(self, desk: Desk, window: Window) -> bool:
+        """Ask where changes are unsaved."""
+        book = window["data"]
+        selection.commit(book)
+        selection.settle(window)
+        if not book["unsaved"]:
+            return True
+        desk.dialog(
+            window,
+            "Save Document?",
+            f"Save changes to document “{selection.title(book)}” before closing?\n"
+            "Your changes will be lost if you don't save them.",
+            (("discard", "Don't Save"), ("cancel", "Cancel"), ("save", "Save")),
+            ("closing",),
+        )
+        return False
+
+    def unsaved(self, desk: Desk, window: Window) -> bool:
+        """Whether the document was changed since it was saved, and differs from its file."""
+        return saving.differs(desk, window["data"])
+
+    def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
+        """The methods of `CalcTools`."""
+        return {name: _settled(method) for name, method in METHODS.items()}
+
+
+def _settled(method: Callable[..., tuple[Window, Any]]) -> Callable[..., Any]:
+    def call(desk: Desk, *arguments: Any, **named: Any) -> Any:
+        window, result = method(desk, *arguments, **named)
+        selection.settle(window)
+        desk.touch(window)
+        return result
+
+    return call
+
+
+_WHILE_EDITING = frozenset(("select", "changed", "at", "go"))
+_HANDLERS: Mapping[str, Callable[..., None]] = {
+    "add sheet": editing.add_sheet,
+    "at": selection.at,
+    "bold": editing.bold,
+    "changed": selection.changed,
+    "clear": editing.clear,
+    "close": saving.close,
+    "closing": saving.closing,
+    "copy": editing.copy,
+    "copy sheet": editing.copy_sheet,
+    "cut": editing.cut,
+    "delete": editing.delete,
+    "delete sheet": editing.delete_sheet,
+    "deleted": editing.deleted,
+    "drag": selection.drag,
+    "edit": selection.edit,
+    "extend": selection.extend,
+    "fill down": editing.fill_down,
+    "filter": editing.toggle_filter,
+    "find": editing.find,
+    "format": editing.set_format,
+    "format chosen": saving.format_chosen,
+    "found": editing.found,
+    "function": editing.function,
+    "go": selection.name_box,
+    "head": selection.head,
+    "head to": selection.head_to,
+    "insert": editing.insert,
+    "new": saving.new,
+    "next sheet": selection.next_sheet,
+    "only": editing.only,
+    "open": saving.open_document,
+    "opened": saving.opened,
+    "paste": editing.paste,
+    "redo": editing.redo,
+    "rename sheet": editing.rename_sheet,
+    "renamed": editing.renamed,
+    "save": saving.save,
+    "save as": saving.save_as,
+    "save to": saving.save_to,
+    "scroll": selection.scroll,
+    "select": selection.select,
+    "select all": editing.select_all,
+    "sheet": selection.sheet,
+    "sort": editing.sort,
+    "sort column": editing.sort_column,
+    "undo": editing.undo,
+}

@@ -1,0 +1,1 @@
+"""The terminal window, and the shell that shares the files of the desktop."""

@@ -1,0 +1,227 @@
+"""Terminal: the shell of the terminal engine over the files of the desktop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines.desktop.filesystem import HOME, absolute
+from agentworld_gym.engines.desktop.geometry import TITLE, WORK
+from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.programs.terminal.shared_shell import SharedShell, commands_of
+from agentworld_gym.engines.desktop.widgets import METRICS
+from agentworld_gym.engines.gui import Field, Message, Widget, column
+
+MAX_LINES = 500
+MAX_LINE = 400
+_RESOURCE = "shell"
+
+
+class Terminal(Program):
+    """A terminal window; all of them share one shell, each has its own folder and history."""
+
+    id = "terminal"
+    name = "Terminal"
+    commands = ("gnome-terminal", "x-terminal-emulator", "xterm", "konsole")
+    size = (840, 560)
+    tools = ""
+
+    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+        """A terminal in a folder."""
+        folder = absolute(arguments[0]) if arguments else HOME
+        data: dict[str, Any] = {
+            "cwd": folder if desk.files.is_folder(folder) else HOME,
+            "lines": [],
+            "input": Field(),
+            "pending": "",
+            "tail": "",
+            "history": [],
+            "recalled": 0,
+            "status": 0,
+            "up": 0,
+        }
+        return desk.window(data, _title(data["cwd"]))
+
+    def view(self, desk: Desk, window: Window) -> Widget:
+        """The lines that are seen, the last one with the prompt."""
+        data = window["data"]
+        lines = [*data["lines"], _prompt(data) + data["input"].value]
+        rows = _rows(window)
+        end = max(len(lines) - data["up"], min(rows, len(lines)))
+        screen = Widget(
+            "terminal",
+            "Terminal",
+            "\n".join(lines[max(0, end - rows) : end]),
+            key="terminal",
+            flags=("focusable",),
+            on={"scroll": ("scroll",), "right": ("menu", "edit")},
+            grow=1,
+        )
+        return column(screen)
+
+    def update(self, desk: Desk, window: Window, message: Message) -> None:
+        """Scroll, copy or paste."""
+        data = window["data"]
+        if message[0] == "scroll":
+            data["up"] = min(max(data["up"] - 3 * message[1], 0), len(data["lines"]))
+        elif message[0] == "copy":
+            desk.clipboard = "\n".join(data["lines"][-_rows(window) :])
+        elif message[0] == "paste":
+            self._paste(desk, window)
+        elif message[0] == "window":
+            desk.launch(self.id, data["cwd"])
+
+    def type(self, desk: Desk, window: Window, text: str) -> bool:
+        """Characters go to the command line."""
+        window["data"]["input"].insert(text)
+        window["data"]["up"] = 0
+        return True
+
+    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+        """The keys of the command line."""
+        data = window["data"]
+        field: Field = data["input"]
+        if combo in ("enter", "shift+enter"):
+            self._enter(desk, window)
+        elif combo in ("up", "down"):
+            self._recall(data, -1 if combo == "up" else 1)
+        elif combo == "tab":
+            _complete(desk, data)
+        elif combo == "ctrl+c":
+            _print(data, f"{_prompt(data)}{field.value}^C")
+            field.set("")
+            data["pending"] = ""
+        elif combo == "ctrl+l":
+            data["lines"] = []
+        elif combo == "ctrl+u":
+            field.anchor = 0
+            field.insert("")
+        elif combo == "ctrl+d" and not field.value:
+            desk.close(window)
+        elif combo == "ctrl+shift+v":
+            self._paste(desk, window)
+        elif combo == "ctrl+shift+c":
+            self.update(desk, window, ("copy",))
+        elif combo in ("ctrl+shift+n", "ctrl+shift+t"):
+            desk.launch(self.id, data["cwd"])
+        elif combo in ("ctrl+shift+q", "ctrl+shift+w"):
+            desk.close(window)
+        elif combo in ("shift+pageup", "shift+pagedown"):
+            self.update(desk, window, ("scroll", -6 if combo == "shift+pageup" else 6))
+        elif combo in ("ctrl+a", "ctrl+e"):
+            field.press("home" if combo == "ctrl+a" else "end")
+        else:
+            return field.press(combo)
+        return True
+
+    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+        """The menu at the pointer."""
+        return (
+            Entry("Copy", ("copy",)),
+            Entry("Paste", ("paste",), bool(desk.clipboard)),
+            Entry("New Window", ("window",)),
+        )
+
+    def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
+        """`run` is what `subprocess` uses; it is no method of a helper object."""
+        return {"run": run}
+
+    def _paste(self, desk: Desk, window: Window) -> None:
+        lines = desk.clipboard.split("\n")[:50]
+        for number, line in enumerate(lines):
+            window["data"]["input"].insert(line)
+            if number + 1 < len(lines):
+                self._enter(desk, window)
+
+    def _recall(self, data: dict[str, Any], step: int) -> None:
+        data["recalled"] = min(max(data["recalled"] + step, 0), len(data["history"]))
+        history = [*data["history"], ""]
+        data["input"].set(history[data["recalled"]])
+
+    def _enter(self, desk: Desk, window: Window) -> None:
+        data = window["data"]
+        typed = data["input"].value
+        _print(data, _prompt(data) + typed)
+        data["input"].set("")
+        data["up"] = 0
+        if typed.strip():
+            data["history"] = [*data["history"], typed][-100:]
+        data["recalled"] = len(data["history"])
+        script = data["pending"] + typed + "\n"
+        data["pending"] = data["tail"] = ""
+        if not script.strip():
+            return
+        commands = commands_of(script)
+        if commands is None:
+            data["pending"] = script if len(script) < 10_000 else ""
+            return
+        words = commands[0] if len(commands) == 1 else []
+        if words in (["exit"], ["logout"]):
+            desk.close(window)
+        elif words == ["clear"]:
+            data["lines"] = []
+        elif not (words and desk.start(words[0], words[1:], data["cwd"])):
+            data["status"], out, data["cwd"] = _shell(desk).run(desk, script, data["cwd"], data["status"])
+            printed, _, data["tail"] = out.rpartition("\n")
+            if "\n" in out:
+                _print(data, printed)
+            data["tail"] = data["tail"][:MAX_LINE]
+            window["title"] = _title(data["cwd"])
+
+
+def run(desk: Desk, line: str, folder: str) -> tuple[int, str]:
+    """Run a command past all windows: its status and what it printed."""
+    status, out, _ = _shell(desk).run(desk, line + "\n", folder, 0)
+    return status, out
+
+
+def _shell(desk: Desk) -> SharedShell:
+    shell = desk.resources.get(_RESOURCE)
+    if not isinstance(shell, SharedShell):
+        shell = desk.resources[_RESOURCE] = SharedShell(desk.seed)
+    return shell
+
+
+def _print(data: dict[str, Any], text: str) -> None:
+    lines = [line[:MAX_LINE] for line in text.split("\n")]
+    data["lines"] = [*data["lines"], *lines][-MAX_LINES:]
+
+
+def _prompt(data: dict[str, Any]) -> str:
+    return "> " if data["pending"] else f"{data['tail']}user@desktop:{_short(data['cwd'])}$ "
+
+
+def _title(folder: str) -> str:
+    return f"user@desktop: {_short(folder)}"
+
+
+def _short(folder: str) -> str:
+    return "~" + folder[len(HOME) :] if folder == HOME or folder.startswith(HOME + "/") else folder
+
+
+def _rows(window: Window) -> int:
+    high = WORK[3] if window["maximized"] else window["box"][3]
+    return max(1, (high - TITLE - 2 * METRICS.margin[1]) // METRICS.line)
+
+
+def _complete(desk: Desk, data: dict[str, Any]) -> None:
+    """Complete the path before the cursor as far as it is clear."""
+    field: Field = data["input"]
+    before = field.value[: field.cursor]
+    word = re.split(r"(?<!\\)[ '\"]", before)[-1]
+    folder, _, start = word.rpartition("/")
+    place = absolute(folder or ("/" if word.startswith("/") else "."), data["cwd"])
+    if not desk.files.is_folder(place):
+        return
+    start = start.replace("\\ ", " ")
+    names = [name for name in desk.files.names(place) if name.startswith(start) and (start or not name.startswith("."))]
+    if not names:
+        return
+    common = names[0]
+    while not all(name.startswith(common) for name in names):
+        common = common[:-1]
+    ending = ""
+    if len(names) == 1:
+        ending = "/" if desk.files.is_folder(f"{place.rstrip('/')}/{common}") else " "
+    field.insert(common[len(start) :].replace(" ", "\\ ") + ending)

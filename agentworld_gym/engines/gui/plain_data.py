@@ -1,0 +1,59 @@
+"""Models as plain data: copies of them, and their flat fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agentworld_gym.engines import Scalar
+from agentworld_gym.engines.gui.text_field import Field
+
+_ATOMS = frozenset((str, int, float, bool, type(None), bytes))
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of dictionaries, lists, sets and fields; what is immutable (also a tuple) is shared.
+
+    >>> model = {"notes": [{"title": "Milk"}], "query": Field("a")}
+    >>> twin = copied(model)
+    >>> twin["notes"][0]["title"] = "Bread"
+    >>> model["notes"][0]["title"], twin["query"] == model["query"], twin["query"] is model["query"]
+    ('Milk', True, False)
+    """
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is dict:
+        return {key: item if type(item) in _ATOMS else copied(item) for key, item in value.items()}
+    if kind is list:
+        return [item if type(item) in _ATOMS else copied(item) for item in value]
+    if kind is set:
+        return set(value)
+    return value.copy() if kind is Field else value
+
+
+def flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
+    """Every scalar of nested data under its path; entries of a list that have an `id` go by that.
+
+    >>> flat({"notes": [{"id": 7, "title": "Milk"}], "tabs": ["a"], "query": Field("x"), "empty": {}})
+    {'notes/7/id': 7, 'notes/7/title': 'Milk', 'tabs/0': 'a', 'query': 'x'}
+    """
+    return dict(_fields(value, prefix))
+
+
+def _fields(value: Any, path: str) -> Iterator[tuple[str, Scalar]]:
+    start = f"{path}/" if path else ""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _fields(item, f"{start}{key}")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            name = item.get("id", index) if isinstance(item, Mapping) else index
+            yield from _fields(item, f"{start}{name}")
+    elif isinstance(value, set):
+        for item in sorted(value):
+            yield f"{start}{item}", True
+    elif isinstance(value, Field):
+        yield path, value.value
+    else:
+        yield path, value

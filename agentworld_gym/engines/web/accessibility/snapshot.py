@@ -1,0 +1,82 @@
+"""The snapshot of a page: its accessible tree as YAML."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from agentworld_gym.engines.web.accessibility.tree import Item, tree_of
+from agentworld_gym.engines.web.document.dom import CACHED, Document
+from agentworld_gym.engines.web.document.page import Page
+from agentworld_gym.engines.web.strings import quoted, yaml_key, yaml_value
+
+MAX_NAME = 900
+
+
+def snapshot(page: Page) -> str:
+    """What `page.aria_snapshot(mode="ai")` prints for a page.
+
+    >>> from agentworld_gym.engines.web.document.dom import Document
+    >>> print(snapshot(Page(Document.parse("<h1>Tea</h1><p>Hot <b>and</b> green</p>"))))
+    - generic [active] [ref=e1]:
+      - heading "Tea" [level=1] [ref=e2]
+      - paragraph [ref=e3]: Hot and green
+    """
+    if not page.is_untouched:
+        return _printed(page)
+    text, first = _first(page.document)
+    page.refs, page.listed, page.last_ref = dict(first.refs), first.listed, first.last_ref
+    return text
+
+
+@lru_cache(maxsize=CACHED)
+def _first(document: Document) -> tuple[str, Page]:
+    """The first snapshot of a document, which all sessions share that have just loaded it."""
+    page = Page(document)
+    return _printed(page), page
+
+
+def _printed(page: Page) -> str:
+    lines: list[str] = []
+    for item in tree_of(page):
+        if isinstance(item, str):
+            lines.append(f"- text: {yaml_value(item)}")
+        else:
+            _print(item, "", False, lines)
+    return "\n".join(lines)
+
+
+def _key(item: Item, inside_clickable: bool) -> str:
+    key = item.role
+    if item.name and len(item.name) <= MAX_NAME:
+        key += " " + quoted(item.name)
+    for state in item.states:
+        key += f" [{state}]"
+    if item.ref:
+        key += f" [ref={item.ref}]"
+        if item.clickable and not inside_clickable:
+            key += " [cursor=pointer]"
+    return yaml_key(key)
+
+
+def _print(item: Item, indent: str, inside_clickable: bool, lines: list[str]) -> None:
+    head = f"{indent}- {_key(item, inside_clickable)}"
+    children = item.children
+    has_properties = item.url is not None or item.placeholder is not None
+    if not children and not has_properties:
+        lines.append(head)
+        return
+    if len(children) == 1 and isinstance(children[0], str) and not has_properties:
+        lines.append(f"{head}: {yaml_value(children[0])}")
+        return
+    lines.append(head + ":")
+    deeper = indent + "  "
+    if item.url is not None:
+        lines.append(f"{deeper}- /url: {yaml_value(item.url)}")
+    if item.placeholder is not None:
+        lines.append(f"{deeper}- /placeholder: {yaml_value(item.placeholder)}")
+    inside_clickable = inside_clickable or (bool(item.ref) and item.clickable)
+    for child in children:
+        if isinstance(child, str):
+            lines.append(f"{deeper}- text: {yaml_value(child)}")
+        else:
+            _print(child, deeper, inside_clickable, lines)

@@ -1,0 +1,343 @@
+"""A browser: tabs with their histories, cookies, and the loading of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+
+from agentworld_gym.engines.web import addresses
+from agentworld_gym.engines.web.browser import error_pages
+from agentworld_gym.engines.web.document import forms
+from agentworld_gym.engines.web.document.dom import Document
+from agentworld_gym.engines.web.document.focus import focusable, show_modal
+from agentworld_gym.engines.web.document.page import Page
+from agentworld_gym.engines.web.http import ConnectionReset, Internet, Request
+
+MAX_TABS = 20
+MAX_HISTORY = 100
+MAX_REDIRECTS = 20
+BLANK = "about:blank"
+ERROR_PAGE = "chrome-error://chromewebdata/"
+
+
+class Refusal(Exception):
+    """What was asked for cannot be done; the text is what the tool says."""
+
+
+class Unreachable(Exception):
+    """A page could not be loaded; the text is Chromium's code, such as `ERR_NAME_NOT_RESOLVED`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """An open `alert`, `confirm` or `prompt`.
+
+    Once it is accepted, the button or link `node` does what it is for; the answer to a prompt goes to `field`.
+    """
+
+    kind: str
+    message: str
+    node: int
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """An open file chooser, for the field at that node."""
+
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One step of a history: how the page is loaded, and which load showed it."""
+
+    url: str
+    load: int
+    method: str = "GET"
+    form: tuple[tuple[str, str], ...] = ()
+    saved: forms.Saved = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Tab:
+    """One tab. `entries[place]` is what it shows; `refreshes` says that the page is about to load itself again.
+
+    `fresh` marks a tab that a link opened: the empty page before it is no step of its history.
+    """
+
+    page: Page
+    url: str = BLANK
+    entries: list[Entry] = field(default_factory=lambda: [Entry(BLANK, 0)])
+    place: int = 0
+    load: int = 0
+    status: int = 200
+    refreshes: bool = False
+    fresh: bool = False
+    modal: Dialog | Chooser | None = None
+    requests: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    reported: int = 0
+
+    @property
+    def title(self) -> str:
+        """The title of the page; an open dialog keeps it from being asked for."""
+        return "" if self.modal is not None else self.page.document.title
+
+    def fork(self) -> Tab:
+        """An exact copy."""
+        return replace(
+            self,
+            page=self.page.fork(),
+            entries=list(self.entries),
+            requests=list(self.requests),
+            console=list(self.console),
+        )
+
+
+class Browser:
+    """Tabs over an internet.
+
+    Args:
+        internet: answers its requests; the browser closes it.
+    """
+
+    def __init__(self, internet: Internet) -> None:
+        self.internet = internet
+        self.tabs: list[Tab] = [blank_tab()]
+        self.current = 0
+        self.cookies: dict[str, dict[str, str]] = {}
+        self.size = (1280, 720)
+
+    @property
+    def tab(self) -> Tab:
+        """The tab that is shown."""
+        return self.tabs[self.current]
+
+    @property
+    def page(self) -> Page:
+        """The page that is shown."""
+        return self.tab.page
+
+    def fork(self) -> Browser:
+        """An exact copy."""
+        twin = object.__new__(Browser)
+        twin.internet = self.internet.fork()
+        twin.tabs = [tab.fork() for tab in self.tabs]
+        twin.current, twin.size = self.current, self.size
+        twin.cookies = {host: dict(cookies) for host, cookies in self.cookies.items()}
+        return twin
+
+    def go(
+        self,
+        url: str,
+        method: str = "GET",
+        form: tuple[tuple[str, str], ...] = (),
+        tab: Tab | None = None,
+    ) -> None:
+        """Open an address in a tab, as a new step of its history.
+
+        Raises:
+            Unreachable: there is nothing; the tab shows the browser's own error page.
+        """
+        tab = tab or self.tab
+        here = addresses.without_fragment(url)
+        same = method == "GET" and url == tab.url
+        if "#" in url and method == "GET" and here == addresses.without_fragment(tab.url):
+            if not same:
+                self._push(tab, Entry(url, tab.load))
+                tab.url = url
+            target = tab.page.document.by_id.get(url.partition("#")[2])
+            if target is not None:
+                tab.page.give_focus(target.index if focusable(tab.page, target) else None)
+            return
+        self._leave(tab)
+        entry = Entry(url, self._next_load(tab), method, form)
+        if tab.fresh:
+            tab.entries, tab.fresh = [entry], False
+        elif same:
+            tab.entries[tab.place] = entry
+        else:
+            self._push(tab, entry)
+        self._load(tab)
+
+    def travel(self, steps: int) -> bool:
+        """Go back (below 0) or forward in the history; False if there is nothing.
+
+        Raises:
+            Unreachable: the page could not be loaded again.
+        """
+        tab = self.tab
+        place = tab.place + steps
+        if not 0 <= place < len(tab.entries):
+            return False
+        self._leave(tab)
+        tab.place = place
+        entry = tab.entries[place]
+        if entry.load == tab.load:
+            tab.url = entry.url
+            return True
+        if entry.method == "POST":
+            self._show(tab, error_pages.resubmission(addresses.host_of(entry.url)), ERROR_PAGE, 0)
+            raise Unreachable("ERR_CACHE_MISS")
+        old = entry.load
+        load = self._next_load(tab)
+        tab.entries = [replace(item, load=load) if item.load == old else item for item in tab.entries]
+        self._load(tab)
+        forms.restore(tab.page, entry.saved)
+        return True
+
+    def reload(self) -> None:
+        """Load the page again.
+
+        Raises:
+            Unreachable: it could not be loaded.
+        """
+        tab = self.tab
+        entry = tab.entries[tab.place]
+        tab.entries[tab.place] = replace(entry, load=self._next_load(tab), saved={})
+        self._load(tab)
+
+    def settle(self) -> None:
+        """Let a page load itself again that asked for it; what cannot be reached shows the error page."""
+        tab = self.tab
+        if tab.refreshes and tab.modal is None:
+            try:
+                self.reload()
+            except Unreachable:
+                return
+
+    def open_tab(self) -> Tab:
+        """A new empty tab, behind the others.
+
+        Raises:
+            Refusal: there are too many.
+        """
+        if len(self.tabs) >= MAX_TABS:
+            raise Refusal(f"Error: browserContext.newPage: the browser has {MAX_TABS} tabs open already")
+        tab = blank_tab()
+        self.tabs.append(tab)
+        return tab
+
+    def close_tab(self, index: int) -> None:
+        """Close a tab; another one is shown, and an empty one if it was the last."""
+        del self.tabs[index]
+        if not self.tabs:
+            self.tabs.append(blank_tab())
+        if self.current >= index:
+            self.current = max(0, self.current - 1) if self.current > index else min(index, len(self.tabs) - 1)
+
+    def _push(self, tab: Tab, entry: Entry) -> None:
+        tab.entries = [*tab.entries[: tab.place + 1], entry][-MAX_HISTORY:]
+        tab.place = len(tab.entries) - 1
+
+    def _next_load(self, tab: Tab) -> int:
+        tab.load += 1
+        return tab.load
+
+    def _leave(self, tab: Tab) -> None:
+        kept = forms.saved(tab.page)
+        if kept:
+            tab.entries[tab.place] = replace(tab.entries[tab.place], saved=kept)
+
+    def _load(self, tab: Tab) -> None:
+        """Load what the history says that the tab shows.
+
+        Raises:
+            Unreachable: there is nothing.
+        """
+        entry = tab.entries[tab.place]
+        tab.requests.clear()
+        tab.console.clear()
+        tab.reported = 0
+        tab.load = entry.load
+        if entry.url == BLANK:
+            self._show(tab, "", BLANK, 200)
+            return
+        try:
+            self._fetch(tab, entry)
+        except Unreachable as error:
+            host = addresses.host_of(tab.entries[tab.place].url)
+            self._show(tab, error_pages.unreachable(str(error), host.partition(":")[0]), ERROR_PAGE, 0)
+            raise
+
+    def _fetch(self, tab: Tab, entry: Entry) -> None:
+        url, method, form = addresses.requested(entry.url), entry.method, entry.form
+        for _ in range(MAX_REDIRECTS):
+            host = addresses.host_of(url)
+            if addresses.scheme_of(url) != "http":
+                raise Unreachable(_unserved(addresses.scheme_of(url), host in self.internet.hosts))
+            try:
+                response = self.internet.fetch(Request(method, url, form, dict(self.cookies.get(host, {}))))
+            except ConnectionReset:
+                tab.requests.append(f"[{method}] {url} => [FAILED] net::ERR_CONNECTION_RESET")
+                raise Unreachable("ERR_CONNECTION_RESET") from None
+            if response is None:
+                tab.requests.append(f"[{method}] {url} => [FAILED] net::ERR_NAME_NOT_RESOLVED")
+                raise Unreachable("ERR_NAME_NOT_RESOLVED")
+            self._keep_cookies(host, response.cookies)
+            reason = _reason(response.status)
+            tab.requests.append(f"[{method}] {url} => [{response.status}] {reason}")
+            if response.location is None:
+                break
+            fragment = entry.url.partition("#")[2]
+            target = addresses.resolved(url, response.location)
+            if response.status not in (307, 308):
+                method, form = "GET", ()
+            url = addresses.requested(target)
+            shown = target if "#" in target or not fragment else f"{target}#{fragment}"
+            entry = tab.entries[tab.place] = replace(entry, url=shown, method=method, form=form)
+        else:
+            raise Unreachable("ERR_TOO_MANY_REDIRECTS")
+        if response.status >= 400:
+            tab.console.append(
+                "[ERROR] Failed to load resource: the server responded with a status of "
+                f"{response.status} ({reason}) @ {url}:0"
+            )
+        self._show(tab, response.body, entry.url, response.status)
+        tab.refreshes = response.refresh or tab.page.document.refreshes
+
+    def _show(self, tab: Tab, body: str, url: str, status: int) -> None:
+        tab.page = Page(Document.parse(body))
+        tab.url, tab.status, tab.refreshes, tab.modal = url, status, False, None
+        open_at_load(tab.page)
+
+    def _keep_cookies(self, host: str, cookies: Mapping[str, str]) -> None:
+        if not cookies:
+            return
+        kept = self.cookies.setdefault(host, {})
+        for name, value in cookies.items():
+            if value:
+                kept[name] = value
+            else:
+                kept.pop(name, None)
+
+
+def blank_tab() -> Tab:
+    """An empty tab."""
+    return Tab(Page(Document.parse("")))
+
+
+def open_at_load(page: Page) -> None:
+    """Show the dialogs that a page opens by itself, and put the focus where the page wants it."""
+    for node in page.nodes:
+        if "autofocus" in node.attrs and page.focus is None and focusable(page, node):
+            page.focus = node.index
+    for node in page.nodes:
+        if node.tag == "dialog" and "data-modal" in node.attrs and "open" not in node.attrs:
+            show_modal(page, node)
+
+
+def _unserved(scheme: str, known: bool) -> str:
+    """What is wrong with another scheme than http, which is the only one that sites speak."""
+    if scheme != "https":
+        return "ERR_UNKNOWN_URL_SCHEME" if scheme else "ERR_INVALID_REDIRECT"
+    return "ERR_SSL_PROTOCOL_ERROR" if known else "ERR_NAME_NOT_RESOLVED"
+
+
+def _reason(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

@@ -1,0 +1,297 @@
+"""What a person does in a browser: click, type, choose, send; and what the browser does then."""
+
+from __future__ import annotations
+
+from agentworld_gym.engines.web import addresses
+from agentworld_gym.engines.web.browser import data_attributes
+from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
+from agentworld_gym.engines.web.document import forms
+from agentworld_gym.engines.web.document.dom import Node
+from agentworld_gym.engines.web.document.focus import close_dialog, focusable, is_handle
+from agentworld_gym.engines.web.document.page import MAX_VALUE, Page
+
+_TYPED_AS_ONE = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})
+
+
+def click(browser: Browser, node: Node) -> None:
+    """Click an element that can be clicked: move the focus, then do what it is for."""
+    press_down(browser.page, node)
+    activate(browser, node)
+
+
+def press_down(page: Page, node: Node) -> None:
+    """Move the focus to where a button of the mouse goes down."""
+    target = next((place for place in (node, *node.ancestors()) if place.index and focusable(page, place)), None)
+    page.give_focus(target.index if target is not None else None)
+
+
+def open_elsewhere(browser: Browser, node: Node) -> None:
+    """What the middle button, Control or Shift do to a link: it opens in a tab behind this one."""
+    press_down(browser.page, node)
+    link = node if node.tag == "a" else node.closest("a")
+    if link is not None and "href" in link.attrs:
+        follow(browser, link, elsewhere=True)
+
+
+def activate(browser: Browser, node: Node) -> None:
+    """Do what an element is for, or the nearest one around it that is for something."""
+    page = browser.page
+    for place in (node, *node.ancestors()):
+        tag = place.tag
+        if tag == "label":
+            control = page.document.target(place)
+            if control is None or page.is_disabled(control):
+                return
+            if focusable(page, control):
+                page.give_focus(control.index)
+            if not page.is_text_field(control) and control.tag != "select":
+                activate(browser, control)
+            return
+        if page.is_button(place):
+            if not page.is_disabled(place):
+                _press_button(browser, place)
+            return
+        if tag == "a" and "href" in place.attrs:
+            _press_link(browser, place)
+            return
+        if tag == "option":
+            _click_option(browser, place)
+            return
+        if tag == "input":
+            _click_input(browser, place)
+            return
+        if tag == "summary" and is_handle(place) and place.parent is not None:
+            is_open = page.attr(place.parent, "open") is not None
+            page.set_attr(place.parent, "open", None if is_open else "")
+            return
+        if tag in ("select", "textarea"):
+            return
+        if place.attrs.get("role") == "tab":
+            data_attributes.select_tab(page, place)
+            return
+
+
+def _click_input(browser: Browser, node: Node) -> None:
+    page = browser.page
+    if page.is_disabled(node):
+        return
+    if node.type == "checkbox":
+        page.set_checked(node, not page.is_checked(node))
+        changed(browser, node)
+    elif node.type == "radio":
+        if not page.is_checked(node):
+            page.set_checked(node, True)
+            changed(browser, node)
+    elif node.type == "file":
+        browser.tab.modal = Chooser(node.index)
+
+
+def _click_option(browser: Browser, option: Node) -> None:
+    select = option.closest("select")
+    if select is None or browser.page.is_disabled(select) or browser.page.is_disabled(option):
+        return
+    browser.page.chosen[select.index] = (option.index,)
+    changed(browser, select)
+
+
+def _press_button(browser: Browser, button: Node) -> None:
+    page = browser.page
+    dialog = data_attributes.asked(page, button)
+    if dialog is not None:
+        browser.tab.modal = dialog
+        return
+    _after_button(browser, button)
+
+
+def _after_button(browser: Browser, button: Node, extra: tuple[str, str] | None = None) -> None:
+    page = browser.page
+    if "data-reload" in button.attrs and browser.tab.url.startswith("chrome-error:"):
+        try:
+            browser.reload()
+        except Unreachable:
+            return
+        return
+    data_attributes.clicked(page, button)
+    form = page.document.form_of(button)
+    if form is None or button.type == "button":
+        return
+    if button.type == "reset":
+        forms.reset(page, form)
+    else:
+        submit(browser, form, button, extra)
+
+
+def _press_link(browser: Browser, link: Node) -> None:
+    dialog = data_attributes.asked(browser.page, link)
+    if dialog is not None:
+        browser.tab.modal = dialog
+        return
+    follow(browser, link)
+
+
+def follow(browser: Browser, link: Node, elsewhere: bool = False) -> None:
+    """Go where a link leads; a page that cannot be reached shows the browser's error page."""
+    url = addresses.resolved(browser.tab.url, link.attrs.get("href", ""))
+    if addresses.scheme_of(url) not in ("http", "https"):
+        return
+    tab = browser.tab
+    if elsewhere or link.attrs.get("target") == "_blank":
+        try:
+            tab = browser.open_tab()
+            tab.fresh = True
+        except Refusal:
+            return  # a browser drops what would be too many windows
+    try:
+        browser.go(url, tab=tab)
+    except Unreachable:
+        return
+
+
+def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, str] | None = None) -> None:
+    """Send a form, unless the browser refuses a value; then the focus goes to the field."""
+    page = browser.page
+    checked = "novalidate" not in form.attrs and (button is None or "formnovalidate" not in button.attrs)
+    if checked and (wrong := forms.first_invalid(page, form)) is not None:
+        page.give_focus(wrong.index)
+        return
+    own = button.attrs if button is not None else {}
+    method = own.get("formmethod", form.attrs.get("method", "get")).upper()
+    if method == "DIALOG":
+        dialog = form.closest("dialog")
+        if dialog is not None:
+            close_dialog(page, dialog)
+        return
+    fields = forms.fields(page, form, button)
+    if extra is not None:
+        fields = (*(field for field in fields if field[0] != extra[0]), extra)
+    here = browser.tab.url
+    action = own.get("formaction", form.attrs.get("action", ""))
+    url = addresses.resolved(here, action) if action else addresses.without_fragment(here)
+    if addresses.scheme_of(url) not in ("http", "https"):
+        return
+    try:
+        if method == "POST":
+            browser.go(addresses.without_fragment(url), "POST", fields)
+        else:
+            browser.go(addresses.with_query(url, addresses.encoded(fields)))
+    except Unreachable:
+        return
+
+
+def submit_implicitly(browser: Browser, field: Node) -> None:
+    """What Enter in a field does: press the first button that sends the form, or send it if there is none."""
+    page = browser.page
+    form = page.document.form_of(field)
+    if form is None:
+        return
+    controls = page.document.controls.get(form.index, [])
+    button = next((node for node in controls if page.is_button(node) and node.type in ("submit", "image")), None)
+    if button is not None:
+        if not page.is_disabled(button):
+            _press_button(browser, button)
+    elif sum(page.is_text_field(node) and node.tag == "input" for node in controls) <= 1:
+        submit(browser, form, None)
+
+
+def answer(browser: Browser, accept: bool, text: str | None) -> None:
+    """Close the open dialog, and go on with what it was about."""
+    dialog = browser.tab.modal
+    browser.tab.modal = None
+    if not isinstance(dialog, Dialog) or (dialog.kind != "alert" and not accept):
+        return
+    node = browser.page.nodes[dialog.node]
+    if node.tag == "a":
+        follow(browser, node)
+    else:
+        _after_button(browser, node, (dialog.field, (text or "")[:MAX_VALUE]) if dialog.field else None)
+
+
+def fill(browser: Browser, node: Node, text: str) -> None:
+    """Replace the text of a field.
+
+    Raises:
+        Refusal: it is no field, or does not take such a text.
+    """
+    node = field_of(browser.page, node)
+    page = browser.page
+    if node.tag == "input" and not page.is_text_field(node):
+        raise Refusal(f'Error: locator.fill: Error: Input of type "{node.type}" cannot be filled')
+    if node.tag not in ("input", "textarea"):
+        raise Refusal(
+            "Error: locator.fill: Error: Element is not an <input>, <textarea>, <select> or [contenteditable] and does "
+            "not have a role allowing [aria-readonly]"
+            if node.tag != "select"
+            else "Error: locator.fill: Error: Element is not an <input>, <textarea> or [contenteditable] element"
+        )
+    if node.tag == "input" and node.type == "number":
+        text = text.strip()
+        if not _is_javascript_number(text):
+            raise Refusal("Error: locator.fill: Error: Cannot type text into input[type=number]")
+    page.give_focus(node.index)
+    if node.tag == "input" and node.type in _TYPED_AS_ONE:
+        page.set_value(node, text.strip())
+    else:
+        put(page, node, text)
+    data_attributes.edited(page, node)
+
+
+def put(page: Page, node: Node, text: str) -> None:
+    """Set the text of a field as typing does: no longer than the field allows; line breaks only where they fit."""
+    if node.tag == "input":
+        text = text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ")
+    limit = forms.longest(node)
+    page.set_value(node, text if limit is None else text[:limit])
+
+
+def field_of(page: Page, node: Node) -> Node:
+    """The control that is meant by an element: a label's own, or itself."""
+    if node.tag in ("input", "select", "textarea", "button"):
+        return node
+    label = node.closest("label")
+    return (page.document.target(label) if label is not None else None) or node
+
+
+def choose(browser: Browser, node: Node, wanted: list[str], labels_only: bool = False) -> list[str] | str:
+    """Select options by value or label: their values, or why it is impossible.
+
+    Raises:
+        Refusal: it is no drop-down list.
+    """
+    page = browser.page
+    select = field_of(page, node)
+    if select.tag != "select":
+        raise Refusal("Error: locator.selectOption: Error: Element is not a <select> element")
+    left, chosen = list(wanted), []
+    for option in page.document.options(select):
+        label = " ".join((option.attrs.get("label") or option.text()).split())
+        value = page.option_value(option)
+        hits = [want for want in left if " ".join(want.split()) == label or (want == value and not labels_only)]
+        if not hits:
+            continue
+        if page.is_disabled(option):
+            return "option being selected is not enabled"
+        chosen.append(option)
+        left = [want for want in left if want not in hits] if "multiple" in select.attrs else []
+        if "multiple" not in select.attrs:
+            break
+    if left:
+        return "did not find some options"
+    page.chosen[select.index] = tuple(option.index for option in chosen)
+    changed(browser, select)
+    return [page.option_value(option) for option in chosen]
+
+
+def changed(browser: Browser, control: Node) -> None:
+    """Send the form of a control that sends itself when it is changed."""
+    if data_attributes.sends_itself(browser, control):
+        form = browser.page.document.form_of(control)
+        if form is not None:
+            submit(browser, form, None)
+
+
+def _is_javascript_number(text: str) -> bool:
+    try:
+        float(text or "0")
+    except ValueError:
+        return False
+    return text.isascii() and "_" not in text and "n" not in text.lower().replace("infinity", "")

@@ -1,0 +1,167 @@
+"""Chromium for the sessions of the process, driven from a thread of its own: one for all that visit the same hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.web.chromium.session_server import Loopback
+from agentworld_gym.errors import install
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Playwright
+
+Result = TypeVar("Result")
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+VARIABLE = "AGENTWORLD_CHROMIUM"
+LIMIT_S = 90.0
+"""How long anything may take, which is more than all that the tools wait for."""
+ADVICE = (
+    f"install Chromium (on Debian: apt-get install chromium) or set {VARIABLE} to its executable, "
+    f"and install Playwright: {install('browser')}"
+)
+
+
+def find_chromium() -> str:
+    """The executable of the installed browser: that of the variable `AGENTWORLD_CHROMIUM`, or the first on the path.
+
+    Raises:
+        EngineError: there is none; says what to install.
+    """
+    wanted = os.environ.get(VARIABLE)
+    found = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        missing = f"{VARIABLE}={wanted!r} is no executable" if wanted else f"none of {', '.join(NAMES)} is on the path"
+        raise EngineError(f"{missing}; {ADVICE}")
+    return found
+
+
+@lru_cache(maxsize=8)
+def _version(executable: str) -> str:
+    done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    words = done.stdout.split()
+    return next((word for word in words if word[:1].isdigit()), "unknown")
+
+
+def chromium_version() -> str:
+    """The version of the installed browser.
+
+    Raises:
+        EngineError: there is none.
+    """
+    return _version(find_chromium())
+
+
+class Driver:
+    """A thread with an event loop in which Playwright, the browsers and the server of the sites live.
+
+    Raises:
+        EngineError: Chromium or Playwright is missing, or Playwright does not start.
+    """
+
+    def __init__(self) -> None:
+        executable = find_chromium()
+        try:
+            from playwright.async_api import async_playwright
+        except ImportError as error:
+            raise EngineError(f"Playwright is not installed; {ADVICE}") from error
+        self.loop = asyncio.new_event_loop()
+        self.server = Loopback()
+        self._executable = executable
+        self._browsers: dict[frozenset[str], Browser] = {}
+        self._launching = asyncio.Lock()
+        self._playwright: Playwright
+        self._start = async_playwright
+        self._closed = False
+        self._thread = threading.Thread(target=self.loop.run_forever, name="agentworld-chromium", daemon=True)
+        self._thread.start()
+        try:
+            self.run(self._begin())
+        except Exception as error:
+            self.close()
+            raise EngineError(f"Playwright does not start: {str(error).splitlines()[0]}; {ADVICE}") from error
+        atexit.register(self.close)
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do something in the thread, and wait for it.
+
+        Raises:
+            EngineError: the driver is closed, or the browser does not answer: a script may keep a page busy for ever.
+        """
+        if self._closed:
+            work.close()
+            raise EngineError("the browser was used after it was closed")
+        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return future.result(LIMIT_S)
+        except BaseException as error:
+            if isinstance(error, TimeoutError) and not future.done():
+                future.cancel()
+                raise EngineError(f"the browser does not answer within {LIMIT_S:g} seconds") from None
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """Close the browser and end the thread; twice is fine."""
+        if self._closed:
+            return
+        with suppress(Exception):  # whatever state the browser is in, the process has to go on
+            asyncio.run_coroutine_threadsafe(self._shut(), self.loop).result(timeout=10)
+        self._closed = True
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout=5)
+
+    async def browser_for(self, hosts: Iterable[str]) -> Browser:
+        """A browser that finds these hosts, and no others; a fresh one where it has gone."""
+        known = frozenset(hosts)
+        async with self._launching:
+            browser = self._browsers.get(known)
+            if browser is None or not browser.is_connected():
+                browser = self._browsers[known] = await self._launch(sorted(known))
+        return browser
+
+    async def _begin(self) -> None:
+        self.port = await self.server.start()
+        self._playwright = await self._start().start()
+
+    async def _launch(self, hosts: list[str]) -> Browser:
+        here = f"127.0.0.1:{self.port}"
+        rules = ", ".join(f"MAP {host}:{port} {here}" for host in hosts for port in (80, 443))
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        return await self._playwright.chromium.launch(
+            executable_path=self._executable,
+            args=[
+                f"--host-resolver-rules={rules}, MAP * ~NOTFOUND",
+                *(["--no-sandbox"] if is_root else []),
+            ],
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
+
+    async def _shut(self) -> None:
+        self.server.close()
+        for browser in self._browsers.values():
+            await browser.close()
+        if hasattr(self, "_playwright"):
+            await self._playwright.stop()
+
+
+@lru_cache(maxsize=1)
+def driver() -> Driver:
+    """The driver that all sessions share.
+
+    Raises:
+        EngineError: see `Driver`.
+    """
+    return Driver()

@@ -1,0 +1,54 @@
+"""A script that an agent runs in a page of the real browser, for no longer than it may."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.engines.web.browser.browser import Refusal
+from agentworld_gym.engines.web.strings import single_quoted
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator, Page
+
+    from agentworld_gym.engines.web.chromium.playwright_tools import RealCall
+
+SCRIPT_S = 5.0
+"""How long a script may take."""
+
+
+async def run_script(call: RealCall) -> None:
+    """The tool `browser_evaluate`: the value of a script, or the dialog that it opens.
+
+    Raises:
+        Refusal: it takes too long.
+    """
+    source = call.text("function")
+    values: list[Any] = []
+    target: Page | Locator
+    if call.arguments.get("ref") is None:
+        target, where = call.tab.page, "page"
+    else:
+        target, code = await call.locator("ref")
+        where = f"page.{code}"
+
+    async def read() -> None:
+        values.append(await asyncio.wait_for(target.evaluate(source), SCRIPT_S))
+
+    tab = call.tab
+    # Of a page that is busy nothing can be had any more, so what stops it is there before.
+    tab.line = tab.line or await call.browser.context.new_cdp_session(tab.page)
+    try:
+        await tab.guarded(read())
+    except TimeoutError:
+        with suppress(Exception):
+            await asyncio.wait_for(tab.line.send("Runtime.terminateExecution"), SCRIPT_S)
+        raise Refusal(f"TimeoutError: {where}.evaluate: Timeout {SCRIPT_S * 1000:.0f}ms exceeded.") from None
+    call.shows_page = tab.is_open
+    call.report.results += [
+        "undefined" if value is None else json.dumps(value, indent=2, ensure_ascii=False, default=str)
+        for value in values
+    ]
+    call.ran(f"await {where}.evaluate({single_quoted(source)});")

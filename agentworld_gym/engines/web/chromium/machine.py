@@ -1,0 +1,143 @@
+"""The same sites in a real Chromium, driven through Playwright: what the browser in process is held to."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any
+
+from agentworld_gym.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.engines.web.chromium.browser import RealBrowser
+from agentworld_gym.engines.web.chromium.driver import ADVICE, Driver, chromium_version, driver, find_chromium
+from agentworld_gym.engines.web.flat_state import told_hosts
+from agentworld_gym.engines.web.sites import Sites
+from agentworld_gym.errors import SpecError
+
+__all__ = ["ChromiumEngine", "ChromiumMachine", "chromium_version"]
+
+NONE = Controls()
+
+
+class ChromiumEngine:
+    """Starts sessions in the installed Chromium.
+
+    Raises:
+        EngineError: Chromium or Playwright is missing; says what to install.
+    """
+
+    variant = "chromium"
+
+    def __init__(self) -> None:
+        find_chromium()
+        if importlib.util.find_spec("playwright") is None:
+            raise EngineError(f"Playwright is not installed; {ADVICE}")
+
+    def start(
+        self,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = NONE,
+        hidden: Mapping[str, Any] = MappingProxyType({}),
+    ) -> ChromiumMachine:
+        """A browser on the first page of a task; the arguments are those of `WebMachine.start`.
+
+        Raises:
+            SpecError: the state is wrong, or wants BrowserGym's view, which this world does not print.
+            EngineError: the browser does not start.
+        """
+        if state.get("view", "playwright") != "playwright":
+            raise SpecError("task state", "view", state["view"], "playwright, the only view of world='chromium'")
+        sites = Sites.start({key: value for key, value in state.items() if key != "view"}, seed, controls, hidden)
+        return ChromiumMachine(driver(), sites, str(state["open"]), controls, told_hosts(state, sites.hosts))
+
+
+class ChromiumMachine:
+    """One session: a context of the shared browser, and an internet of its own.
+
+    A fork is a fresh context in which everything that was done is done again.
+    """
+
+    def __init__(
+        self, driver: Driver, internet: Sites, url: str, controls: Controls = NONE, told: frozenset[str] = frozenset()
+    ) -> None:
+        """A browser context that opens an address; the hosts in `told` show only what the task states."""
+        self._driver, self._url, self._controls, self._told = driver, url, controls, told
+        self._origin = internet.fork()
+        self._internet = internet
+        self._actions: list[Any] = []
+        self._spans: tuple[Span, ...] = ()
+        self._closed = False
+        try:
+            self._browser = driver.run(RealBrowser.open(driver, internet, url, controls))
+        except Exception as error:
+            raise EngineError(f"the browser does not start: {str(error).partition(chr(10))[0]}") from error
+        self._observation = self._browser.first
+
+    @property
+    def observation(self) -> str:
+        """What the browser shows since the last call."""
+        return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The snapshot, where the task does not state what its site shows."""
+        text = self._observation
+        start = text.find("### Snapshot\n```yaml\n")
+        if start < 0 or any(f"Page URL: http://{host}/" in text for host in self._told):
+            return ()
+        start += len("### Snapshot\n```yaml\n")
+        return (Span(start, text.find("\n```", start), "pre-existing"),)
+
+    def act(self, action: Any) -> str:
+        """Answer one call `{"name": ..., "arguments": {...}}`, whatever stands in it.
+
+        Raises:
+            EngineError: the machine is closed, or the browser is gone.
+        """
+        self._open()
+        self._actions.append(action)
+        try:
+            self._observation = self._driver.run(self._browser.act(action, calm=_is_calm()))
+        except Exception as error:  # the browser has crashed, or a page of it
+            raise EngineError(f"the browser failed: {error}") from error
+        return self._observation
+
+    def state(self) -> dict[str, Scalar]:
+        """The tabs with what was filled in, the cookies, and what the sites store, as flat fields."""
+        self._open()
+        found = self._driver.run(self._browser.fields())
+        return found | dict(self._internet.state())
+
+    def screenshot(self) -> bytes:
+        """A picture of the page, as PNG."""
+        self._open()
+        return self._driver.run(self._browser.screenshot())
+
+    def fork(self) -> ChromiumMachine:
+        """A copy, made by doing everything again in a fresh context."""
+        self._open()
+        twin = ChromiumMachine(self._driver, self._origin.fork(), self._url, self._controls, self._told)
+        for action in self._actions:
+            twin.act(action)
+        return twin
+
+    def close(self) -> None:
+        """Close the context. May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        with suppress(EngineError):  # the browser may be gone already
+            self._driver.run(self._browser.close())
+        self._internet.close()
+        self._origin.close()
+
+    def _open(self) -> None:
+        if self._closed:
+            raise EngineError("the browser was used after close()")
+
+
+def _is_calm() -> bool:
+    """Whether no control strikes at present in this thread; the driver's own has to be told."""
+    return not Controls({"any": 1.0}).strikes("any")

@@ -1,0 +1,370 @@
+"""The tools of Playwright's MCP server, over a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.engines.web import addresses
+from agentworld_gym.engines.web.browser.browser import MAX_TABS, Refusal
+from agentworld_gym.engines.web.browser.keyboard import MODIFIERS
+from agentworld_gym.engines.web.chromium.evaluate import run_script
+from agentworld_gym.engines.web.strings import single_quoted
+from agentworld_gym.engines.web.tools.result import Report, tab_lines
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
+    from agentworld_gym.engines.web.chromium.browser import RealBrowser, RealTab
+
+WAITING = frozenset({"browser_wait_for", "noop"})
+REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
+PATIENCE_MS = 1500
+"""How long an action waits for its element; what is said is the five seconds of Playwright's server."""
+
+_REF = re.compile(r"e\d{1,9}")
+_NAME = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(")
+
+
+class RealCall:
+    """One call of a tool: its arguments, and the answer that it fills."""
+
+    def __init__(self, browser: RealBrowser, arguments: dict[str, Any]) -> None:
+        self.browser, self.arguments = browser, arguments
+        self.report = Report()
+        self.shows_page = True
+
+    @property
+    def tab(self) -> RealTab:
+        """The tab that is shown."""
+        return self.browser.tab
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A text among the arguments.
+
+        Raises:
+            Refusal: it is missing or no text.
+        """
+        value = self.arguments.get(name, default)
+        if not isinstance(value, str):
+            raise Refusal(f"Error: Invalid arguments: {name}: expected string")
+        return value
+
+    async def locator(self, name: str, value: Any = None) -> tuple[Locator, str]:
+        """The element that a reference of the last snapshot means, and how code names it.
+
+        Raises:
+            Refusal: there is none.
+        """
+        ref = self.arguments.get(name) if value is None else value
+        missing = Refusal(
+            f"Error: Ref {str(ref)[:50]} not found in the current page snapshot. Try capturing new snapshot."
+        )
+        if not isinstance(ref, str) or not _REF.fullmatch(ref) or ref not in self.tab.known:
+            raise missing
+        found = self.tab.page.locator(f"aria-ref={self.tab.prefix}{ref}")
+        try:
+            return found, javascript(str(await found.normalize()))
+        except Exception:
+            raise missing from None
+
+    def ran(self, code: str) -> None:
+        """Note a line of code that was run."""
+        self.report.code.append(code)
+
+
+def javascript(code: str) -> str:
+    """A locator of Playwright's Python as JavaScript, near enough to be read.
+
+    >>> javascript('get_by_role("button", name="Go", exact=True)')
+    "getByRole('button', { name: 'Go', exact: true })"
+    >>> javascript('get_by_role("row").filter(has_text=re.compile(r"^Go$")).first')
+    "getByRole('row').filter({ hasText: /^Go$/ }).first()"
+    """
+    code = _NAME.sub(lambda match: re.sub(r"_(\w)", lambda letter: letter[1].upper(), match[1]) + "(", code)
+    code = re.sub(r're\.compile\(r?"((?:[^"\\]|\\.)*)"\)', lambda match: f"/{match[1]}/", code)
+    code = re.sub(r'"((?:[^"\\]|\\.)*)"', lambda match: single_quoted(match[1].replace('\\"', '"')), code)
+    code = re.sub(
+        r"\((?:('(?:[^'\\]|\\.)*'), )?((?:\w+=(?:'(?:[^'\\]|\\.)*'|/(?:[^/\\]|\\.)*/|True|False)(?:, )?)+)\)",
+        _options,
+        code,
+    )
+    return code.replace(".first", ".first()").replace(".first()()", ".first()")
+
+
+def _options(match: re.Match[str]) -> str:
+    pairs = re.findall(r"(\w+)=('(?:[^'\\]|\\.)*'|/(?:[^/\\]|\\.)*/|True|False)", match[2])
+    inner = ", ".join(
+        f"{_camel(name)}: {value.lower() if value in ('True', 'False') else value}" for name, value in pairs
+    )
+    return f"({match[1]}, {{ {inner} }})" if match[1] else f"({{ {inner} }})"
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
+
+
+def said(error: Exception) -> str:
+    """What Playwright says, as its server for tools words it."""
+    text = str(error).replace(f"Timeout {PATIENCE_MS}ms", "Timeout 5000ms").strip()
+    text = re.sub(r"^(Locator|Page|Keyboard)\.(\w+)", lambda match: f"{match[1].lower()}.{_camel(match[2])}", text)
+    if text.startswith("page.goto"):
+        text = text.partition("\n")[0]
+    kind = "TimeoutError" if type(error).__name__ == "TimeoutError" else "Error"
+    return f"{kind}: {text[:4000]}"
+
+
+async def _navigate(call: RealCall) -> None:
+    url = addresses.typed(call.text("url"))
+    if reason := addresses.blocked(url) if url else addresses.INVALID:
+        raise Refusal(reason)
+    try:
+        await call.tab.guarded(call.tab.page.goto(url))
+    except Exception:
+        await call.tab.failed()
+        raise
+    call.ran(f"await page.goto({single_quoted(url)});")
+
+
+def _travel(back: bool) -> Callable[[RealCall], Awaitable[None]]:
+    async def travel(call: RealCall) -> None:
+        page = call.tab.page
+        await call.tab.guarded(page.go_back() if back else page.go_forward())
+        call.ran(f"await page.{'goBack' if back else 'goForward'}();")
+
+    return travel
+
+
+async def _snapshot(call: RealCall) -> None:
+    await call.tab.refreshed()
+
+
+async def _click(call: RealCall) -> None:
+    locator, code = await call.locator("ref")
+    twice = call.arguments.get("doubleClick") is True
+    button = call.arguments.get("button")
+    wanted = call.arguments.get("modifiers")
+    held = [key for key in wanted if key in sorted(MODIFIERS)] if isinstance(wanted, list) else []
+    options: dict[str, Any] = {"timeout": PATIENCE_MS}
+    shown = []
+    if button in ("right", "middle"):
+        options["button"] = button
+        shown.append(f"button: {single_quoted(button)}")
+    if held:
+        options["modifiers"] = held
+        shown.append(f"modifiers: [{', '.join(map(single_quoted, held))}]")
+    tabs = len(call.browser.tabs)
+    opens = await locator.evaluate("element => !!element.closest('a[target=_blank]')", timeout=PATIENCE_MS)
+    await call.tab.guarded(locator.dblclick(**options) if twice else locator.click(**options))
+    if opens and not call.tab.is_open and tabs < MAX_TABS:
+        await call.browser.opened(tabs + 1)
+    call.ran(
+        f"await page.{code}.{'dblclick' if twice else 'click'}({'{ ' + ', '.join(shown) + ' }' if shown else ''});"
+    )
+
+
+async def _type(call: RealCall) -> None:
+    locator, code = await call.locator("ref")
+    text = call.text("text")
+    if call.arguments.get("slowly") is True:
+        await call.tab.guarded(locator.press_sequentially(text, timeout=PATIENCE_MS * 4))
+        call.ran(f"await page.{code}.pressSequentially({single_quoted(text)});")
+    else:
+        await call.tab.guarded(locator.fill(text, timeout=PATIENCE_MS))
+        call.ran(f"await page.{code}.fill({single_quoted(text)});")
+    if call.arguments.get("submit") is True and not call.tab.is_open:
+        await call.tab.guarded(locator.press("Enter", timeout=PATIENCE_MS))
+        call.ran(f"await page.{code}.press('Enter');")
+
+
+async def _fill_form(call: RealCall) -> None:
+    fields = call.arguments.get("fields")
+    if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
+        raise Refusal("Error: Invalid arguments: fields: expected array of objects")
+    for field in fields[:100]:
+        locator, code = await call.locator("ref", field.get("ref") or "")
+        kind, value = field.get("type"), field.get("value")
+        value = value if isinstance(value, str) else json.dumps(value)
+        if kind in ("checkbox", "radio"):
+            await call.tab.guarded(locator.set_checked(value == "true", timeout=PATIENCE_MS))
+            call.ran(f"await page.{code}.{'check' if value == 'true' else 'uncheck'}();")
+        elif kind == "combobox":
+            await call.tab.guarded(locator.select_option(label=value, timeout=PATIENCE_MS))
+            call.ran(f"await page.{code}.selectOption({single_quoted(value)});")
+        else:
+            await call.tab.guarded(locator.fill(value, timeout=PATIENCE_MS))
+            call.ran(f"await page.{code}.fill({single_quoted(value)});")
+        if call.tab.is_open:
+            return
+
+
+async def _select(call: RealCall) -> None:
+    values = call.arguments.get("values")
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise Refusal("Error: Invalid arguments: values: expected array of strings")
+    locator, code = await call.locator("ref")
+    await call.tab.guarded(locator.select_option(values[:100], timeout=PATIENCE_MS))
+    wanted = single_quoted(values[0]) if len(values) == 1 else f"[{', '.join(map(single_quoted, values))}]"
+    call.ran(f"await page.{code}.selectOption({wanted});")
+
+
+async def _hover(call: RealCall) -> None:
+    locator, code = await call.locator("ref")
+    await locator.hover(timeout=PATIENCE_MS)
+    call.ran(f"await page.{code}.hover();")
+
+
+async def _drag(call: RealCall) -> None:
+    start, first = await call.locator("startRef")
+    end, second = await call.locator("endRef")
+    await call.tab.guarded(start.drag_to(end, timeout=PATIENCE_MS))
+    call.ran(f"await page.{first}.dragTo(page.{second});")
+
+
+async def _press_key(call: RealCall) -> None:
+    key = call.text("key")
+    await call.tab.guarded(call.tab.page.keyboard.press(key))
+    call.ran(f"await page.keyboard.press({single_quoted(key)});")
+
+
+async def _handle_dialog(call: RealCall) -> None:
+    tab, dialog = call.tab, call.tab.dialog
+    if dialog is None:
+        raise Refusal(
+            'Error: The tool "browser_handle_dialog" can only be used when there is related modal state present.'
+        )
+    tab.dialog = None
+    tab.modal.clear()
+    before = tab.navigations
+    text = call.arguments.get("promptText")
+    if call.arguments.get("accept") is True:
+        await (dialog.accept(text) if isinstance(text, str) else dialog.accept())
+    else:
+        await dialog.dismiss()
+    await tab.settled(before)
+
+
+async def _file_upload(call: RealCall) -> None:
+    tab, chooser, paths = call.tab, call.tab.chooser, call.arguments.get("paths")
+    if chooser is None:
+        raise Refusal(
+            'Error: The tool "browser_file_upload" can only be used when there is related modal state present.'
+        )
+    tab.chooser = None
+    tab.modal.clear()
+    if isinstance(paths, list):
+        names = [path[:1000] for path in paths[:20] if isinstance(path, str)]
+        files = [{"name": name.rsplit("/", 1)[-1], "mimeType": "text/plain", "buffer": b""} for name in names]
+        await chooser.set_files(files if chooser.is_multiple() else files[:1])  # type: ignore[arg-type]
+        call.ran(f"await fileChooser.setFiles({json.dumps(names, ensure_ascii=False)})")
+
+
+async def _wait_for(call: RealCall) -> None:
+    time, text, gone = (call.arguments.get(name) for name in ("time", "text", "textGone"))
+    seconds = float(max(0.0, min(30.0, time))) if isinstance(time, int | float) else None
+    wanted, state = (text, "visible") if isinstance(text, str) and text else (gone, "hidden")
+    if isinstance(wanted, str) and wanted:
+        timeout = PATIENCE_MS if seconds is None else seconds * 1000
+        await call.tab.refreshed()
+        await call.tab.page.get_by_text(wanted).first.wait_for(state=state, timeout=timeout)  # type: ignore[arg-type]
+        call.ran(
+            f"await page.getByText({json.dumps(wanted, ensure_ascii=False)}).first().waitFor({{ state: '{state}' }});"
+        )
+        call.report.results.append(f"Waited for {wanted}")
+    elif seconds:
+        await asyncio.sleep(seconds)
+        if seconds >= 1:
+            await call.tab.refreshed()
+        call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
+        call.report.results.append(f"Waited for {seconds:g} seconds")
+    else:
+        raise Refusal("Error: Either time, text or textGone must be provided")
+
+
+async def _tabs(call: RealCall) -> None:
+    browser, action, index = call.browser, call.arguments.get("action"), call.arguments.get("index")
+    if action == "new":
+        if len(browser.tabs) >= MAX_TABS:
+            raise Refusal(f"Error: browserContext.newPage: the browser has {MAX_TABS} tabs open already")
+        await browser.context.new_page()
+        browser.current = len(browser.tabs) - 1
+    elif action in ("close", "select"):
+        if index is None and action == "select":
+            raise Refusal("Error: Tab index is required")
+        place = browser.current if index is None else index
+        if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(browser.tabs):
+            raise Refusal(f"Error: Tab {str(place)[:20]} not found")
+        if action == "close":
+            await close_tab(browser, place)
+        else:
+            browser.current = place
+    elif action != "list":
+        raise Refusal("Error: Invalid arguments: action: expected one of list|new|close|select")
+    call.report.results += tab_lines(await browser.headers(), browser.current)
+    call.shows_page = action != "list"
+
+
+async def close_tab(browser: RealBrowser, index: int) -> None:
+    """Close a tab; another one is shown, and an empty one if it was the last."""
+    tab = browser.tabs.pop(index)
+    if tab.dialog is not None:
+        await tab.dialog.dismiss()
+    await tab.page.close()
+    if not browser.tabs:
+        await browser.context.new_page()
+    browser.current = max(0, min(browser.current - (browser.current > index), len(browser.tabs) - 1))
+
+
+async def _close(call: RealCall) -> None:
+    await close_tab(call.browser, call.browser.current)
+    call.ran("await page.close()")
+
+
+async def _console(call: RealCall) -> None:
+    messages = call.tab.console
+    call.report.results += [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
+    call.shows_page = False
+
+
+async def _network(call: RealCall) -> None:
+    call.report.results += call.tab.requests[-200:] or ["No requests since the page was loaded."]
+    call.shows_page = False
+
+
+async def _resize(call: RealCall) -> None:
+    width, height = (call.arguments.get(name) for name in ("width", "height"))
+    if not all(
+        isinstance(side, int) and not isinstance(side, bool) and 1 <= side <= 10_000 for side in (width, height)
+    ):
+        raise Refusal("Error: page.setViewportSize: width and height must be whole numbers from 1 to 10000")
+    await call.tab.page.set_viewport_size({"width": int(width or 1), "height": int(height or 1)})
+    call.ran(f"await page.setViewportSize({{ width: {width}, height: {height} }});")
+
+
+RealTool = Callable[[RealCall], Awaitable[None]]
+
+TOOLS: dict[str, RealTool] = {
+    "browser_navigate": _navigate,
+    "browser_navigate_back": _travel(True),
+    "browser_navigate_forward": _travel(False),
+    "browser_snapshot": _snapshot,
+    "browser_click": _click,
+    "browser_type": _type,
+    "browser_fill_form": _fill_form,
+    "browser_select_option": _select,
+    "browser_hover": _hover,
+    "browser_drag": _drag,
+    "browser_press_key": _press_key,
+    "browser_handle_dialog": _handle_dialog,
+    "browser_file_upload": _file_upload,
+    "browser_evaluate": run_script,
+    "browser_wait_for": _wait_for,
+    "browser_tabs": _tabs,
+    "browser_console_messages": _console,
+    "browser_network_requests": _network,
+    "browser_resize": _resize,
+    "browser_close": _close,
+}

@@ -1,0 +1,199 @@
+"""Forms: what they send, what they refuse, what a reset gives back, and what a browser fills in again after Back."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from agentworld_gym.engines.web.document.dom import Node
+from agentworld_gym.engines.web.document.page import Page, is_date, is_number
+
+Fields = tuple[tuple[str, str], ...]
+Saved = dict[tuple[str, str, str, int], str]
+
+_EMAIL = re.compile(
+    r"[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*", re.A
+)
+_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+")
+_PATTERNED = frozenset({"email", "password", "search", "tel", "text", "url"})
+
+
+def fields(page: Page, form: Node, submitter: Node | None) -> Fields:
+    """The names and values that a form sends, in order."""
+    found: list[tuple[str, str]] = []
+    for node in page.document.controls.get(form.index, []):
+        name = node.attrs.get("name", "")
+        if not name or page.is_disabled(node) or node.tag in ("output", "fieldset"):
+            continue
+        if page.is_button(node):
+            if node is submitter:
+                found.append((name, node.attrs.get("value", "")))
+        elif node.tag == "select":
+            options = (page.nodes[index] for index in page.chosen_options(node))
+            found += [(name, page.option_value(option)) for option in options if not page.is_disabled(option)]
+        elif node.type in ("checkbox", "radio") and node.tag == "input":
+            if page.is_checked(node):
+                found.append((name, page.value(node)))
+        elif node.type == "file" and node.tag == "input":
+            found += [(name, path.rsplit("/", 1)[-1]) for path in page.files.get(node.index, ("",))]
+        else:
+            value = page.value(node)
+            found.append((name, value.replace("\n", "\r\n") if node.tag == "textarea" else value))
+    return tuple(found)
+
+
+def first_invalid(page: Page, form: Node) -> Node | None:
+    """The first control whose value the browser refuses to send."""
+    return next((node for node in page.document.controls.get(form.index, []) if problem(page, node)), None)
+
+
+def problem(page: Page, node: Node) -> str:
+    """Why the browser refuses a control's value; empty if it does not.
+
+    The wording is Chromium's.
+    """
+    if node.tag not in ("input", "select", "textarea") or page.is_disabled(node):
+        return ""
+    attrs = node.attrs
+    if "readonly" in attrs or page.is_button(node) or (node.tag == "input" and node.type == "hidden"):
+        return ""
+    value = page.value(node)
+    if "required" in attrs and (missing := _missing(page, node, value)):
+        return missing
+    if node.tag == "select" or not value or (node.tag == "input" and node.type in ("checkbox", "radio", "file")):
+        return ""
+    if node.tag == "input":
+        if node.type == "email" and not all(_EMAIL.fullmatch(part.strip()) for part in _parts(node, value)):
+            return "Please enter an email address."
+        if node.type == "url" and not _URL.fullmatch(value):
+            return "Please enter a URL."
+        if node.type == "number" and (wrong := _out_of_range(node, value)):
+            return wrong
+        if node.type == "date" and (wrong := _out_of_dates(node, value)):
+            return wrong
+        if node.type in _PATTERNED and not _fits(attrs.get("pattern"), value):
+            return "Please match the requested format."
+    shortest = attrs.get("minlength", "")
+    if node.index in page.values and shortest.isdecimal() and len(value) < int(shortest[:6]):
+        return f"Please lengthen this text to {shortest} characters or more."
+    return ""
+
+
+def longest(node: Node) -> int | None:
+    """How many characters one can type into a field."""
+    limit = node.attrs.get("maxlength", "").strip()
+    return int(limit[:7]) if limit.isascii() and limit.isdigit() else None
+
+
+def reset(page: Page, form: Node) -> None:
+    """Give every control of a form the value it was loaded with."""
+    for node in page.document.controls.get(form.index, []):
+        for changed in (page.values, page.checked, page.chosen, page.files):
+            changed.pop(node.index, None)
+
+
+def saved(page: Page) -> Saved:
+    """What a browser keeps of a page that is left: the values that differ from those it was loaded with."""
+    if not (page.values or page.checked or page.chosen):
+        return {}
+    kept: Saved = {}
+    for node, key in _keys(page):
+        if node.index in page.values:
+            kept[key] = page.values[node.index]
+        elif node.index in page.checked:
+            kept[key] = "on" if page.checked[node.index] else "off"
+        elif node.index in page.chosen:
+            kept[key] = ",".join(str(index - node.index) for index in page.chosen[node.index])
+    return kept
+
+
+def restore(page: Page, kept: Saved) -> None:
+    """Fill a page that was loaded again with what was kept of it."""
+    if not kept:
+        return
+    for node, key in _keys(page):
+        value = kept.get(key)
+        if value is None:
+            continue
+        if node.tag == "select":
+            indices = [node.index + int(offset) for offset in value.split(",") if offset]
+            page.chosen[node.index] = tuple(
+                index for index in indices if index < node.end and page.nodes[index].tag == "option"
+            )
+        elif node.tag == "input" and node.type in ("checkbox", "radio"):
+            page.checked[node.index] = value == "on"
+        else:
+            page.set_value(node, value)
+
+
+def _keys(page: Page) -> list[tuple[Node, tuple[str, str, str, int]]]:
+    """The controls of a page with what they are known by from one load to the next."""
+    counts: dict[tuple[str, str, str], int] = {}
+    keys: list[tuple[Node, tuple[str, str, str, int]]] = []
+    for node in page.nodes:
+        if node.tag not in ("input", "select", "textarea") or node.type == "password":
+            continue
+        form = page.document.form_of(node)
+        name = (form.attrs.get("action", "") if form else "", node.attrs.get("name", ""), node.tag + node.type)
+        counts[name] = counts.get(name, 0) + 1
+        keys.append((node, (*name, counts[name])))
+    return keys
+
+
+def _missing(page: Page, node: Node, value: str) -> str:
+    if node.tag == "input" and node.type == "checkbox":
+        return "" if page.is_checked(node) else "Please check this box if you want to proceed."
+    if node.tag == "input" and node.type == "radio":
+        return (
+            "" if any(page.is_checked(other) for other in page.group(node)) else "Please select one of these options."
+        )
+    if node.tag == "select":
+        return "" if value else "Please select an item in the list."
+    if node.tag == "input" and node.type == "file":
+        return "" if value else "Please select a file."
+    return "" if value else "Please fill out this field."
+
+
+def _parts(node: Node, value: str) -> list[str]:
+    return value.split(",") if "multiple" in node.attrs else [value]
+
+
+def _out_of_range(node: Node, value: str) -> str:
+    number = float(value)
+    low, high, step = (_number(node.attrs.get(name)) for name in ("min", "max", "step"))
+    if low is not None and number < low:
+        return f"Value must be greater than or equal to {node.attrs['min']}."
+    if high is not None and number > high:
+        return f"Value must be less than or equal to {node.attrs['max']}."
+    if node.attrs.get("step", "").lower() == "any":
+        return ""
+    step = step if step is not None and step > 0 else 1.0
+    steps = (number - (low if low is not None else _number(node.attrs.get("value")) or 0.0)) / step
+    if math.isfinite(steps) and abs(steps - round(steps)) > 1e-9 * max(1.0, abs(steps)):
+        return "Please enter a valid value."
+    return ""
+
+
+def _out_of_dates(node: Node, value: str) -> str:
+    low, high = node.attrs.get("min", ""), node.attrs.get("max", "")
+    if is_date(low) and value < low:
+        return f"Value must be {low} or later."
+    if is_date(high) and value > high:
+        return f"Value must be {high} or earlier."
+    return ""
+
+
+def _number(text: str | None) -> float | None:
+    if text is None or not is_number(text):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _fits(pattern: str | None, value: str) -> bool:
+    if pattern is None:
+        return True
+    try:
+        return re.fullmatch(pattern, value[:1000]) is not None
+    except re.error:
+        return True

@@ -1,0 +1,62 @@
+"""What actions can change in a browser, as flat fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agentworld_gym.engines import Scalar
+from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Tab
+from agentworld_gym.engines.web.document.page import Page
+
+
+def told_hosts(state: Mapping[str, Any], hosts: Iterable[str]) -> frozenset[str]:
+    """The hosts whose rows the state of a task tells."""
+    sites = state.get("sites")
+    named = [name for name, tables in sites.items() if tables] if isinstance(sites, Mapping) else []
+    return frozenset(host for host in hosts if host.partition(".")[0] in named)
+
+
+def state(browser: Browser) -> dict[str, Scalar]:
+    """The tabs, the cookies and what the sites store."""
+    found: dict[str, Scalar] = {"browser/tab": browser.current, "browser/size": "x".join(map(str, browser.size))}
+    for place, tab in enumerate(browser.tabs):
+        found.update(_tab(f"tab/{place}", tab))
+    for host, cookies in browser.cookies.items():
+        found.update({f"cookie/{host}/{name}": value for name, value in cookies.items()})
+    found.update(browser.internet.state())
+    return found
+
+
+def _tab(prefix: str, tab: Tab) -> dict[str, Scalar]:
+    found: dict[str, Scalar] = {
+        f"{prefix}/url": tab.url,
+        f"{prefix}/title": tab.title,
+        f"{prefix}/history": tab.place,
+        f"{prefix}/load": tab.load,
+    }
+    if tab.modal is not None:
+        modal = tab.modal
+        found[f"{prefix}/modal"] = "file chooser" if isinstance(modal, Chooser) else f"{modal.kind}: {modal.message}"
+    page = tab.page
+    if page.focus is not None:
+        found[f"{prefix}/focus"] = _known(page, page.focus)
+    for index, value in page.values.items():
+        found[f"{prefix}/value/{_known(page, index)}"] = value
+    for index, checked in page.checked.items():
+        found[f"{prefix}/checked/{_known(page, index)}"] = checked
+    for index, chosen in page.chosen.items():
+        labels = (" ".join(page.nodes[option].text().split()) for option in chosen)
+        found[f"{prefix}/chosen/{_known(page, index)}"] = ", ".join(labels)
+    for index, files in page.files.items():
+        found[f"{prefix}/files/{_known(page, index)}"] = ", ".join(files)
+    for (index, name), changed in page.attrs.items():
+        found[f"{prefix}/{name}/{_known(page, index)}"] = changed
+    return found
+
+
+def _known(page: Page, index: int) -> str:
+    """A name for an element that stays the same on the same page."""
+    node = page.nodes[index]
+    name = node.attrs.get("id") or node.attrs.get("name") or ""
+    return f"{node.tag}{index}" + (f":{name}" if name else "")

@@ -1,0 +1,134 @@
+"""What a task's state says of the sites, and the databases that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.engines.tables.database import opened, quoted
+from agentworld_gym.engines.tables.given import with_rows
+from agentworld_gym.engines.tables.recipes import Size
+from agentworld_gym.engines.web.sites.database import Image
+from agentworld_gym.engines.web.sites.site import Site, load_site, site_names
+from agentworld_gym.errors import SpecError
+
+STATE = "task state"
+
+
+class _State(Strict):
+    open: str
+    sites: dict[str, dict[str, Any] | None] | None = None
+    seed: int | None = None
+    size: Size = "small"
+    now: str | None = Field(default=None, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+    signed_in: dict[str, str | int] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SiteState:
+    """The sites in play, the rows that are given, and what else the state says."""
+
+    sites: tuple[Site, ...]
+    tables: Mapping[str, Mapping[str, Any]]
+    open: str
+    seed: int
+    size: Size
+    now: str | None
+    signed_in: Mapping[str, str | int]
+
+
+def read_state(state: Mapping[str, Any], seed: int) -> SiteState:
+    """What a state says; `seed` is that of the rows where it names none.
+
+    Raises:
+        SpecError: the state is wrong; names the key, its value and what was expected.
+    """
+    wanted = validated(_State, dict(state), STATE)
+    tables = dict.fromkeys(site_names(), None) if wanted.sites is None else wanted.sites
+    if not tables:
+        raise SpecError(STATE, "sites", {}, f"at least one of {', '.join(site_names())}")
+    sites = tuple(load_site(name) for name in tables)
+    by_name = {site.name: rows or {} for site, rows in zip(sites, tables.values(), strict=True)}
+    try:
+        address = urlsplit(wanted.open)
+        known = address.scheme == "http" and address.netloc in {site.about.host for site in sites}
+    except ValueError:
+        known = False
+    if not known:
+        hosts = ", ".join(f"http://{site.about.host}/…" for site in sites)
+        raise SpecError(STATE, "open", wanted.open, f"an address on one of the sites in play: {hosts}")
+    for name in wanted.signed_in:
+        if name not in by_name:
+            raise SpecError(STATE, f"signed_in.{name}", wanted.signed_in[name], f"one of {', '.join(by_name)}")
+    chosen = seed if wanted.seed is None else wanted.seed
+    return SiteState(sites, by_name, wanted.open, chosen, wanted.size, wanted.now, wanted.signed_in)
+
+
+def seeded_images(state: SiteState) -> dict[str, Image]:
+    """The database of every site.
+
+    Raises:
+        SpecError: rows that are given do not fit, or someone is signed in who has no account.
+    """
+    images: dict[str, Image] = {}
+    for site in state.sites:
+        tables = state.tables[site.name]
+        if tables:
+            images[site.name] = Image(_with_given(site, tables, state), site.keys)
+        else:
+            images[site.name] = _shared(site.name, str(site.folder), state.size, state.seed)
+        user = state.signed_in.get(site.name)
+        if user is not None:
+            found = images[site.name].database.connection.execute(site.about.accounts.user, {"user": user}).fetchone()
+            if found is None:
+                raise SpecError(STATE, f"signed_in.{site.name}", user, "the key of an account")
+    return images
+
+
+@lru_cache(maxsize=64)
+def _shared(name: str, folder: str, size: Size, seed: int) -> Image:
+    """Sessions that begin with the same rows share them."""
+    site = load_site(folder)
+    return Image(site.generated(size, seed), site.keys)
+
+
+def _with_given(site: Site, tables: Mapping[str, Any], state: SiteState) -> bytes:
+    """Rows from the seed, with some tables replaced, and without made rows that refer to what is gone."""
+    key = f"sites.{site.name}"
+    for table in tables:
+        if table not in site.keys:
+            raise SpecError(STATE, f"{key}.{table}", tables[table], f"one of the tables {', '.join(site.keys)}")
+    if set(tables) == set(site.keys):
+        return with_rows(site.empty, site.keys, tables, STATE, key)
+    emptied = _without(site.generated(state.size, state.seed), tables)
+    connection = opened(with_rows(emptied, site.keys, tables, STATE, key, references=False))
+    try:
+        # A row may go before those that refer to it: the check finds them in the next round.
+        connection.execute("PRAGMA foreign_keys = OFF")
+        while dangling := connection.execute("PRAGMA foreign_key_check").fetchall():
+            for table, rowid, parent, _ in dangling:
+                if table in tables or rowid is None:
+                    raise SpecError(
+                        STATE, f"{key}.{table}", rowid, f"rows that refer to rows of {parent} that are there"
+                    )
+                connection.execute(f"DELETE FROM {quoted(table)} WHERE rowid = ?", (rowid,))
+        return connection.serialize()
+    finally:
+        connection.close()
+
+
+def _without(image: bytes, tables: Iterable[str]) -> bytes:
+    connection = opened(image)
+    try:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        for table in tables:
+            connection.execute(f"DELETE FROM {quoted(table)}")
+        return connection.serialize()
+    finally:
+        connection.close()

@@ -1,0 +1,317 @@
+"""Answers one request to one site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+from markupsafe import Markup
+
+from agentworld_gym.engines.web.http import Response
+from agentworld_gym.engines.web.sites.database import Store
+from agentworld_gym.engines.web.sites.form_validation import checked, parameters
+from agentworld_gym.engines.web.sites.pagination import Listing
+from agentworld_gym.engines.web.sites.perturbations import Moment
+from agentworld_gym.engines.web.sites.site import Page, Site
+from agentworld_gym.engines.web.sites.site_schema import Entry, Query, Route
+
+REFRESH = Markup('<meta http-equiv="refresh" content="1">')
+FLASH, SESSION = "flash", "session"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request as a site sees it: `user` is the key of the account that is signed in."""
+
+    site: Site
+    store: Store
+    moment: Moment
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...]
+    form: tuple[tuple[str, str], ...]
+    cookies: Mapping[str, str]
+    user: Any
+    now: str
+
+    @property
+    def address(self) -> str:
+        """Path and query."""
+        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
+
+@dataclass(slots=True)
+class Answer:
+    """A response, and what happens to the session: a key signs in, `""` signs out, None changes nothing."""
+
+    response: Response
+    account: Any = None
+
+
+@dataclass(slots=True)
+class _Context:
+    """What the SQL and the texts of a page can use."""
+
+    visit: Visit
+    user: dict[str, Any] | None
+    values: dict[str, Any]
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def text(self, page: Page, name: str) -> str:
+        """One of the texts of a route."""
+        return page.texts[name].render(**{**self.values, **self.data, "user": self.user}).strip()
+
+
+class _Stop(Exception):
+    """The request is answered otherwise."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+
+
+def answer(visit: Visit) -> Answer:
+    """Answer a request that reached the site.
+
+    Raises:
+        sqlite3.Error, ValueError, OverflowError, jinja2.TemplateError: the site itself fails.
+    """
+    found = visit.site.find(visit.method, visit.path)
+    if found is None:
+        return _lost(visit)
+    page, holes = found
+    route = page.route
+    values = {"now": visit.now, "today": visit.now[:10], "user": visit.user}
+    values |= parameters(page.query, _grouped(visit.query)) | holes
+    context = _Context(visit, _account(visit), values)
+    try:
+        if route.login and context.user is None:
+            raise _Stop(Answer(_signed_out(context, page)))
+        if route.allow and not visit.store.first(route.allow, values):
+            raise _Stop(Answer(failure(visit, 403, "Forbidden", route.forbidden)))
+        if visit.method == "GET" and route.run:
+            visit.store.write(_steps(route), values)
+        _look_up(context, page, route.data)
+        if visit.method == "POST":
+            return _post(context, page)
+        for number, rule in enumerate(route.rules):
+            if not visit.store.first(rule.sql, values):
+                text = context.text(page, f"rules.{number}.error")
+                raise _Stop(
+                    Answer(Response(302, location=_to(context.text(page, "back")), cookies=_flash("alert", text)))
+                )
+        return Answer(_shown(context, page))
+    except _Stop as stop:
+        return stop.answer
+
+
+def failure(visit: Visit, status: int, title: str, text: str) -> Response:
+    """An error page in the look of the site."""
+    context = _Context(visit, _account(visit), {"now": visit.now, "today": visit.now[:10], "user": visit.user})
+    context.data |= {"status": status, "text": text, "title": f"{status} {title}"}
+    return replace(_rendered(context, "error.html"), status=status)
+
+
+def loading(visit: Visit) -> Response:
+    """The frame of a page whose content is still to come."""
+    visit = replace(visit, cookies={})  # what is to be said waits for the page itself
+    context = _Context(visit, _account(visit), {"now": visit.now, "today": visit.now[:10], "user": visit.user})
+    context.data |= {"title": "Loading…", "refresh": REFRESH}
+    return replace(_rendered(context, "loading.html"), refresh=True)
+
+
+def _lost(visit: Visit) -> Answer:
+    shorter = visit.path.rstrip("/")
+    if visit.method == "GET" and shorter and shorter != visit.path and visit.site.find("GET", shorter):
+        return Answer(Response(302, location="/" + shorter.lstrip("/")))
+    if visit.site.find("GET" if visit.method == "POST" else "POST", visit.path):
+        return Answer(failure(visit, 405, "Method Not Allowed", "This address cannot be opened like that."))
+    return Answer(failure(visit, 404, "Page not found", "There is no page at this address."))
+
+
+def _account(visit: Visit) -> dict[str, Any] | None:
+    if visit.user is None:
+        return None
+    rows = visit.store.rows(visit.site.about.accounts.user, {"user": visit.user})
+    return rows[0] if rows else None
+
+
+def _signed_out(context: _Context, page: Page) -> Response:
+    """To the sign-in page, which returns to the page that was asked for."""
+    visit = context.visit
+    to = visit.address
+    if visit.method == "POST" and visit.site.find("GET", visit.path) is None:
+        # Of a form nothing is kept: one begins again at the page that it stood on.
+        to = page.texts["back"].render(**{**_first(visit.form), **context.values})
+    location = f"{visit.site.about.accounts.path}?next={quote(to, safe='/')}"
+    return Response(302, location=location, cookies=_flash("status", "Please sign in to continue."))
+
+
+def _look_up(context: _Context, page: Page | None, data: Mapping[str, Query]) -> None:
+    visit, values = context.visit, context.values
+    for name, query in data.items():
+        if query.value is not None:
+            context.data[name] = visit.store.first(query.value, values)
+        elif query.one is not None:
+            rows = visit.store.rows(query.one, values)
+            if not rows and not query.optional:
+                raise _Stop(Answer(failure(visit, 404, "Page not found", "What you are looking for is not here.")))
+            context.data[name] = rows[0] if rows else None
+        elif query.page:
+            context.data[name] = _listing(context, page, name, query)
+        else:
+            rows = visit.store.rows(query.sql, values)
+            context.data[name] = visit.moment.reordered(rows, name) if query.reorder else rows
+
+
+def _listing(context: _Context, page: Page | None, name: str, query: Query) -> Listing:
+    visit, values = context.visit, context.values
+    size = visit.moment.page_size(name, page.route.path if page else "", query.page)
+    total = int(visit.store.first(f"SELECT count(*) FROM ({query.sql})", values) or 0)
+    number = min(int(values.get("page") or 1), max(1, -(-total // size)))
+    rows = visit.store.rows(f"{query.sql} LIMIT {size} OFFSET {(number - 1) * size}", values)
+    if query.reorder:
+        rows = visit.moment.reordered(rows, name)
+    return Listing(rows, total, number, size, visit.path, visit.query)
+
+
+def _shown(context: _Context, page: Page) -> Response:
+    context.data["title"] = context.text(page, "title")
+    return _rendered(context, page.route.template or "")
+
+
+def _rendered(
+    context: _Context, template: str, errors: Mapping[str, str] | None = None, values: Mapping[str, str] | None = None
+) -> Response:
+    visit = context.visit
+    site = visit.site.about
+    for name, query in site.page.items():
+        if name not in context.data:
+            _look_up(context, None, {name: query})
+    flash = visit.cookies.get(FLASH, "")
+    menus = {
+        name: visit.moment.reordered([entry for entry in entries if _for(entry, context.user)], name)
+        for name, entries in site.menus.items()
+    }
+    body = visit.site.environment.get_template(template).render(
+        {
+            "refresh": "",
+            **context.values,
+            **context.data,
+            "user": context.user,
+            "site": site,
+            "menus": menus,
+            "path": visit.path,
+            "address": visit.address,
+            "errors": errors or {},
+            "values": values,
+            "flash": _read_flash(flash),
+            "dialog": visit.moment.dialog(),
+        }
+    )
+    return Response(200, body, cookies={FLASH: ""} if flash else {})
+
+
+def _post(context: _Context, page: Page) -> Answer:
+    visit, route, values = context.visit, page.route, context.values
+    if route.sign_out:
+        return Answer(Response(302, location=_to(context.text(page, "redirect")), cookies=_said(context, page)), "")
+    read, errors = checked(route.fields, _grouped(visit.form))
+    values |= read
+    for number, rule in enumerate(route.rules):
+        wrong = rule.field in errors if rule.field else bool(errors)
+        if not wrong and not visit.store.first(rule.sql, values):
+            errors[rule.field] = context.text(page, f"rules.{number}.error")
+    account = None
+    if not errors and route.sign_in and not route.run:
+        account = visit.store.first(route.sign_in, values)
+        if account is None:
+            errors[""] = route.wrong
+    if errors:
+        return Answer(_refused(context, page, errors))
+    if route.run:
+        visit.store.write(_steps(route), values)
+        if route.sign_in:
+            account = visit.store.first(route.sign_in, values)
+    location = context.text(page, "redirect")
+    if account is not None:
+        location = _first(visit.form).get("next", "") or location
+    return Answer(Response(302, location=_to(location), cookies=_said(context, page)), account)
+
+
+def _steps(route: Route) -> list[tuple[str, str]]:
+    return [pair for step in route.run for pair in ([("", step)] if isinstance(step, str) else step.items())]
+
+
+def _refused(context: _Context, page: Page, errors: Mapping[str, str]) -> Response:
+    """The form once more with what is wrong; where a path cannot be got, the page before with the message."""
+    visit = context.visit
+    found = visit.site.find("GET", visit.path)
+    if found is None:
+        message = " ".join(dict.fromkeys(errors.values()))
+        return Response(302, location=_to(context.text(page, "back")), cookies=_flash("alert", message))
+    form_page, holes = found
+    values = {name: context.values[name] for name in ("now", "today", "user")}
+    values |= parameters(form_page.query, _grouped(visit.query)) | holes
+    again = _Context(visit, context.user, values)
+    _look_up(again, form_page, form_page.route.data)
+    again.data["title"] = again.text(form_page, "title")
+    return _rendered(again, form_page.route.template or "", errors, _Given(_grouped(visit.form)))
+
+
+class _Given(dict[str, str]):
+    """What was sent, by field: the last value of each; `all(name)` gives every one."""
+
+    def __init__(self, form: Mapping[str, list[str]]) -> None:
+        super().__init__({name: given[-1] for name, given in form.items()})
+        self._form = form
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a field."""
+        return self._form.get(name, [])
+
+
+def _for(entry: Entry, user: Mapping[str, Any] | None) -> bool:
+    if entry.role is not None:
+        return user is not None and user.get("role") == entry.role
+    return entry.for_ == "everyone" or (entry.for_ == "users") == (user is not None)
+
+
+def _to(location: str) -> str:
+    """An address on this site that can stand in a header."""
+    return "/" + quote(location, safe="/?&=%#:+,;@!$'()*~").lstrip("/")
+
+
+def _said(context: _Context, page: Page) -> dict[str, str]:
+    text = context.text(page, "flash")
+    return _flash("status", text) if text else {}
+
+
+def _flash(kind: str, text: str) -> dict[str, str]:
+    return {FLASH: quote(f"{kind}:{text[:500]}", safe="")}
+
+
+def _read_flash(cookie: str) -> tuple[str, str] | None:
+    kind, _, text = unquote(cookie[:4000], errors="replace").partition(":")
+    return (kind, text) if kind in ("status", "alert") and text else None
+
+
+def _grouped(pairs: tuple[tuple[str, str], ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _first(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {name: given[0] for name, given in _grouped(pairs).items()}
+
+
+def parsed_query(query: str) -> tuple[tuple[str, str], ...]:
+    """The parameters of an address.
+
+    Raises:
+        ValueError: there are too many.
+    """
+    return tuple(parse_qsl(query, keep_blank_values=True, max_num_fields=100, errors="replace"))

@@ -1,0 +1,174 @@
+"""BrowserGym's calls, the web's second dialect: which tool does the same as a call, and how the others act.
+
+The table of calls and the readers of their arguments serve the simulated browser here and Chromium alike.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from agentworld_gym.engines.web.browser import keyboard
+from agentworld_gym.engines.web.browser.actionability import require
+from agentworld_gym.engines.web.browser.browser import Refusal
+from agentworld_gym.engines.web.document.focus import focusable
+from agentworld_gym.engines.web.strings import single_quoted
+from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, Call, set_files
+
+MAX_MESSAGE = 4_000
+MAX_WHEEL = 2**31
+"""Beyond this many pixels the wheel does not turn."""
+
+TOOL_CALLS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
+    {
+        "fill": ("browser_type", {}),
+        "click": ("browser_click", {}),
+        "dblclick": ("browser_click", {"doubleClick": True}),
+        "hover": ("browser_hover", {}),
+        "keyboard_press": ("browser_press_key", {}),
+        "clear": ("browser_type", {"text": ""}),
+        "drag_and_drop": ("browser_drag", {}),
+        "tab_close": ("browser_tabs", {"action": "close"}),
+        "tab_focus": ("browser_tabs", {"action": "select"}),
+        "new_tab": ("browser_tabs", {"action": "new"}),
+        "go_back": ("browser_navigate_back", {}),
+        "go_forward": ("browser_navigate_forward", {}),
+        "goto": ("browser_navigate", {}),
+    }
+)
+"""The calls that one tool acts out as it is: the tool's name, and the arguments that the call fixes."""
+
+
+def tool_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Rename BrowserGym's arguments to the names that the tools have.
+
+    >>> tool_arguments({"bid": "e4", "value": "Ada"})
+    {'ref': 'e4', 'text': 'Ada'}
+    """
+    names = {"bid": "ref", "value": "text", "from_bid": "startRef", "to_bid": "endRef"}
+    return {names.get(name, name): value for name, value in arguments.items()}
+
+
+def wait_seconds(arguments: Mapping[str, Any]) -> float:
+    """Return how long `noop` waits, at most 30 seconds.
+
+    >>> wait_seconds({}), wait_seconds({"wait_ms": 250}), wait_seconds({"wait_ms": "long"})
+    (1.0, 0.25, 1.0)
+    """
+    wait = arguments.get("wait_ms", 1000)
+    return min(30_000, max(0, wait)) / 1000 if isinstance(wait, int | float) else 1.0
+
+
+def wheel_pixels(arguments: Mapping[str, Any]) -> tuple[float, float]:
+    """Return how far `scroll` turns the wheel, in pixels to the right and down.
+
+    >>> wheel_pixels({"delta_x": 0, "delta_y": 120}), wheel_pixels({"delta_y": "far"})
+    ((0, 120), (0, 0))
+    """
+    pixels = [arguments.get(name) for name in ("delta_x", "delta_y")]
+    x, y = (number if isinstance(number, int | float) and abs(number) < MAX_WHEEL else 0 for number in pixels)
+    return x, y
+
+
+def option_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `browser_select_option` for those of `select_option`.
+
+    >>> option_arguments({"bid": "e4", "options": "Tea"})
+    {'ref': 'e4', 'values': ['Tea']}
+    """
+    options = arguments.get("options")
+    return {"ref": arguments.get("bid"), "values": [options] if isinstance(options, str) else options}
+
+
+def file_names(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the files that `upload_file` names, at most 20.
+
+    >>> file_names({"bid": "e4", "file": "plan.txt"})
+    ['plan.txt']
+
+    Raises:
+        Refusal: `file` is neither a path nor an array of paths.
+    """
+    paths = arguments.get("file")
+    names = [paths] if isinstance(paths, str) else paths
+    if not isinstance(names, list):
+        raise Refusal("Error: Invalid arguments: file: expected a path or an array of paths")
+    return [name[:1000] for name in names[:20] if isinstance(name, str)]
+
+
+def _by_tool(tool: str, fixed: Mapping[str, Any]) -> Callable[[Call], None]:
+    def act(call: Call) -> None:
+        call.arguments = {**tool_arguments(call.arguments), **fixed}
+        TOOLS[tool](call)
+
+    return act
+
+
+def _noop(call: Call) -> None:
+    seconds = wait_seconds(call.arguments)
+    if seconds >= 1:
+        call.browser.settle()
+    call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
+
+
+def _send_message(call: Call) -> None:
+    call.report.results.append(f"Message: {call.text('text')[:MAX_MESSAGE]}")
+
+
+def _report_infeasible(call: Call) -> None:
+    call.report.results.append(f"Infeasible: {call.text('reason')[:MAX_MESSAGE]}")
+
+
+def _scroll(call: Call) -> None:
+    x, y = wheel_pixels(call.arguments)
+    call.ran(f"await page.mouse.wheel({x:g}, {y:g});")
+
+
+def _select(call: Call) -> None:
+    call.arguments = option_arguments(call.arguments)
+    TOOLS["browser_select_option"](call)
+
+
+def _press(call: Call) -> None:
+    _focus(call, "press")
+    keys = call.text("key_comb")
+    keyboard.press(call.browser, keys)
+    call.report.code[-1] = call.report.code[-1].replace(".focus()", f".press({single_quoted(keys)})")
+
+
+def _focus(call: Call, verb: str = "focus") -> None:
+    ref = call.arguments.get("bid")
+    node = call.node(ref)
+    where = call.locator(node)
+    require(call.browser.page, node, str(ref), verb, enabled=False)
+    if focusable(call.browser.page, node):
+        call.browser.page.give_focus(node.index)
+    call.ran(f"await page.{where}.focus();")
+
+
+def _upload(call: Call) -> None:
+    node = call.node(call.arguments.get("bid"))
+    if node.tag != "input" or node.type != "file":
+        raise Refusal("Error: locator.setInputFiles: Error: Node is not an HTMLInputElement")
+    names = file_names(call.arguments)
+    where = call.locator(node)
+    set_files(call.browser, node, names)
+    call.ran(f"await page.{where}.setInputFiles({json.dumps(names, ensure_ascii=False)});")
+
+
+CALLS: Mapping[str, Callable[[Call], None]] = MappingProxyType(
+    {
+        **{name: _by_tool(tool, fixed) for name, (tool, fixed) in TOOL_CALLS.items()},
+        "noop": _noop,
+        "send_msg_to_user": _send_message,
+        "report_infeasible": _report_infeasible,
+        "scroll": _scroll,
+        "select_option": _select,
+        "press": _press,
+        "focus": _focus,
+        "upload_file": _upload,
+    }
+)
+"""Every call by its name, as the simulated browser acts it out."""

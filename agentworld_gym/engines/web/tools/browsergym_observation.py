@@ -1,0 +1,132 @@
+"""A page as BrowserGym shows it: Chromium's own accessibility tree, a line a node, with a `bid` for each element."""
+
+from __future__ import annotations
+
+from agentworld_gym.engines.web.accessibility.names import Names
+from agentworld_gym.engines.web.accessibility.tree import is_selected
+from agentworld_gym.engines.web.browser.browser import Browser
+from agentworld_gym.engines.web.document.dom import Node
+from agentworld_gym.engines.web.document.focus import focusable
+from agentworld_gym.engines.web.document.layout import Layout, layout_of
+from agentworld_gym.engines.web.document.page import Page
+from agentworld_gym.engines.web.strings import tidy
+from agentworld_gym.engines.web.tools.result import Report
+
+_ROLES = {"img": "image", "text": "StaticText"}
+_BY_TAG = {"label": "LabelText", "details": "Details", "summary": "DisclosureTriangle", "dl": "DescriptionList"}
+_CHECKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
+_EDITED = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "slider"})
+
+
+def observed(browser: Browser, report: Report) -> tuple[str, str | None]:
+    """What an agent of BrowserGym sees, and the tree in it: address, tabs, focus, what went wrong, and the tree."""
+    tab = browser.tab
+    lines = [f"URL: {tab.url}"]
+    if len(browser.tabs) > 1:
+        lines.append("Open tabs:")
+        for place, other in enumerate(browser.tabs):
+            lines.append(f"  {place}: {other.title} ({other.url}){', active' if place == browser.current else ''}")
+    page = tab.page
+    if page.focus is not None:
+        lines.append(f"Focused element: {bid_of(page, page.nodes[page.focus])}")
+    if report.errors:
+        lines.append(f"Error of the last action: {report.errors[0].removeprefix('Error: ')}")
+    elif report.results:
+        lines.append(f"Result of the last action: {' '.join(report.results)}")
+    if report.modal:
+        return "\n".join([*lines, "", *report.modal]), None
+    drawn = tree(page, tab.title)
+    return "\n".join([*lines, "", drawn]), drawn
+
+
+def bid_of(page: Page, node: Node) -> str:
+    """The number of an element; those of a page that was drawn anew begin above those before."""
+    return str(node.index + page.first_bid)
+
+
+def tree(page: Page, title: str) -> str:
+    """The tree of a page; `page.listed` tells what its bids mean.
+
+    >>> from agentworld_gym.engines.web.document.dom import Document
+    >>> print(tree(Page(Document.parse("<h1>Tea</h1><p>Hot <a href=/b>green</a>")), "Tea").replace(chr(9), "  "))
+    RootWebArea 'Tea', focused
+      [1] heading 'Tea'
+      [2] paragraph ''
+        StaticText 'Hot'
+        [3] link 'green', clickable
+    """
+    printer = _Printer(page)
+    focused = ", focused" if page.focus is None else ""
+    printer.lines.append(f"RootWebArea {title!r}{focused}")
+    printer.children(page.document.body, 1, "")
+    page.listed = printer.listed
+    return "\n".join(printer.lines)
+
+
+class _Printer:
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.layout: Layout = layout_of(page)
+        self.names = Names(page, self.layout)
+        self.lines: list[str] = []
+        self.listed: dict[str, int] = {}
+
+    def children(self, node: Node, depth: int, above: str) -> None:
+        """The lines of what is in an element."""
+        words: list[str] = []
+        for child in node.children:
+            if isinstance(child, str):
+                words.append(child)
+                continue
+            if not self.layout.shown[child.index]:
+                continue
+            self._words(words, depth, above)
+            self._element(child, depth, above)
+        self._words(words, depth, above)
+
+    def _words(self, words: list[str], depth: int, above: str) -> None:
+        text = tidy("".join(words))
+        words.clear()
+        if text and text not in above:
+            self.lines.append("\t" * depth + f"StaticText {text!r}")
+
+    def _element(self, node: Node, depth: int, above: str) -> None:
+        self.listed[bid_of(self.page, node)] = node.index
+        if self.layout.silent[node.index] or node.tag == "br":
+            return
+        role = node.role or _BY_TAG.get(node.tag, "generic")
+        name = self.names.of(node)[0] if role != "generic" else ""
+        told = self._told(node, role)
+        if role in ("generic", "presentation", "none", "rowgroup") and not told:
+            self.children(node, depth, above)
+            return
+        line = f"[{bid_of(self.page, node)}] {_ROLES.get(role, role)} {name!r}"
+        if role in _EDITED and node.tag in ("input", "textarea", "select"):
+            line += f" value={self._value(node)!r}"
+        self.lines.append("\t" * depth + ", ".join([line, *told]))
+        if node.tag not in ("input", "textarea"):
+            self.children(node, depth + 1, name)
+
+    def _value(self, node: Node) -> str:
+        if node.tag != "select":
+            return self.page.value(node)
+        return " ".join(tidy(self.page.nodes[index].text()) for index in self.page.chosen_options(node))
+
+    def _told(self, node: Node, role: str) -> list[str]:
+        page, told = self.page, []
+        if self.layout.pointer[node.index] and node.tag not in ("label", "option") and focusable(page, node):
+            told.append("clickable")
+        if page.focus == node.index:
+            told.append("focused")
+        if page.is_disabled(node):
+            told.append("disabled=True")
+        if "required" in node.attrs:
+            told.append("required")
+        if (expanded := page.attr(node, "aria-expanded")) is not None:
+            told.append(f"expanded={expanded == 'true'}")
+        if role in _CHECKED:
+            checked = page.is_checked(node) if node.tag == "input" else page.attr(node, "aria-checked") == "true"
+            told.append(f"checked={'true' if checked else 'false'!r}")
+        if role in ("option", "tab"):
+            told.append(f"selected={is_selected(page, node)}")
+        return told

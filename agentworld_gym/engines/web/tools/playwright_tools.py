@@ -1,0 +1,380 @@
+"""The tools of Playwright's MCP server, acted out on a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from agentworld_gym.engines.web import addresses
+from agentworld_gym.engines.web.accessibility.locators import locator
+from agentworld_gym.engines.web.accessibility.snapshot import snapshot
+from agentworld_gym.engines.web.browser import interactions, javascript, keyboard
+from agentworld_gym.engines.web.browser.actionability import require, timeout
+from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
+from agentworld_gym.engines.web.document.dom import Node
+from agentworld_gym.engines.web.document.focus import focusable
+from agentworld_gym.engines.web.strings import single_quoted
+from agentworld_gym.engines.web.tools.result import CHOOSER_LINE, Report, dialog_line, event_line, page_lines, tab_lines
+from agentworld_gym.engines.web.tools.wait_for import wait_for
+
+MAX_SIZE = 10_000
+
+
+class Call:
+    """One call of a tool: its arguments, and the answer that it fills."""
+
+    def __init__(self, browser: Browser, arguments: dict[str, Any]) -> None:
+        self.browser, self.arguments = browser, arguments
+        self.report = Report()
+        self.shows_page = True
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A text among the arguments.
+
+        Raises:
+            Refusal: it is missing or no text.
+        """
+        value = self.arguments.get(name, default)
+        if not isinstance(value, str):
+            raise Refusal(f"Error: Invalid arguments: {name}: expected string, received {_kind(value)}")
+        return value
+
+    def node(self, ref: Any) -> Node:
+        """The element that a reference of the last snapshot means.
+
+        Raises:
+            Refusal: there is none.
+        """
+        index = self.browser.page.listed.get(ref) if isinstance(ref, str) else None
+        if index is None:
+            raise Refusal(
+                f"Error: Ref {str(ref)[:50]} not found in the current page snapshot. Try capturing new snapshot."
+            )
+        return self.browser.page.nodes[index]
+
+    def ran(self, code: str) -> None:
+        """Note a line of code that was run."""
+        self.report.code.append(code)
+
+    def locator(self, node: Node) -> str:
+        """The locator of an element."""
+        return locator(self.browser.page, node, "")
+
+
+def _kind(value: object) -> str:
+    kinds = {
+        "str": "string",
+        "int": "number",
+        "float": "number",
+        "bool": "boolean",
+        "list": "array",
+        "NoneType": "undefined",
+    }
+    return kinds.get(type(value).__name__, "object")
+
+
+def _navigate(call: Call) -> None:
+    url = addresses.typed(call.text("url"))
+    browser = call.browser
+    if reason := addresses.blocked(url) if url else addresses.INVALID:
+        raise Refusal(reason)
+    try:
+        browser.go(url)
+    except Unreachable as error:
+        raise Refusal(f"Error: page.goto: net::{error} at {url}") from None
+    call.ran(f"await page.goto({single_quoted(url)});")
+
+
+def _travel(steps: int, verb: str) -> Callable[[Call], None]:
+    def travel(call: Call) -> None:
+        try:
+            call.browser.travel(steps)
+        except Unreachable as error:
+            raise Refusal(f"Error: page.{verb}: net::{error}") from None
+        call.ran(f"await page.{verb}();")
+
+    return travel
+
+
+def _snapshot(call: Call) -> None:
+    call.browser.settle()
+
+
+def _click(call: Call) -> None:
+    ref = call.arguments.get("ref")
+    node = call.node(ref)
+    twice = call.arguments.get("doubleClick") is True
+    verb = "dblclick" if twice else "click"
+    where = call.locator(node)
+    require(call.browser.page, node, str(ref), verb)
+    options = []
+    button = call.arguments.get("button")
+    if button in ("right", "middle"):
+        options.append(f"button: {single_quoted(button)}")
+    wanted = call.arguments.get("modifiers")
+    held = [key for key in wanted if key in sorted(keyboard.MODIFIERS)] if isinstance(wanted, list) else []
+    if held:
+        options.append(f"modifiers: [{', '.join(map(single_quoted, held))}]")
+    call.ran(f"await page.{where}.{verb}({'{ ' + ', '.join(options) + ' }' if options else ''});")
+    link = node if node.tag == "a" else node.closest("a")
+    if button == "middle" or (link is not None and {"Control", "ControlOrMeta", "Shift"} & set(held)):
+        interactions.open_elsewhere(call.browser, node)
+        return
+    if button == "right" or (link is not None and "Alt" in held):
+        interactions.press_down(call.browser.page, node)
+        return
+    load = call.browser.tab.load
+    interactions.click(call.browser, node)
+    if twice and call.browser.tab.load == load and call.browser.tab.modal is None:
+        interactions.click(call.browser, node)
+
+
+def _type(call: Call) -> None:
+    ref = call.arguments.get("ref")
+    node, text = call.node(ref), call.text("text")
+    page, where = call.browser.page, call.locator(node)
+    if call.arguments.get("slowly") is True:
+        require(page, node, str(ref), "pressSequentially", enabled=False)
+        call.ran(f"await page.{where}.pressSequentially({single_quoted(text)});")
+        if focusable(page, node) and page.focus != node.index:
+            page.give_focus(node.index)
+            # Playwright puts the caret before the text of an input, where it can; a field never touched has it there.
+            if (node.tag == "input" and node.type not in ("email", "number")) or node.index not in page.values:
+                page.tail = len(page.value(node))
+        keyboard.type_text(call.browser, text)
+    else:
+        _fill(call, node, str(ref), text)
+    if call.arguments.get("submit") is True and call.browser.tab.modal is None:
+        call.ran(f"await page.{where}.press('Enter');")
+        keyboard.press(call.browser, "Enter")
+
+
+def _fill(call: Call, node: Node, ref: str, text: str) -> None:
+    page, where = call.browser.page, call.locator(node)
+    target = interactions.field_of(page, node)
+    if target.tag in ("input", "textarea"):
+        require(page, target, ref, "fill", enabled=page.is_disabled(target))
+        if "readonly" in target.attrs:
+            raise Refusal(timeout("locator.fill", ref, "element is not editable", f"<{target.tag} readonly/>"))
+    interactions.fill(call.browser, node, text)
+    call.ran(f"await page.{where}.fill({single_quoted(text)});")
+
+
+def _fill_form(call: Call) -> None:
+    fields = call.arguments.get("fields")
+    if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
+        raise Refusal("Error: Invalid arguments: fields: expected array of objects")
+    for field in fields[:100]:
+        ref, kind, value = field.get("ref"), field.get("type"), field.get("value")
+        node, value = call.node(ref), value if isinstance(value, str) else json.dumps(value)
+        if kind in ("checkbox", "radio"):
+            _check(call, node, str(ref), value == "true")
+        elif kind == "combobox":
+            _select(call, node, str(ref), [value], labels_only=True)
+        else:
+            _fill(call, node, str(ref), value)
+        if call.browser.tab.modal is not None:
+            return
+
+
+def _check(call: Call, node: Node, ref: str, wanted: bool) -> None:
+    page, where = call.browser.page, call.locator(node)
+    target = interactions.field_of(page, node)
+    if target.tag != "input" or target.type not in ("checkbox", "radio"):
+        raise Refusal("Error: locator.setChecked: Error: Not a checkbox or radio button")
+    if page.is_checked(target) != wanted:
+        require(page, node, ref, "setChecked")
+        interactions.click(call.browser, node)
+        if target.type == "radio" and not wanted:
+            raise Refusal("Error: locator.setChecked: Clicking the checkbox did not change its state")
+    call.ran(f"await page.{where}.{'check' if wanted else 'uncheck'}();")
+
+
+def _select_option(call: Call) -> None:
+    ref, values = call.arguments.get("ref"), call.arguments.get("values")
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise Refusal("Error: Invalid arguments: values: expected array of strings")
+    _select(call, call.node(ref), str(ref), values[:100])
+
+
+def _select(call: Call, node: Node, ref: str, values: list[str], labels_only: bool = False) -> None:
+    page, where = call.browser.page, call.locator(node)
+    target = interactions.field_of(page, node)
+    if target.tag == "select":
+        require(page, target, ref, "selectOption", enabled=page.is_disabled(target))
+    done = interactions.choose(call.browser, node, values, labels_only)
+    if isinstance(done, str):
+        raise Refusal(timeout("locator.selectOption", ref, done, f"<{target.tag}>…</{target.tag}>"))
+    wanted = single_quoted(values[0]) if len(values) == 1 else f"[{', '.join(map(single_quoted, values))}]"
+    call.ran(f"await page.{where}.selectOption({wanted});")
+
+
+def _hover(call: Call) -> None:
+    ref = call.arguments.get("ref")
+    node = call.node(ref)
+    where = call.locator(node)
+    require(call.browser.page, node, str(ref), "hover", enabled=call.browser.page.modals != ())
+    call.ran(f"await page.{where}.hover();")
+
+
+def _drag(call: Call) -> None:
+    start, end = call.arguments.get("startRef"), call.arguments.get("endRef")
+    first, second = call.node(start), call.node(end)
+    where = [call.locator(node) for node in (first, second)]
+    require(call.browser.page, first, str(start), "dragTo", enabled=call.browser.page.modals != ())
+    require(call.browser.page, second, str(end), "dragTo", enabled=call.browser.page.modals != ())
+    interactions.press_down(call.browser.page, first)
+    call.ran(f"await page.{where[0]}.dragTo(page.{where[1]});")
+
+
+def _press_key(call: Call) -> None:
+    key = call.text("key")
+    keyboard.press(call.browser, key)
+    call.ran(f"await page.keyboard.press({single_quoted(key)});")
+
+
+def _handle_dialog(call: Call) -> None:
+    text = call.arguments.get("promptText")
+    interactions.answer(call.browser, call.arguments.get("accept") is True, text if isinstance(text, str) else None)
+
+
+def _file_upload(call: Call) -> None:
+    chooser = call.browser.tab.modal
+    paths = call.arguments.get("paths")
+    call.browser.tab.modal = None
+    if isinstance(chooser, Chooser) and isinstance(paths, list):
+        names = [path[:1000] for path in paths[:20] if isinstance(path, str)]
+        set_files(call.browser, call.browser.page.nodes[chooser.node], names)
+        call.ran(f"await fileChooser.setFiles({json.dumps(names, ensure_ascii=False)})")
+
+
+def set_files(browser: Browser, node: Node, names: list[str]) -> None:
+    """Give files to a file field; only their names count."""
+    browser.page.files[node.index] = tuple(names if "multiple" in node.attrs else names[:1])
+
+
+def _evaluate(call: Call) -> None:
+    source = call.text("function")
+    ref = call.arguments.get("ref")
+    node = None if ref is None else call.node(ref)
+    call.shows_page = False
+    value = javascript.evaluate(call.browser, source, node)
+    where = "page" if node is None else f"page.{call.locator(node)}"
+    call.report.results.append(
+        "undefined" if value is javascript.UNDEFINED else json.dumps(value, indent=2, ensure_ascii=False)
+    )
+    call.ran(f"await {where}.evaluate({single_quoted(source)});")
+
+
+def _tabs(call: Call) -> None:
+    browser, action, index = call.browser, call.arguments.get("action"), call.arguments.get("index")
+    if action == "new":
+        browser.open_tab()
+        browser.current = len(browser.tabs) - 1
+    elif action in ("close", "select"):
+        if index is None and action == "select":
+            raise Refusal("Error: Tab index is required")
+        place = browser.current if index is None else index
+        if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(browser.tabs):
+            raise Refusal(f"Error: Tab {str(place)[:20]} not found")
+        if action == "close":
+            browser.close_tab(place)
+        else:
+            browser.current = place
+    elif action != "list":
+        raise Refusal("Error: Invalid arguments: action: expected one of list|new|close|select")
+    call.report.results += tab_lines([(tab.title, tab.url) for tab in browser.tabs], browser.current)
+    call.shows_page = action != "list"
+
+
+def _console(call: Call) -> None:
+    messages = call.browser.tab.console
+    call.report.results += [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
+    call.shows_page = False
+
+
+def _network(call: Call) -> None:
+    call.report.results += call.browser.tab.requests or ["No requests since the page was loaded."]
+    call.shows_page = False
+
+
+def _resize(call: Call) -> None:
+    size = [call.arguments.get(name) for name in ("width", "height")]
+    if not all(isinstance(side, int) and not isinstance(side, bool) and 1 <= side <= MAX_SIZE for side in size):
+        raise Refusal(f"Error: page.setViewportSize: width and height must be whole numbers from 1 to {MAX_SIZE}")
+    call.browser.size = (int(size[0] or 1), int(size[1] or 1))
+    call.ran(f"await page.setViewportSize({{ width: {size[0]}, height: {size[1]} }});")
+
+
+def _close(call: Call) -> None:
+    call.browser.close_tab(call.browser.current)
+    call.ran("await page.close()")
+
+
+Tool = Callable[[Call], None]
+
+TOOLS: dict[str, Tool] = {
+    "browser_navigate": _navigate,
+    "browser_navigate_back": _travel(-1, "goBack"),
+    "browser_navigate_forward": _travel(1, "goForward"),
+    "browser_snapshot": _snapshot,
+    "browser_click": _click,
+    "browser_type": _type,
+    "browser_fill_form": _fill_form,
+    "browser_select_option": _select_option,
+    "browser_hover": _hover,
+    "browser_drag": _drag,
+    "browser_press_key": _press_key,
+    "browser_handle_dialog": _handle_dialog,
+    "browser_file_upload": _file_upload,
+    "browser_evaluate": _evaluate,
+    "browser_wait_for": wait_for,
+    "browser_tabs": _tabs,
+    "browser_console_messages": _console,
+    "browser_network_requests": _network,
+    "browser_resize": _resize,
+    "browser_close": _close,
+}
+
+IGNORES_MODAL = frozenset({"browser_tabs", "browser_navigate", "browser_close"})
+
+
+def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool) -> Report:
+    """Call a tool; what it cannot do stands in the answer as an error."""
+    call = Call(browser, arguments)
+    modal = browser.tab.modal
+    clears = {"browser_handle_dialog": Dialog, "browser_file_upload": Chooser}.get(name)
+    try:
+        if clears is not None and not isinstance(modal, clears):
+            raise Refusal(f'Error: The tool "{name}" can only be used when there is related modal state present.')
+        if clears is None and modal is not None and name not in IGNORES_MODAL:
+            call.report.modal = modal_lines(browser)
+            raise Refusal(f'Error: Tool "{name}" does not handle the modal state.')
+        tool(call)
+    except Refusal as refusal:
+        return Report(errors=[str(refusal)], modal=call.report.modal)
+    show(browser, call.report, call.shows_page)
+    return call.report
+
+
+def modal_lines(browser: Browser) -> list[str]:
+    """What is open and has to be handled first."""
+    modal = browser.tab.modal
+    if modal is None:
+        return []
+    return [CHOOSER_LINE if isinstance(modal, Chooser) else dialog_line(modal.kind, modal.message)]
+
+
+def show(browser: Browser, report: Report, whole: bool = True) -> None:
+    """Add to a report what the browser shows; the snapshot only on the `whole`."""
+    tab = browser.tab
+    if whole:
+        if len(browser.tabs) > 1 and not report.results:
+            report.tabs = tab_lines([(other.title, other.url) for other in browser.tabs], browser.current)
+        report.page = page_lines(tab.title, tab.url)
+        report.modal = modal_lines(browser)
+        if tab.modal is None:
+            report.snapshot = snapshot(tab.page)
+    report.events = [event_line(message) for message in tab.console[tab.reported :]]
+    tab.reported = len(tab.console)

@@ -1,0 +1,58 @@
+"""Waiting: for a time, or until a text is to be seen or gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentworld_gym.engines.web.browser.actionability import TIMEOUT
+from agentworld_gym.engines.web.browser.browser import Browser, Refusal
+from agentworld_gym.engines.web.document.layout import layout_of
+from agentworld_gym.engines.web.strings import quoted, single_quoted, tidy
+
+if TYPE_CHECKING:
+    from agentworld_gym.engines.web.tools.playwright_tools import Call
+
+MAX_WAIT = 30.0
+
+
+def wait_for(call: Call) -> None:
+    """The tool `browser_wait_for`: a page that loads itself again does so meanwhile.
+
+    Raises:
+        Refusal: nothing to wait for is named, or it does not come.
+    """
+    time, text, gone = (call.arguments.get(name) for name in ("time", "text", "textGone"))
+    seconds = max(0.0, min(MAX_WAIT, time)) if isinstance(time, int | float) and time == time else None
+    wanted, state = (text, "visible") if isinstance(text, str) and text else (gone, "hidden")
+    if isinstance(wanted, str) and wanted:
+        call.browser.settle()
+        if shows_text(call.browser, wanted) != (state == "visible"):
+            limit = TIMEOUT if seconds is None else round(seconds * 1000)
+            raise Refusal(
+                f"TimeoutError: locator.waitFor: Timeout {limit}ms exceeded.\nCall log:\n"
+                f"  - waiting for getByText({single_quoted(wanted)}).first() to be {state}"
+            )
+        call.ran(f"await page.getByText({quoted(wanted)}).first().waitFor({{ state: '{state}' }});")
+        call.report.results.append(f"Waited for {wanted}")
+    elif seconds:
+        if seconds >= 1:
+            call.browser.settle()
+        call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
+        call.report.results.append(f"Waited for {seconds:g} seconds")
+    else:
+        raise Refusal("Error: Either time, text or textGone must be provided")
+
+
+def shows_text(browser: Browser, text: str) -> bool:
+    """Whether a text is to be seen on the page; capitals and spaces do not matter."""
+    page = browser.page
+    layout, wanted = layout_of(page), tidy(text).lower()
+    for node in page.nodes:
+        if not layout.box[node.index] or node.tag in ("option", "optgroup"):
+            continue
+        if node.tag == "input":
+            if page.is_button(node) and wanted in page.value(node).lower():
+                return True
+        elif node.index and wanted in tidy(node.text()).lower():
+            return True
+    return False
