@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -15,7 +15,7 @@ from agentworld_gym.contracts import World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import Episode, EpisodeRunner
-from agentworld_gym.errors import ClosedError, SpecError, UnknownOption
+from agentworld_gym.errors import ClosedError, SpecError
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.registration import MENU_IDS
 from agentworld_gym.spaces import UnicodeText
@@ -74,7 +74,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise SpecError("options", "render_mode", render_mode, "ansi, human, rgb_array or None")
         self.render_mode = render_mode
-        self.options = env_options(options)
+        self.options = EnvOptions.of("AgentWorldEnv", options)
         self._open(self.options.runner())
 
     def _open(self, runner: EpisodeRunner) -> None:
@@ -177,12 +177,12 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process makes it again from its options; an episode under way does not travel."""
-        return remade, (self.render_mode, asdict(self.options))
+        return remade, (self.render_mode, self.options.keywords())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AgentWorldEnv:
         """A fork in the middle of an episode, else another environment with the same options."""
         running = self._episode is not None and not self._closed
-        return self.fork() if running else remade(self.render_mode, asdict(self.options))
+        return self.fork() if running else remade(self.render_mode, self.options.keywords())
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The episode so far as text (`ansi`), or the last screen (`rgb_array`); `human` writes it as it happens.
@@ -211,22 +211,6 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         self._shared[0] -= 1
         if not self._shared[0]:
             self.runner.close()
-
-
-def env_options(options: dict[str, Any], owner: str = "AgentWorldEnv") -> EnvOptions:
-    """Typed options of an environment of the class `owner`.
-
-    Raises:
-        UnknownOption: an option that does not exist.
-        SpecError: a custom environment without a spec.
-    """
-    known = set(EnvOptions.__dataclass_fields__)
-    for name, value in options.items():
-        if name not in known:
-            raise UnknownOption(owner, name, value, known)
-    if "spec" not in options:
-        raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
-    return EnvOptions(**options)
 
 
 def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:

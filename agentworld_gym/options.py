@@ -1,117 +1,154 @@
-"""The options that every face takes, and how they become an episode runner."""
+"""The options that every environment takes, and how they become an episode runner."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, Self, get_args
+
+from pydantic import BeforeValidator, Field, SkipValidation
 
 from agentworld_gym.checks.rubric import RubricJudge
 from agentworld_gym.contracts import World
-from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.documents.options import Expected, Options
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Split, Task
 from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import SpecError, UnknownOption
 from agentworld_gym.generators import open_generator
-from agentworld_gym.prompting.prompt import Profile
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.traces.log import TraceLogs
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
 from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
-from agentworld_gym.worlds.registry import WorldOptions, open_world
+from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
-_KINDS: Mapping[str, tuple[Any, str]] = {
-    "spec": (str | os.PathLike, "a domain's name, the id of its environment, or the path of a spec"),
-    "world": (str, "a world, as in world='grounded'"),
-    "prompts": (str | os.PathLike | None, "a folder of prompt templates"),
-    "system_prompt": (str | None, "a text"),
-    "sampling": (Mapping | None, "values by name, as in {'temperature': 0.0}"),
-    "generator": (Mapping | None, "values by name, as in {'deadline_s': 60}"),
-    "retrieval": (str | os.PathLike | Mapping | None, "the path of an index, or {'path': ..., 'k': 3}"),
-    "ledger": (bool | None, "True or False"),
-    "judge": (str, "same, none, or a generator's handle"),
-    "families": (Sequence | None, "a list of families"),
-    "levels": (Sequence, "some of 1, 2, 3"),
-    "task": (str | Mapping | Task | None, "an id, or the path of a YAML file"),
-    "max_steps": (int | None, "an integer of at least 1"),
-    "traces": (str | os.PathLike | None, "a folder"),
-    "expect_fingerprint": (str | Mapping | None, "a digest, or the dictionary of a fingerprint"),
-}
-"""What each option must be, as types and in words; the others are tested where they are used."""
+_OF_LANGUAGE_WORLDS = {"form": "has a form", "ledger": "keeps a ledger", "retrieval": "is shown recorded steps"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class EnvOptions:
-    """Everything `gym.make` takes; all of it is JSON.
+class EnvOptions(Options):
+    """Everything that `gym.make` takes beside the id; all of it can be written as JSON.
 
-    Args:
-        spec: a domain's name, the id of its environment, or the path of a YAML spec.
-        world: who answers; see `agentworld_gym.worlds.open_world`.
-        profile: `full` or `compact` prompts; None takes what the world prefers.
-        form: how a language world writes the next state, `full` or as the `change` against the current one; None takes
-            the spec's.
-        ledger: whether a language world writes what changed in the hidden state behind each observation; see
-            `agentworld_gym.prompting.ledger`. None means that it does not.
-        prompts: another folder of prompt templates.
-        system_prompt: a ready system prompt, used as it is.
-        sampling: fields of the spec's sampling to replace, such as `{"temperature": 0.0}`.
-        generator: options of the generator's class, such as `{"deadline_s": 60}` or `{"max_model_len": 8192}`.
-        retrieval: an index that `agentworld index` wrote: each request of a language world shows the recorded steps
-            most like the next one. A path, or a mapping with `path`, `k` (3) and `max_chars` (3000); None shows none.
-        judge: who scores rubrics: `same` (the world's generator), `none`, or a generator's handle.
-        families, levels, split: which generated tasks; None takes all families of the spec.
-        task: always this task, by id or path.
-        controls: name → strength, for every episode.
-        max_steps: step limit; None takes the task's or the spec's.
-        traces: a folder for logs; None writes none.
-        expect_fingerprint: refuse any other world: a digest, or the dictionary of `Fingerprint.as_dict`.
+    The options of `LanguageOptions` are passed by their names, beside the others.
+
+    >>> options = EnvOptions(spec="terminal", world="tiny", profile="compact", levels=[1, 2])
+    >>> options.language.profile, options.levels
+    ('compact', [1, 2])
+
+    Raises:
+        SpecError: A value does not fit.
+        UnknownOption: There is no such option.
     """
 
-    spec: str
-    world: str = "auto"
-    profile: Profile | None = None
-    form: Form | None = None
-    ledger: bool | None = None
-    prompts: str | None = None
-    system_prompt: str | None = None
-    sampling: Mapping[str, Any] | None = None
-    generator: Mapping[str, Any] | None = None
-    retrieval: str | Mapping[str, Any] | None = None
-    judge: str = "same"
-    families: Sequence[str] | None = None
-    levels: Sequence[int] = (1,)
-    split: Split = "train"
-    task: str | None = None
-    controls: Mapping[str, float] | None = None
-    max_steps: int | None = None
-    traces: str | None = None
-    expect_fingerprint: str | Mapping[str, Any] | None = None
+    spec: Annotated[
+        str,
+        BeforeValidator(lambda spec: os.fspath(spec) if isinstance(spec, os.PathLike) else spec),
+        Expected("a domain's name, the id of its environment, or the path of a spec"),
+    ]
+    """The domain: its name, the id of its environment, or the path of a YAML spec."""
+
+    world: Annotated[str, Expected("a world, as in world='grounded'")] = "auto"
+    """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
+
+    language: LanguageOptions = LanguageOptions()
+    """How a language world is prompted and sampled."""
+
+    judge: Annotated[str, Expected("same, none, or a generator's handle")] = "same"
+    """Who scores rubrics: `same` (the world's generator), `none`, or a generator's handle."""
+
+    families: Annotated[Sequence[SkipValidation[str]] | None, Expected("a list of families")] = None
+    """The families whose tasks are generated. None takes all families of the spec."""
+
+    levels: Annotated[Sequence[SkipValidation[int]], Expected("some of 1, 2, 3")] = (1,)
+    """The levels whose tasks are generated."""
+
+    split: Annotated[Split, Expected(f"one of {', '.join(get_args(Split))}")] = "train"
+    """The split whose tasks are generated."""
+
+    task: Annotated[str | Mapping[Any, Any] | Task | None, Expected("an id, or the path of a YAML file")] = None
+    """The id or the path of a task that every episode has."""
+
+    controls: SkipValidation[Mapping[str, float] | None] = None
+    """The controls of every episode: name → strength."""
+
+    max_steps: Annotated[Annotated[int, Field(ge=1)] | None, Expected("an integer of at least 1")] = None
+    """The step limit. None takes that of the task or of the spec."""
+
+    traces: Annotated[FilePath | None, Expected("a folder")] = None
+    """A folder for logs. None writes none."""
+
+    expect_fingerprint: Annotated[
+        str | Mapping[Any, Any] | None, Expected("a digest, or the dictionary of a fingerprint")
+    ] = None
+    """The only world that is accepted: a digest, or the dictionary of `Fingerprint.as_dict`."""
+
+    def __init__(self, **options: Any) -> None:
+        language = {name: options.pop(name) for name in LanguageOptions.model_fields if name in options}
+        if language:
+            options["language"] = LanguageOptions(**language)
+        super().__init__(**options)
+
+    @classmethod
+    def of(cls, owner: str, options: Mapping[str, Any]) -> Self:
+        """Return the options that an environment was given.
+
+        Args:
+            owner: The name of the environment's class.
+            options: The keyword arguments of the environment.
+
+        Raises:
+            UnknownOption: An option does not exist; the error names the owner.
+            SpecError: A value does not fit, or a custom environment has no spec.
+        """
+        known = {*cls.model_fields, *LanguageOptions.model_fields} - {"language"}
+        for name, value in options.items():
+            if name not in known:
+                raise UnknownOption(owner, name, value, known)
+        if "spec" not in options:
+            raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
+        return cls(**options)
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the options as the keyword arguments of `gym.make`.
+
+        >>> EnvOptions(spec="terminal", profile="compact").keywords()["profile"]
+        'compact'
+        """
+        keywords: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            keywords |= dict(value) if isinstance(value, LanguageOptions) else {name: value}
+        return keywords
+
+    def changed(self, **options: Any) -> Self:
+        """Return a copy in which some options have other values.
+
+        >>> EnvOptions(spec="terminal", levels=[2]).changed(world="scripted").levels
+        [2]
+        """
+        return type(self)(**{**self.keywords(), **options})
+
+    def without_model(self, world: str) -> Self:
+        """Return the same tasks in a world that no language model plays.
+
+        What shapes or samples a language world is left out, and so is the fingerprint of the world before.
+
+        >>> EnvOptions(spec="terminal", world="tiny", profile="compact").without_model("grounded").language.profile
+        """
+        return self.model_copy(update={"world": world, "language": LanguageOptions(), "expect_fingerprint": None})
 
     def runner(self) -> EpisodeRunner:
         """Open the world and everything around it.
 
         Raises:
-            SpecError: a spec or an option is wrong.
-            WorldNotConfigured: the domain has no such world.
-            FingerprintMismatch: it is another world than expected.
+            SpecError: A spec or an option is wrong.
+            WorldNotConfigured: The domain has no such world.
+            FingerprintMismatch: The world is another one than expected.
         """
-        for key, (kinds, words) in _KINDS.items():
-            value = getattr(self, key)
-            loose = (isinstance(value, bool) and key != "ledger") or (
-                isinstance(value, str) and key in ("families", "levels")
-            )
-            if loose or not isinstance(value, kinds):
-                raise SpecError("options", key, value, words)
-        if self.max_steps is not None and self.max_steps < 1:
-            raise SpecError("options", "max_steps", self.max_steps, "an integer of at least 1")
-        for key, value, known in (("profile", self.profile, Profile), ("form", self.form, Form)):
-            if value not in (None, *get_args(known)):
-                raise SpecError("options", key, value, f"one of {', '.join(get_args(known))}")
         spec = load_spec(self.spec)
         source = TaskSource(
             spec,
@@ -121,30 +158,14 @@ class EnvOptions:
             task=self.task,
             controls=self.controls,
         )
-        folder = None if self.prompts is None else Path(self.prompts)
-        if folder is not None and not folder.is_dir():
-            raise SpecError("options", "prompts", self.prompts, "a folder of prompt templates")
-        options = WorldOptions(
-            spec,
-            self.profile,
-            folder,
-            self.system_prompt,
-            self.sampling,
-            self.generator,
-            self.form,
-            self.retrieval,
-            self.ledger,
-        )
-        options.chosen_sampling()  # a wrong key is told before a model is loaded
+        options = WorldOptions(spec, **dict(self.language))
+        options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         with ExitStack() as opened:
             world = open_world(self.world, options)
             opened.callback(world.close)
             inner = world.inner if isinstance(world, RecordingWorld) else world
             if isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld):
-                kept = (("form", "has a form"), ("ledger", "keeps a ledger"), ("retrieval", "is shown recorded steps"))
-                for key, words in kept:
-                    if (value := getattr(self, key)) is not None:
-                        raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
+                self._refuse_language_options()
             if self.expect_fingerprint is not None:
                 world.fingerprint.expect(self.expect_fingerprint)
             judge = self._judge(options, inner)
@@ -154,6 +175,11 @@ class EnvOptions:
             runner = EpisodeRunner(spec, world, source, judge=judge, max_steps=self.max_steps, traces=traces)
             opened.pop_all()
         return runner
+
+    def _refuse_language_options(self) -> None:
+        for key, words in _OF_LANGUAGE_WORLDS.items():
+            if (value := getattr(self.language, key)) is not None:
+                raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
 
     def _judge(self, options: WorldOptions, world: World[Any]) -> RubricJudge | None:
         sampling = options.spec.sampling.sampling()

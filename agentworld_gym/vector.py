@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from numbers import Integral
 from typing import Any, cast
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 
 from agentworld_gym.contracts import World
 from agentworld_gym.domain.task import Task
-from agentworld_gym.env import MAX_SEED, WorldSpec, env_options, picture_of, text_spaces, transcript
+from agentworld_gym.env import MAX_SEED, WorldSpec, picture_of, text_spaces, transcript
 from agentworld_gym.episodes.runner import Episode
 from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.options import EnvOptions
 
 Flags = NDArray[np.bool_]
 
@@ -76,7 +76,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         self.render_mode = render_mode
         self.metadata = {"autoreset_mode": mode, "render_modes": ["ansi", "rgb_array"], "render_fps": 4}
         self.autoreset_mode = mode
-        self.options = env_options(options, type(self).__name__)
+        self.options = EnvOptions.of(type(self).__name__, options)
         self.runner = self.options.runner()
         self.single_action_space, self.single_observation_space = text_spaces(self.runner.spec)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -238,7 +238,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process makes it again from its options; episodes under way do not travel."""
-        given = {"autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode, **asdict(self.options)}
+        given = {"autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode, **self.options.keywords()}
         return _remade, (type(self), self.num_envs, given), {"_spec": self.spec}
 
     def close_extras(self, **kwargs: Any) -> None:

@@ -26,7 +26,7 @@ import agentworld_gym  # noqa: F401  (registers the ids)
 from agentworld_gym.contracts import ChatRequest, Completion, Failure
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.generators import open_generator
-from agentworld_gym.worlds.registry import tiny_model
+from agentworld_gym.worlds.bundled import tiny_model
 
 ID = "AgentWorld/Terminal-v0"
 ACTIONS = (

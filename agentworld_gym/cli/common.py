@@ -138,44 +138,35 @@ def spec_source(name: str) -> str:
     raise SpecError("command line", "ENV", name, expected)
 
 
-def env_options(
-    name: str,
-    world: str,
-    families: list[str] | None,
-    levels: list[int] | None,
-    split: str,
-    profile: str | None,
-    sampling: list[str] | None,
-    traces: Path | None,
-    controls: list[str] | None = None,
-    form: str | None = None,
-    retrieval: Path | None = None,
-    generator: list[str] | None = None,
-    ledger: bool | None = None,
-) -> dict[str, Any]:
-    """The options of `agentworld_gym.options.EnvOptions`; what was not asked for keeps its default."""
-    options: dict[str, Any] = {"spec": spec_source(name), "world": world, "split": split}
-    if families:
-        options["families"] = families
-    if levels:
-        options["levels"] = levels
-    if profile is not None:
-        options["profile"] = profile
-    if form is not None:
-        options["form"] = form
-    if ledger is not None:
-        options["ledger"] = ledger
-    if retrieval is not None:
-        options["retrieval"] = str(retrieval)
-    if sampling:
-        options["sampling"] = dict(pair(text, "--sampling") for text in sampling)
-    if generator:
-        options["generator"] = dict(pair(text, "--generator") for text in generator)
-    if controls:
-        options["controls"] = dict(pair(text, "--control") for text in controls)
-    if traces is not None:
-        options["traces"] = str(traces)
-    return options
+def env_options(name: str, **options: Any) -> dict[str, Any]:
+    """Return the keyword arguments of `agentworld_gym.options.EnvOptions` that a user asked for.
+
+    Args:
+        name: The environment: a domain, an id, or the path of a spec.
+        options: The other options as the command line has them. What is None or an empty list was not asked for and
+            keeps its default; paths become texts, so that all of it can be written as JSON.
+
+    Raises:
+        SpecError: Nothing has that name.
+
+    >>> env_options("AgentWorld/MCP-v0", world="tiny", levels=None, traces=Path("runs"))
+    {'spec': 'mcp', 'world': 'tiny', 'traces': 'runs'}
+    """
+    asked = {key: value for key, value in options.items() if value is not None and value != []}
+    texts = {key: str(value) if isinstance(value, Path) else value for key, value in asked.items()}
+    return {"spec": spec_source(name), **texts}
+
+
+def pairs(texts: list[str] | None, option: str) -> dict[str, Any] | None:
+    """Return the values by key of an option that is given as KEY=VALUE any number of times; None without any.
+
+    >>> pairs(["temperature=0.5", "thinking=false"], "--sampling"), pairs([], "--sampling")
+    ({'temperature': 0.5, 'thinking': False}, None)
+
+    Raises:
+        SpecError: A text has no `=`.
+    """
+    return dict(pair(text, option) for text in texts) if texts else None
 
 
 def pair(text: str, option: str) -> tuple[str, Any]:

@@ -31,7 +31,7 @@ def envs(
 
     from agentworld_gym.domain.spec import DOMAINS, load_spec
     from agentworld_gym.engines.catalog import has_engine
-    from agentworld_gym.worlds.registry import tiny_model
+    from agentworld_gym.worlds.bundled import tiny_model
 
     specs = [load_spec(domain) for domain in DOMAINS]
     if plain:

@@ -97,7 +97,7 @@ def bench(
     from agentworld_gym.evaluation.report import write_page
     from agentworld_gym.judging.bench_rows import BenchRows, files_of
     from agentworld_gym.judging.judge import Judge
-    from agentworld_gym.worlds.registry import TINY_PROFILE, TINY_SAMPLING, is_bundled
+    from agentworld_gym.worlds.bundled import TINY_PROFILE, TINY_SAMPLING, is_bundled
 
     only = frozenset(domains) if domains else None
     chosen = BenchRows(files_of(rows), turns, only, limit, seed, is_bundled(model))
@@ -201,7 +201,7 @@ def _address(handle: str, option: str) -> str:
     """The handle of a generator; the bundled model has a name."""
     if handle != "tiny":
         return handle
-    from agentworld_gym.worlds.registry import tiny_model
+    from agentworld_gym.worlds.bundled import tiny_model
 
     folder = tiny_model()
     if folder is None:

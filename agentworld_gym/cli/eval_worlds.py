@@ -23,6 +23,7 @@ from agentworld_gym.cli.common import (
     WorldOption,
     env_options,
     examples,
+    pairs,
     progress,
     spec_source,
     stdout,
@@ -98,7 +99,17 @@ def fidelity(
             rows = recorded.get(domain, [])
             of = next((row.split for row in rows if row.split), split)
             given = env_options(
-                domain, world, family, levels, of, profile, sampling, None, None, form, retrieval, generator, ledger
+                domain,
+                world=world,
+                families=family,
+                levels=levels,
+                split=of,
+                profile=profile,
+                form=form,
+                ledger=ledger,
+                retrieval=retrieval,
+                sampling=pairs(sampling, "--sampling"),
+                generator=pairs(generator, "--generator"),
             )
             options = EnvOptions(**given)
             plan = Plan(
@@ -163,7 +174,17 @@ def transfer(
     levels = level or [1]
     options = EnvOptions(
         **env_options(
-            env, world, family, levels, split, profile, sampling, None, None, form, retrieval, generator, ledger
+            env,
+            world=world,
+            families=family,
+            levels=levels,
+            split=split,
+            profile=profile,
+            form=form,
+            ledger=ledger,
+            retrieval=retrieval,
+            sampling=pairs(sampling, "--sampling"),
+            generator=pairs(generator, "--generator"),
         )
     )
     _writable(out)

@@ -24,6 +24,7 @@ from agentworld_gym.cli.common import (
     WorldOption,
     env_options,
     examples,
+    pairs,
     printable,
     stdout,
 )
@@ -69,7 +70,20 @@ def play(
     from agentworld_gym.env import AgentWorldEnv
 
     made = AgentWorldEnv(
-        **env_options(env, world, family, level, split, profile, sampling, out, control, form, retrieval), task=task
+        **env_options(
+            env,
+            world=world,
+            families=family,
+            levels=level,
+            split=split,
+            profile=profile,
+            form=form,
+            retrieval=retrieval,
+            sampling=pairs(sampling, "--sampling"),
+            controls=pairs(control, "--control"),
+            traces=out,
+            task=task,
+        )
     )
     try:
         Game(made, seed).run()

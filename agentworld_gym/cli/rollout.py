@@ -26,6 +26,7 @@ from agentworld_gym.cli.common import (
     WorldOption,
     env_options,
     examples,
+    pairs,
     printable,
     progress,
     stderr,
@@ -86,7 +87,19 @@ def rollout(
     from agentworld_gym.options import EnvOptions
 
     runner = EnvOptions(
-        **env_options(env, world, family, level, split, profile, sampling, out, control, form, retrieval)
+        **env_options(
+            env,
+            world=world,
+            families=family,
+            levels=level,
+            split=split,
+            profile=profile,
+            form=form,
+            retrieval=retrieval,
+            sampling=pairs(sampling, "--sampling"),
+            controls=pairs(control, "--control"),
+            traces=out,
+        )
     ).runner()
     outcomes: list[Outcome] = []
     stopped = False

@@ -118,7 +118,7 @@ def serve(
     """Serve a world model with vLLM. Options after `--` go to `vllm serve` as they are."""
     options = note = ""
     if model == "tiny":
-        from agentworld_gym.worlds.registry import tiny_model
+        from agentworld_gym.worlds.bundled import tiny_model
 
         bundled = tiny_model()
         if bundled is None:

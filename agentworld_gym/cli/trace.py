@@ -20,6 +20,7 @@ from agentworld_gym.cli.common import (
     WorldOption,
     env_options,
     examples,
+    pairs,
     printable,
     stdout,
 )
@@ -127,8 +128,17 @@ def replay(
     name = env or (read_header(logs[0])["env"] if logs else "")
     if not logs:
         raise TraceError(f"{path}: no trace there (expected files named RUN.agent.jsonl and RUN.world.jsonl)")
-    options = env_options(name, world, None, None, "train", profile, sampling, None, form=form, retrieval=retrieval)
-    runner = EnvOptions(**options, judge="none", max_steps=REPLAY_STEPS).runner()
+    options = env_options(
+        name,
+        world=world,
+        profile=profile,
+        form=form,
+        retrieval=retrieval,
+        sampling=pairs(sampling, "--sampling"),
+        judge="none",
+        max_steps=REPLAY_STEPS,
+    )
+    runner = EnvOptions(**options).runner()
     try:
         _report(play_again(path, runner), limit)
     finally:

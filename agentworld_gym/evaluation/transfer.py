@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
 from agentworld_gym.fingerprint import installed
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import WAVE, Played, Policy, one_a_task, open_policy, plain, play
+from agentworld_gym.policies.playing import WAVE, Played, Policy, one_a_task, open_policy, play
 from agentworld_gym.process.interrupts import remembered_interrupt
 from agentworld_gym.statistics.bootstrap import Share
 from agentworld_gym.statistics.proportions import paired_gap, proportion
@@ -80,8 +79,8 @@ def transfer(
     interrupted = False
     with ExitStack() as opened:
         runners: dict[str, EpisodeRunner] = {}
-        for side, chosen in (("grounded", plain(options, grounded)), ("dream", options)):
-            runners[side] = replace(chosen, traces=None if traces is None else str(traces / side)).runner()
+        for side, chosen in (("grounded", options.without_model(grounded)), ("dream", options)):
+            runners[side] = chosen.changed(traces=None if traces is None else str(traces / side)).runner()
             opened.callback(runners[side].close)
         seeds = one_a_task(runners["grounded"].source, seeds)
         try:
@@ -111,8 +110,8 @@ def transfer(
 
 def _asked(options: EnvOptions, seeds: Sequence[int]) -> dict[str, Any]:
     """What was asked for beside policy and world, as JSON has it; what keeps its default is left out."""
-    asked = {one.name: getattr(options, one.name) for one in fields(options) if one.name not in SAID_APART}
-    defaults = {one.name: one.default for one in fields(options)}
+    defaults = EnvOptions(spec=options.spec).keywords()
+    asked = {name: value for name, value in options.keywords().items() if name not in SAID_APART}
     chosen = {name: value for name, value in asked.items() if value != defaults[name]}
     known: dict[str, Any] = to_jsonable_python(
         {"seeds": _span(seeds), "levels": options.levels, **chosen}, fallback=str

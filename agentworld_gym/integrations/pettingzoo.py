@@ -8,9 +8,10 @@ from typing import Any
 
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.env import MAX_SEED, env_options, text_spaces, transcript
+from agentworld_gym.env import MAX_SEED, text_spaces, transcript
 from agentworld_gym.episodes.runner import Episode, Transition
 from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, install
+from agentworld_gym.options import EnvOptions
 from agentworld_gym.spaces import UnicodeText
 from agentworld_gym.tasks.source import RESET_OPTIONS
 
@@ -52,7 +53,7 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
         if type(num_agents) is not int or num_agents < 1:
             raise SpecError("options", "num_agents", num_agents, "an integer of at least 1")
         self.render_mode = render_mode
-        self.runner = env_options(options, type(self).__name__).runner()
+        self.runner = EnvOptions.of(type(self).__name__, options).runner()
         self.possible_agents = [f"agent_{number}" for number in range(num_agents)]
         self.agents: list[str] = []
         spaces = {agent: text_spaces(self.runner.spec) for agent in self.possible_agents}

@@ -28,7 +28,7 @@ from agentworld_gym.screens.sight import shows
 from agentworld_gym.sessions.rerendering import prompts_for, rerendered, source_of, task_of
 from agentworld_gym.sessions.row import ContentSpan, Row, completed, row_of
 from agentworld_gym.text.escaping import unescape
-from agentworld_gym.worlds.registry import TINY_PROFILE, tiny_form
+from agentworld_gym.worlds.bundled import TINY_PROFILE, tiny_form
 
 Turns = Literal["last", "all", "drawn"]
 """Which turns of a row: the one it stands at, all up to it, or one of these, drawn by seed and id."""

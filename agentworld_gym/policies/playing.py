@@ -10,7 +10,7 @@ import inspect
 import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +21,6 @@ from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import Episode, EpisodeRunner, no_tokens
 from agentworld_gym.errors import SpecError
-from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.ways import expert_policy, menu_policy, mixed_policy, nothing_policy
 from agentworld_gym.screens.sight import Way, on_screen
 from agentworld_gym.tasks.source import TaskSource
@@ -246,27 +245,6 @@ def one_a_task(source: TaskSource, seeds: Sequence[int]) -> list[int]:
     if len(first) < len(seeds):
         logger.warning("%d seeds give %d different tasks; each is played once", len(seeds), len(first))
     return list(first.values())
-
-
-def plain(options: EnvOptions, world: str) -> EnvOptions:
-    """The same tasks in a world that no language model plays: what shapes or samples one is left out.
-
-    >>> plain(EnvOptions(spec="terminal", world="tiny", profile="compact", levels=(2,)), "grounded").levels
-    (2,)
-    """
-    return replace(
-        options,
-        world=world,
-        profile=None,
-        form=None,
-        ledger=None,
-        prompts=None,
-        system_prompt=None,
-        sampling=None,
-        generator=None,
-        retrieval=None,
-        expect_fingerprint=None,
-    )
 
 
 def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:

@@ -44,7 +44,7 @@ class TaskSource:
         names: Sequence[str] | None = None,
         levels: Sequence[int] = (1,),
         split: Split = "train",
-        task: str | None = None,
+        task: str | Mapping[str, Any] | Task | None = None,
         controls: Mapping[str, float] | None = None,
     ) -> None:
         self.spec, self.split, self.levels = spec, split, tuple(levels)

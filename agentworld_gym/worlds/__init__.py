@@ -2,12 +2,14 @@
 
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.options import LanguageOptions, WorldOptions
 from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
-from agentworld_gym.worlds.registry import WorldOptions, open_world, register_world
+from agentworld_gym.worlds.registry import open_world, register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 __all__ = [
     "GroundedWorld",
+    "LanguageOptions",
     "LanguageWorld",
     "RecordedWorld",
     "RecordingWorld",

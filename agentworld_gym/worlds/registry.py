@@ -3,108 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Generator, World
+from agentworld_gym.contracts import World
 from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Form, SamplingSpec
+from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
-from agentworld_gym.generators import open_generator
-from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.worlds.bundled import TINY_PROFILE, TINY_SAMPLING, tiny_form, tiny_model
 from agentworld_gym.worlds.grounded import GroundedWorld
-from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
+from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recorded import RecordedWorld, RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
 KINDS = f"grounded, chromium (Web), tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, or a registered name"
-
-BUNDLED = Path(__file__).resolve().parent.parent / "models"
-
-TINY_SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
-"""How a bundled model is asked; an observation may be a screen of more than a hundred elements."""
-
-TINY_PROFILE: Profile = "compact"
-"""The prompts that a bundled model reads."""
-
-
-@dataclass(frozen=True)
-class WorldOptions:
-    """What a world needs beside its name: the domain, its prompts, and how to sample.
-
-    `sampling` replaces fields of the spec's sampling; `profile` None takes the world's own (compact for `tiny`);
-    `generator` goes to the generator's class (a server's `deadline_s`, vLLM's `max_model_len`); `form` None takes the
-    world's own form of an observation (for `tiny` the change form of screens), or else the spec's; `retrieval` is the
-    path of an index of recorded steps, or a mapping with `path`, `k` and `max_chars`; `ledger` says whether the world
-    writes what changed in the hidden state behind each observation, and None means that it does not.
-    """
-
-    spec: DomainSpec
-    profile: Profile | None = None
-    prompts: Path | None = None
-    system_prompt: str | None = None
-    sampling: Mapping[str, Any] | None = None
-    generator: Mapping[str, Any] | None = None
-    form: Form | None = None
-    retrieval: str | Mapping[str, Any] | None = None
-    ledger: bool | None = None
-
-    def open_generator(self, handle: str) -> Generator:
-        """The generator that a handle names, with the user's options.
-
-        Raises:
-            GeneratorError: it cannot be made.
-        """
-        return open_generator(handle, **(self.generator or {}))
-
-    def templates(self, profile: Profile = "full", form: Form | None = None) -> Prompts:
-        """The prompt templates in use: those that the user asked for, or else those that the world prefers."""
-        return Prompts(
-            self.spec,
-            self.prompts,
-            self.profile or profile,
-            self.system_prompt,
-            self.form or form,
-            ledger=bool(self.ledger),
-        )
-
-    def language(
-        self, generator: Generator, profile: Profile = "full", form: Form | None = None, **sampling: Any
-    ) -> LanguageWorld:
-        """A language world over a generator, with the profile, form and sampling that it prefers.
-
-        Raises:
-            SpecError: a sampling field that does not exist, or no such index of recorded steps.
-        """
-        prompts = self.templates(profile, form)
-        sampled = self.chosen_sampling(**sampling)
-        return LanguageWorld(self.spec, prompts, generator, sampled, self._demonstrations(prompts))
-
-    def _demonstrations(self, prompts: Prompts) -> Demonstrations | None:
-        if self.retrieval is None:
-            return None
-        from agentworld_gym.retrieval.demonstrations import open_demonstrations
-
-        return open_demonstrations(self.retrieval, prompts, self.prompts)
-
-    def chosen_sampling(self, **defaults: Any) -> Sampling:
-        """The spec's sampling with what the world prefers, and over both what the user asked for.
-
-        Raises:
-            SpecError: a field that does not exist, or a value that does not fit.
-        """
-        fields = {**self.spec.sampling.model_dump(), **defaults, **(self.sampling or {})}
-        return validated(SamplingSpec, fields, "options.sampling").sampling()
-
 
 WorldFactory = Callable[[WorldOptions], World[Any]]
 
@@ -223,30 +141,3 @@ def _tiny(options: WorldOptions) -> World[Any]:
         raise WorldNotConfigured(f"no small world model of {options.spec.env_id} is bundled; pass world={MODELS}")
     generator = options.open_generator(f"transformers:{folder}")
     return options.language(generator, TINY_PROFILE, tiny_form(options.spec), **TINY_SAMPLING)
-
-
-def tiny_form(spec: DomainSpec) -> Form | None:
-    """How a bundled model writes an observation; None is the spec's own way."""
-    return "change" if spec.observation.restate else None
-
-
-def tiny_model(domain: str | None = None) -> Path | None:
-    """The folder of a bundled small world model, if there is one.
-
-    Args:
-        domain: what it shall know. A model of that domain alone goes before the one of all seven; None asks for that.
-    """
-    if domain is not None and domain not in DOMAINS:
-        return None
-    folders = [BUNDLED / "tiny"] if domain is None else [BUNDLED / f"tiny-{domain}", BUNDLED / "tiny"]
-    return next((folder for folder in folders if (folder / "config.json").is_file()), None)
-
-
-def is_bundled(handle: str) -> bool:
-    """Whether the handle of a model names a bundled one, by name or by folder.
-
-    >>> is_bundled("tiny"), is_bundled(f"transformers:{tiny_model()}"), is_bundled("transformers:runs/mine/model")
-    (True, True, False)
-    """
-    kind, _, path = handle.partition(":")
-    return handle == "tiny" or (kind == "transformers" and BUNDLED in Path(path).expanduser().resolve().parents)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentworld_gym.worlds.registry import tiny_model
+from agentworld_gym.worlds.bundled import tiny_model
 
 TEMPLATE = """\
 {%- for message in messages %}<|im_start|>{{ message.role }}

@@ -24,7 +24,7 @@ from agentworld_gym.sessions.rerendering import prompts_for, task_of
 from agentworld_gym.sessions.row import Row, changes_between
 from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds import open_world
-from agentworld_gym.worlds.registry import WorldOptions
+from agentworld_gym.worlds.options import WorldOptions
 
 TASK = Task(
     id="t",

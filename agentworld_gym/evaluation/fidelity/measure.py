@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentworld_gym.domain.spec import DomainSpec
@@ -25,7 +25,7 @@ from agentworld_gym.evaluation.fidelity.replay import Case, Walk, cases_of, teac
 from agentworld_gym.evaluation.results.fidelity import DomainFidelity
 from agentworld_gym.matching import Match
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import WAVE, plain
+from agentworld_gym.policies.playing import WAVE
 from agentworld_gym.process.interrupts import remembered_interrupt
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
@@ -83,10 +83,10 @@ def measure(
     >>> found.free.measures.exact.share, found.consistency.ratio
     (1.0, 1.0)
     """
-    judged = replace(options, judge="none", traces=None)
+    judged = options.changed(judge="none", traces=None)
     found = Findings()
     interrupted = False
-    with closing(judged.runner()) as runner, closing(plain(judged, grounded).runner()) as truth:
+    with closing(judged.runner()) as runner, closing(judged.without_model(grounded).runner()) as truth:
         try:
             with remembered_interrupt() as check:
 

@@ -22,7 +22,8 @@ from agentworld_gym.screens.sight import Way
 from agentworld_gym.sessions.row import FORMAT, OFFICIAL_NAMES, Provenance, Row
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.source import TaskSource
-from agentworld_gym.worlds.registry import WorldOptions, open_world
+from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.registry import open_world
 
 T = TypeVar("T")
 TASK_SEEDS = 1_000_000

@@ -21,7 +21,8 @@ from agentworld_gym.engines.web.chromium import evaluate as realscript
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites.site import load_site, site_names
 from agentworld_gym.errors import SpecError, WorldNotConfigured
-from agentworld_gym.worlds.registry import WorldOptions, open_world
+from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.registry import open_world
 
 pytest.importorskip("playwright")
 chromium = pytest.importorskip("agentworld_gym.engines.web.chromium.machine")

@@ -575,7 +575,7 @@ def test_more_than_one_failed_row_in_twenty_ends_the_command_as_failed(
 
 
 def test_a_judge_that_is_not_there_is_named_by_its_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentworld_gym.worlds.registry.tiny_model", lambda: None)
+    monkeypatch.setattr("agentworld_gym.worlds.bundled.tiny_model", lambda: None)
     file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
     command = ["eval", "bench", str(file), "--model", "http://localhost:9/v1", "--out", str(tmp_path / "run")]
     refused = CliRunner().invoke(app, [*command, "--judge", "tiny"])

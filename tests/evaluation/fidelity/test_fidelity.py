@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,8 +36,10 @@ from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.text.escaping import escape
 from agentworld_gym.worlds import register_world
+from agentworld_gym.worlds.bundled import tiny_model
 from agentworld_gym.worlds.grounded import GroundedWorld
-from agentworld_gym.worlds.registry import WorldOptions, open_world, tiny_model
+from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 SPEC = load_spec("terminal")
@@ -456,6 +457,6 @@ def test_what_was_asked_for_stands_in_the_result(tmp_path: Path, monkeypatch: py
 
 
 def test_options_of_the_dream_do_not_reach_the_grounded_world():
-    compact = replace(options("grounded"), profile="compact", sampling={"temperature": 0})
+    compact = options("grounded").changed(profile="compact", sampling={"temperature": 0})
     found, _ = measure(compact, Plan(ROWS[:2]))
     assert found.free and found.free.measures and found.free.measures.exact.share == 1.0

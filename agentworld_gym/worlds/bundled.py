@@ -1,0 +1,45 @@
+"""The small world models that the package brings along, and how they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Form
+from agentworld_gym.prompting.prompt import Profile
+
+BUNDLED = Path(__file__).resolve().parent.parent / "models"
+
+TINY_SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
+"""How a bundled model samples. Its limit of tokens leaves room for a screen of more than a hundred elements."""
+
+TINY_PROFILE: Profile = "compact"
+"""The prompts that a bundled model reads."""
+
+
+def tiny_form(spec: DomainSpec) -> Form | None:
+    """How a bundled model writes an observation; None is the spec's own way."""
+    return "change" if spec.observation.restate else None
+
+
+def tiny_model(domain: str | None = None) -> Path | None:
+    """The folder of a bundled small world model, if there is one.
+
+    Args:
+        domain: what it shall know. A model of that domain alone goes before the one of all seven; None asks for that.
+    """
+    if domain is not None and domain not in DOMAINS:
+        return None
+    folders = [BUNDLED / "tiny"] if domain is None else [BUNDLED / f"tiny-{domain}", BUNDLED / "tiny"]
+    return next((folder for folder in folders if (folder / "config.json").is_file()), None)
+
+
+def is_bundled(handle: str) -> bool:
+    """Whether the handle of a model names a bundled one, by name or by folder.
+
+    >>> is_bundled("tiny"), is_bundled(f"transformers:{tiny_model()}"), is_bundled("transformers:runs/mine/model")
+    (True, True, False)
+    """
+    kind, _, path = handle.partition(":")
+    return handle == "tiny" or (kind == "transformers" and BUNDLED in Path(path).expanduser().resolve().parents)

@@ -1,0 +1,133 @@
+"""The options of language worlds, and what a factory of worlds is given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+from pydantic import AfterValidator
+
+from agentworld_gym.contracts import Generator
+from agentworld_gym.documents.options import Expected, Options
+from agentworld_gym.documents.strict import validated
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.domain.spec import DomainSpec, Form, SamplingSpec
+from agentworld_gym.generators import open_generator
+from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
+
+FilePath = str | os.PathLike[str]
+
+
+def _existing_folder(path: FilePath | None) -> FilePath | None:
+    if path is not None and not Path(path).is_dir():
+        raise ValueError("there is no such folder")
+    return path
+
+
+class LanguageOptions(Options):
+    """How a language world is prompted and sampled. Worlds that no language model plays need none of it.
+
+    >>> LanguageOptions(profile="compact", sampling={"temperature": 0.0}).profile
+    'compact'
+    """
+
+    profile: Annotated[Profile | None, Expected(f"one of {', '.join(get_args(Profile))}")] = None
+    """Which prompts the model reads, `full` or `compact`. None takes what the world prefers."""
+
+    form: Annotated[Form | None, Expected(f"one of {', '.join(get_args(Form))}")] = None
+    """How the model writes the next state: in `full`, or as the `change` against the current one. None takes what the
+    world prefers, or else the form of the spec."""
+
+    ledger: Annotated[bool | None, Expected("True or False")] = None
+    """Whether the model writes what changed in the hidden state behind each observation; see
+    `agentworld_gym.prompting.ledger`. None means that it does not."""
+
+    prompts: Annotated[FilePath | None, AfterValidator(_existing_folder), Expected("a folder of prompt templates")] = (
+        None
+    )
+    """A folder of prompt templates that replace the shipped ones."""
+
+    system_prompt: Annotated[str | None, Expected("a text")] = None
+    """A ready system prompt, used as it is."""
+
+    sampling: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'temperature': 0.0}")] = None
+    """Fields of the spec's sampling to replace, such as `{"temperature": 0.0}`."""
+
+    generator: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'deadline_s': 60}")] = None
+    """Options of the generator's class, such as `{"deadline_s": 60}` or `{"max_model_len": 8192}`."""
+
+    retrieval: Annotated[
+        FilePath | Mapping[Any, Any] | None, Expected("the path of an index, or {'path': ..., 'k': 3}")
+    ] = None
+    """An index that `agentworld index` wrote: each request shows the recorded steps most like the next one. It is a
+    path, or a mapping with `path`, `k` (3) and `max_chars` (3000). None shows none."""
+
+
+class WorldOptions(LanguageOptions):
+    """What a factory of worlds is given: the domain, and how a language world of it is prompted and sampled.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> WorldOptions(load_spec("terminal"), profile="compact").templates().profile
+    'compact'
+    """
+
+    spec: Annotated[DomainSpec, Expected("the spec of a domain")]
+    """The domain."""
+
+    def __init__(self, spec: DomainSpec, **options: Any) -> None:
+        super().__init__(**{**options, "spec": spec})
+
+    @property
+    def folder(self) -> Path | None:
+        """The user's folder of prompt templates."""
+        return None if self.prompts is None else Path(self.prompts)
+
+    def open_generator(self, handle: str) -> Generator:
+        """Open the generator that a handle names, with the user's options.
+
+        Raises:
+            GeneratorError: The generator cannot be made.
+        """
+        return open_generator(handle, **(self.generator or {}))
+
+    def templates(self, profile: Profile = "full", form: Form | None = None) -> Prompts:
+        """Return the prompt templates that the user asked for, or else those that the world prefers."""
+        return Prompts(
+            self.spec,
+            self.folder,
+            self.profile or profile,
+            self.system_prompt,
+            self.form or form,
+            ledger=bool(self.ledger),
+        )
+
+    def language(
+        self, generator: Generator, profile: Profile = "full", form: Form | None = None, **sampling: Any
+    ) -> LanguageWorld:
+        """Return a language world over a generator, with the profile, form and sampling that the world prefers.
+
+        Raises:
+            SpecError: A sampling field does not exist, or there is no such index of recorded steps.
+        """
+        prompts = self.templates(profile, form)
+        sampled = self.chosen_sampling(**sampling)
+        return LanguageWorld(self.spec, prompts, generator, sampled, self._demonstrations(prompts))
+
+    def _demonstrations(self, prompts: Prompts) -> Demonstrations | None:
+        if self.retrieval is None:
+            return None
+        from agentworld_gym.retrieval.demonstrations import open_demonstrations
+
+        return open_demonstrations(self.retrieval, prompts, self.folder)
+
+    def chosen_sampling(self, **preferred: Any) -> Sampling:
+        """Return the spec's sampling, replaced by what the world prefers and then by what the user asked for.
+
+        Raises:
+            SpecError: A field does not exist, or a value does not fit.
+        """
+        fields = {**self.spec.sampling.model_dump(), **preferred, **(self.sampling or {})}
+        return validated(SamplingSpec, fields, "options.sampling").sampling()
