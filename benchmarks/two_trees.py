@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,8 @@ from trees.speeds import measured, report
 HERE = Path(__file__).resolve().parent
 GIVEN = ("sessions", "recordings", "rows", "traces")
 """What each tree gets of the other one."""
-WORKS = ("describe", "faces", "record", "collect", "samples", "rollouts", "dreams", "models", "replay", "go_on")
-"""The names of all works, as `trees.worker` has them; `samples` and `dreams` need `collect`, the last two all else."""
+WORKS = ("describe", "faces", "record", "collect", "samples", "rollouts", "dreams", "models", "replay", "go_on", "ask")
+"""The names of all works, as `trees.worker` has them; `samples` needs `collect`, and the works behind it need both."""
 SHOWN = 40
 """Differences that are printed."""
 
@@ -48,7 +49,7 @@ def surroundings(tree: Path) -> dict[str, str]:
 def works(
     trees: Sequence[Path], folders: Sequence[Path], phase: str, size: str, scratch: Path, chosen: Sequence[str]
 ) -> None:
-    """Let both trees do a phase of the work, at the same time.
+    """Let both trees do a phase of the work: at the same time, but one after the other where they share a port.
 
     Args:
         trees: the two checkouts.
@@ -61,16 +62,23 @@ def works(
     Raises:
         SystemExit: a process ended early; the end of its output says why.
     """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = {"TWO_TREES_PORT": str(free.getsockname()[1])}
     running = []
     for tree, folder in zip(trees, folders, strict=True):
         folder.mkdir(exist_ok=True)
-        log = (scratch / f"{folder.name}-{phase}.log").open("wb")
+        log = scratch / f"{folder.name}-{phase}.log"
         command = [sys.executable, "-m", "trees.worker", phase, size, *chosen]
-        running.append(subprocess.Popen(command, cwd=folder, env=surroundings(tree), stdout=log, stderr=log))
-    for process, tree, folder in zip(running, trees, folders, strict=True):
+        with log.open("wb") as file:
+            process = subprocess.Popen(command, cwd=folder, env=surroundings(tree) | port, stdout=file, stderr=file)
+        running.append((process, tree, log))
+        if phase == "served":
+            process.wait()
+    for process, tree, log in running:
         if process.wait():
-            log_text = (scratch / f"{folder.name}-{phase}.log").read_text(encoding="utf-8", errors="replace")
-            raise SystemExit(f"{tree}: the worker of {phase!r} ended with {process.returncode}:\n{log_text[-3000:]}")
+            said = log.read_text(encoding="utf-8", errors="replace")
+            raise SystemExit(f"{tree}: the worker of {phase!r} ended with {process.returncode}:\n{said[-3000:]}")
 
 
 def compared(
@@ -93,6 +101,7 @@ def compared(
             if (other / name).is_dir():
                 shutil.copytree(other / name, folder / "given" / name)
     works(trees, folders, "again", size, scratch, chosen)
+    works(trees, folders, "served", size, scratch, chosen)
     compare(*folders, comparison, allowed)
     replayed = (folders[0] / "replays").is_dir() or (folders[1] / "replays").is_dir()
     for path in sorted((folders[0] / "sessions").glob("*.jsonl")) if replayed else ():

@@ -46,9 +46,9 @@ def test_a_tree_equals_itself(tmp_path: Path) -> None:
     comparison = two_trees.compared([ROOT, ROOT], tmp_path, "tiny", chosen=works)
     assert comparison.differences == []
     wanted = {"sessions", "recordings", "replays", "replayed by before", "replayed by after", "rows", "samples"}
-    assert wanted | {"dreams", "traces", "faces", "cli", "thinking", "longer"} <= set(comparison.files)
+    assert wanted | {"dreams", "traces", "faces", "cli", "thinking", "longer", "served"} <= set(comparison.files)
     assert all(comparison.lines[area] > 1 for area in wanted)
-    assert any("wave_s" in line for line in comparison.left_out)
+    assert any("the name of a run" in line for line in comparison.left_out)
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_what_is_declared_or_allowed_may_differ_and_nothing_else(tmp_path: Path)
         def into(folder: Path) -> None:
             (folder / "traces").mkdir(parents=True)
             line = f'{{"run":"{run}","wave_s":{seconds},"observation":"{text}"}}\n'
-            (folder / "traces" / "run.jsonl").write_text(line, encoding="utf-8")
+            (folder / "traces" / "run.agent.jsonl").write_text(line, encoding="utf-8")
 
         return into
 
     before, same, other = tmp_path / "before", tmp_path / "same", tmp_path / "other"
-    write("a", "0.5", "hi")(before)
-    write("b", "1e-07", "hi")(same)
-    write("b", "0.5", "ho")(other)
+    write("20260102T030405-77-a1b2c3", "0.5", "hi")(before)
+    write("20260102T030406-8-00ffee", "1e-07", "hi")(same)
+    write("20260102T030406-8-00ffee", "0.5", "ho")(other)
     (other / "more.txt").write_text("more", encoding="utf-8")
 
     comparison = Comparison()
@@ -93,7 +93,7 @@ def test_what_is_declared_or_allowed_may_differ_and_nothing_else(tmp_path: Path)
     compare(before, other, comparison)
     assert [(found.file, found.place.partition(",")[0]) for found in comparison.differences] == [
         ("more.txt", "file"),
-        ("traces/run.jsonl", "line 1"),
+        ("traces/run.agent.jsonl", "line 1"),
     ]
     comparison = Comparison()
     compare(before, other, comparison, allowed=["more.txt", "traces/*"])

@@ -18,6 +18,10 @@ HELP = re.compile(r"^│ ([a-z]+) ", re.MULTILINE)
 """The name of a command in the help of the group that has it."""
 
 
+BAR = "━━"
+"""What stands in every line of a progress bar, which tells time."""
+
+
 def run(name: str, *arguments: str) -> str:
     """Run `agentworld` with arguments; `cli/NAME.txt` then holds the exit status and what it printed.
 
@@ -33,7 +37,7 @@ def run(name: str, *arguments: str) -> str:
         code = end.code if isinstance(end.code, int) else int(bool(end.code))
     finally:
         sys.argv = before
-    said = err.getvalue() if code else ""
+    said = "".join(line for line in err.getvalue().splitlines(keepends=True) if BAR not in line) if code else ""
     path = Path("cli", f"{name}.txt")
     path.parent.mkdir(parents=True, exist_ok=True)
     text = f"$ agentworld {' '.join(arguments)}\n[exit status {code}]\n{out.getvalue()}{said}"
@@ -133,9 +137,14 @@ def rollouts(size: Size) -> None:
 
 
 def rollout(name: str, *arguments: str) -> None:
-    """Run `agentworld rollout` with its traces in the folder `name`, under names without the time and the process."""
+    """Run `agentworld rollout` with its traces in the folder `name`."""
     run(name, "rollout", *arguments, "--out", name)
-    for path in Path(name).glob("*.jsonl"):
+    rename(Path(name))
+
+
+def rename(traces: Path) -> None:
+    """Give the files of a run's traces names without the time and the process."""
+    for path in traces.glob("*.jsonl"):
         path.rename(path.with_name("run." + path.name.partition(".")[2]))
 
 
@@ -152,10 +161,10 @@ def go_on(size: Size) -> None:
 
 TRAINING = """\
 name: two-trees
-data: {rows: [rows/small.jsonl], max_tokens: 1024, validation: 0}
+data: {rows: [rows/small.jsonl], max_tokens: 2048, validation: 0}
 preparation: {pool: null, context_weight: 0.1, ledger: true, profile: compact, form: change}
 model: {shape: {hidden_size: 64, intermediate_size: 192, num_hidden_layers: 2, head_dim: 16, vocab_size: 700}}
-train: {seed: 0, threads: 1, max_steps: 4, batch_tokens: 1024, short_tokens: 192, tensorboard: false}
+train: {seed: 0, threads: 1, max_steps: 4, batch_tokens: 2048, short_tokens: 600, bfloat16: false, tensorboard: false}
 """
 """A model is trained for four steps on answers that end with a ledger, which `agentworld samples` does not offer."""
 
@@ -166,6 +175,9 @@ def models(size: Size) -> None:
         return
     Path("training.yaml").write_text(TRAINING, encoding="utf-8")
     run("train_cpt", "train", "cpt", "training.yaml", "--out", "training")
+    for timely in ("checkpoints", "metrics.jsonl"):
+        path = Path("training", timely)
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     for domain, extra in (("terminal", ()), ("mcp", ()), ("android", ("--sampling", "max_tokens=200"))):
         common = ("--policy", "expert", "--world", "tiny", "-n", "2", "--split", "test", *extra)
         rollout(f"dreamt/{domain}", domain, *common)
@@ -173,6 +185,8 @@ def models(size: Size) -> None:
     run("fidelity", "eval", "fidelity", "terminal", "--world", "tiny", "--out", "eval/fidelity.json", *common)
     common = ("--policy", "expert", "--world", "tiny", "--tasks", "3", "--out", "eval/transfer.json")
     run("transfer", "eval", "transfer", "terminal", *common)
+    for folder in Path("eval/transfer-traces").iterdir():
+        rename(folder)
     common = ("--model", "tiny", "--domain", "terminal", "--limit", "3", "--out", "eval/bench")
     run("bench", "eval", "bench", "rows/test.jsonl", *common)
 

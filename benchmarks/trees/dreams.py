@@ -21,6 +21,9 @@ LEDGER = "\n<ledger>\n= two-trees\nturn {turn}\n</ledger>"
 VERDICT = '<final_evaluation>{"strengths": "some", "weaknesses": "few", "scores": {"1": 4}}</final_evaluation>'
 """What the model says where nothing is prepared, as it is when a judge is asked."""
 
+KINDS: Mapping[str, Mapping[str, Any]] = {"": {}, "-ledger": {"ledger": True}, "-retrieval": {"retrieval": "index"}}
+"""What each profile and form is played with beside: nothing, a ledger, or the recorded steps of an index."""
+
 JUDGED = {
     "instruction": "Do as you like.",
     "success": [{"rubric": "The agent did something useful."}],
@@ -54,7 +57,7 @@ class Scribe:
 
 
 def play(size: Size) -> None:
-    """Play the first rows of each domain again in language worlds of every profile and form, with a ledger and without.
+    """Play the first rows of each domain again in language worlds of every profile, form and kind.
 
     `dreams/DOMAIN/KIND.jsonl` has a line for each call: what was asked of the model, and what the environment returned.
     """
@@ -65,10 +68,10 @@ def play(size: Size) -> None:
         for profile in ("full", "compact"):
             for form in ("full", "change"):
                 answers = _answers(Path(f"samples/{profile}-{form}-turn.jsonl"))
-                for ledger in (False, True):
-                    kind = f"{profile}-{form}{'-ledger' if ledger else ''}"
-                    with open(f"dreams/{domain}/{kind}.jsonl", "w", encoding="utf-8") as file:
-                        for line in _lines(domain, profile, form, ledger, chosen, answers):
+                for kind, more in KINDS.items():
+                    options = {"world": "two_trees", "profile": profile, "form": form, **more}
+                    with open(f"dreams/{domain}/{profile}-{form}{kind}.jsonl", "w", encoding="utf-8") as file:
+                        for line in _lines(domain, options, chosen, answers):
                             file.write(json.dumps(line) + "\n")
 
 
@@ -82,16 +85,10 @@ def _answers(path: Path) -> dict[str, str]:
 
 
 def _lines(
-    domain: str,
-    profile: str,
-    form: str,
-    ledger: bool,
-    rows: Sequence[Mapping[str, Any]],
-    answers: Mapping[str, str],
+    domain: str, options: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], answers: Mapping[str, str]
 ) -> Iterator[Any]:
     scribe = Scribe()
     register_world("two_trees", lambda options: options.language(scribe))
-    options = {"world": "two_trees", "profile": profile, "form": form, "ledger": ledger}
     try:
         env = gym.make(DOMAINS[domain], **options)
     except AgentWorldError as error:
@@ -105,7 +102,7 @@ def _lines(
         yield {"row": row["id"], "result": env.reset(seed=row["seed"], options=chosen), **_taken(scribe)}
         for turn, action in enumerate([*row["actions"], row["finish"] or "finish"], 1):
             answer = answers.get(f"{row['id']}/{turn}", f"<predicted_observation>\n{action}\n</predicted_observation>")
-            scribe.prepared[:] = [answer + (LEDGER.format(turn=turn) if ledger else "")]
+            scribe.prepared[:] = [answer + (LEDGER.format(turn=turn) if options.get("ledger") else "")]
             result = core.step(action)
             yield {"action": action, "result": result, **_taken(scribe)}
             if result[2] or result[3]:

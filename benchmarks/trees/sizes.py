@@ -46,5 +46,5 @@ class Size:
 SIZES = {
     "tiny": Size(("terminal", "mcp"), 1, (1,), 4, 1, 1, models=False, everything=False, task_seeds=1),
     "quick": Size(tuple(DOMAINS), 3, (2,), 1, 1, 1, models=False, everything=False, task_seeds=1),
-    "full": Size(tuple(DOMAINS), 0, (1, 2, 3), 4, 12, 4, models=True, everything=True, task_seeds=4),
+    "full": Size(tuple(DOMAINS), 0, (1, 2, 3), 2, 8, 3, models=True, everything=True, task_seeds=4),
 }

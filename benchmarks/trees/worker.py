@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import agentworld_gym
-from trees import commands, dreams, faces, sessions
+from trees import commands, dreams, faces, served, sessions
 from trees.sizes import SIZES, Size
 
 PHASES: Mapping[str, Mapping[str, Callable[[Size], None]]] = {
@@ -24,8 +24,9 @@ PHASES: Mapping[str, Mapping[str, Callable[[Size], None]]] = {
         "models": commands.models,
     },
     "again": {"replay": sessions.replay, "go_on": commands.go_on},
+    "served": {"ask": served.ask},
 }
-"""What is done by a tree alone, and what is done with the files of the other tree in `given`."""
+"""What a tree does alone, what it does with the files of the other tree in `given`, and what asks a server."""
 
 
 def main() -> None:
@@ -36,13 +37,16 @@ def main() -> None:
     for name, work in PHASES[phase].items():
         if chosen and name not in chosen:
             continue
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.process_time()
         try:
             work(SIZES[size])
         except Exception as error:  # the rest is still worth comparing
             traceback.print_exc()
             Path(f"failed {name}.txt").write_text(f"{type(error).__name__}: {error}\n", encoding="utf-8")
-        print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
+        print(
+            f"{name}: {time.perf_counter() - began:.1f} s, {time.process_time() - used:.1f} s of the processor",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
