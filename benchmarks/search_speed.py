@@ -15,10 +15,10 @@ from itertools import cycle, islice
 from typing import Any
 
 from agentworld_gym.engines import Controls
+from agentworld_gym.engines.search.fictional_world import build_world
 from agentworld_gym.engines.search.index import index_of
 from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.theme import theme_names
-from agentworld_gym.engines.search.world import build_world
 
 Call = dict[str, Any]
 HIDDEN = {"question": "How many are there?", "answer": "1,740"}

@@ -14,7 +14,8 @@ import sys
 import time
 from collections import Counter
 
-from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbox, open_sandbox
+from agentworld_gym.engines.swe.python.backends import open_sandbox
+from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbox
 from agentworld_gym.tasks.swe.repository import ROOT, draw_repository, templates
 
 ARGUMENTS = (["-q"], ["-v"], [], ["-q", "-x"], ["-q", "--tb=short"])

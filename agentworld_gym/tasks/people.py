@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.domain.task import Split
-from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.tables.word_lists import common_words
 
 _SHARES: dict[Split, tuple[int, ...]] = {"train": (0, 1, 2, 3), "validation": (4,), "test": (5,)}
 """Which of six people each split knows."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
+from agentworld_gym.engines.search.fictional_world import build_world
 from agentworld_gym.engines.search.machine import SearchMachine
-from agentworld_gym.engines.search.world import build_world
 
 SPEC = load_spec("search")
 WORLD = build_world("harbours", 12)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task, load_task, split_of, split_seed
-from agentworld_gym.engines.search.guard import Guard
+from agentworld_gym.engines.search.answer_leaks import Guard
+from agentworld_gym.engines.search.fictional_world import build_world
 from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.engines.search.theme import load_theme, theme_names
-from agentworld_gym.engines.search.world import build_world
 from agentworld_gym.errors import SpecError
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.solving import play

@@ -14,7 +14,7 @@ from agentworld_gym.contracts import ActionKind
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.swe import SweEngine
-from agentworld_gym.engines.swe.python.sandbox import open_sandbox
+from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.ways import menu_policy
 from agentworld_gym.tasks import families, generate

@@ -20,7 +20,7 @@ from agentworld_gym.engines.android.app import App, Scene
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.apps.notification_shade import TILES
 from agentworld_gym.engines.android.phone import LAUNCHER, Phone
-from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.errors import SpecError
 
 STATE = "task state"

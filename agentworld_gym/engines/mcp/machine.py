@@ -14,13 +14,13 @@ from typing import Any
 from agentworld_gym.actions.toolset import Problem
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
-from agentworld_gym.engines.mcp import perturb
-from agentworld_gym.engines.mcp.answers import Refused, printed, refusal
+from agentworld_gym.engines.mcp import perturbations
 from agentworld_gym.engines.mcp.provenance import Shown
+from agentworld_gym.engines.mcp.results import Refused, printed, refusal
 from agentworld_gym.engines.mcp.service import STATE, Service, generated, load_service
-from agentworld_gym.engines.mcp.tools import Context, Tool
+from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.tables.database import Database, Tokens, fields_of
-from agentworld_gym.engines.tables.recipes import Size
+from agentworld_gym.engines.tables.row_file import Size
 
 NONE = Controls()
 MAX_ARGUMENT_CHARS = 32_000
@@ -207,22 +207,24 @@ class ToolMachine:
         """
         controls, context = self._controls, self._context
         if not controls:
-            return printed(perturb.paged(controls, tool, self._called(database, tool, arguments, context), arguments))
-        if f"{tool.name} {key}" != self._failed and (error := perturb.transient_error(controls, self._calls, tool)):
+            data = self._called(database, tool, arguments, context)
+            return printed(perturbations.paged(controls, tool, data, arguments))
+        error = perturbations.transient_error(controls, self._calls, tool)
+        if error and f"{tool.name} {key}" != self._failed:
             self._failed = f"{tool.name} {key}"
             raise error
         self._failed = ""
-        if error := perturb.forbidden(controls, tool, arguments):
+        if error := perturbations.forbidden(controls, tool, arguments):
             raise error
-        if perturb.is_slow(controls, self._calls, tool):
+        if perturbations.is_slow(controls, self._calls, tool):
             return printed(self._accepted(database, tool, deepcopy(arguments)))
-        if self._before is not None and perturb.is_stale(controls, self._calls, tool):
+        if self._before is not None and perturbations.is_stale(controls, self._calls, tool):
             data = self._remembered(self._before, tool, arguments)
         else:
             if tool.batch:
-                context = replace(context, failing=perturb.failing(controls, self._calls, tool, arguments))
+                context = replace(context, failing=perturbations.failing(controls, self._calls, tool, arguments))
             data = self._called(database, tool, arguments, context)
-        return printed(perturb.paged(controls, tool, perturb.blanked(controls, tool, data), arguments))
+        return printed(perturbations.paged(controls, tool, perturbations.blanked(controls, tool, data), arguments))
 
     def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context) -> Any:
         """Run a tool; what it writes stays only if it comes to its end."""
@@ -239,7 +241,7 @@ class ToolMachine:
         _run(database, tool, arguments, self._context, end="ROLLBACK")
         self._tokens.count = count
         self._accepted_jobs += 1
-        self._jobs = (*self._jobs, _Job(self._calls + perturb.DELAY, tool, arguments))
+        self._jobs = (*self._jobs, _Job(self._calls + perturbations.DELAY, tool, arguments))
         message = "Accepted; the change takes effect shortly"
         return {"status": "pending", "job_id": f"job-{self._accepted_jobs:04}", "message": message}
 

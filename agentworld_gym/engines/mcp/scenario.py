@@ -11,9 +11,9 @@ from pydantic import Field, field_validator
 
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.engines.mcp.toolfile import ToolFile, ToolSpec
-from agentworld_gym.engines.tables.recipes import RowFile, Words
-from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.mcp.tool_spec import ToolFile, ToolSpec
+from agentworld_gym.engines.tables.row_file import RowFile, Words
+from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.errors import SpecError
 
 

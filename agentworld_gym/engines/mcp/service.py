@@ -9,14 +9,14 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from agentworld_gym.actions.toolset import Toolset
-from agentworld_gym.engines.mcp.prove import prove
 from agentworld_gym.engines.mcp.scenario import Scenario, load_scenario
-from agentworld_gym.engines.mcp.sqltools import sql_tool
-from agentworld_gym.engines.mcp.tools import Tool
+from agentworld_gym.engines.mcp.sql_tools import sql_tool
+from agentworld_gym.engines.mcp.tool import Tool
+from agentworld_gym.engines.mcp.tool_validation import prove
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
-from agentworld_gym.engines.tables.given import with_rows
-from agentworld_gym.engines.tables.recipes import Size
-from agentworld_gym.engines.tables.rows import fill
+from agentworld_gym.engines.tables.insert import with_rows
+from agentworld_gym.engines.tables.row_file import Size
+from agentworld_gym.engines.tables.seeded_rows import fill
 from agentworld_gym.errors import SpecError
 
 STATE = "task state"

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from agentworld_gym.engines.search.address import Address, address_of
+from agentworld_gym.engines.search.fictional_world import build_world
 from agentworld_gym.engines.search.pages import Page
-from agentworld_gym.engines.search.world import build_world
 
 COMMON = frozenset(
     re.findall(

@@ -9,7 +9,7 @@ from typing import Any
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.search.index import index_of
 from agentworld_gym.engines.search.memory import EMPTY, operate
-from agentworld_gym.engines.search.reader import Reader
+from agentworld_gym.engines.search.page_reader import Reader
 from agentworld_gym.engines.search.results import Results
 from agentworld_gym.engines.search.state import Hidden, SearchState
 

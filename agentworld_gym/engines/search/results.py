@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from agentworld_gym.engines import Controls, Span
 from agentworld_gym.engines.search.address import Address, address_of
-from agentworld_gym.engines.search.altered import Forger, corrected
-from agentworld_gym.engines.search.guard import Guard
+from agentworld_gym.engines.search.answer_leaks import Guard
 from agentworld_gym.engines.search.index import Index, Query
+from agentworld_gym.engines.search.misinformation import Forger, corrected
+from agentworld_gym.engines.search.page_reader import Web
 from agentworld_gym.engines.search.pages import Page
-from agentworld_gym.engines.search.reader import Web
 from agentworld_gym.engines.search.snippets import snippet, wanted_of
 from agentworld_gym.engines.search.state import Hidden
 

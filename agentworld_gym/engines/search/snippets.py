@@ -6,7 +6,7 @@ import re
 import sys
 from functools import lru_cache
 
-from agentworld_gym.engines.search.guard import Guard
+from agentworld_gym.engines.search.answer_leaks import Guard
 from agentworld_gym.engines.search.index import COMMON, Query, words_of
 
 LONGEST = 200

@@ -9,7 +9,7 @@ from bashkit import Bash
 
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.files import File, Files
-from agentworld_gym.engines.swe.history import History
+from agentworld_gym.engines.swe.git.history import History
 from agentworld_gym.engines.swe.state import SYSTEM
 
 MAX_FILE = 4_000_000

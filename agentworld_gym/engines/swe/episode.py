@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agentworld_gym.engines.controls import Controls
 from agentworld_gym.engines.swe.files import File, Files, relative
-from agentworld_gym.engines.swe.history import LAST_COMMIT, History
+from agentworld_gym.engines.swe.git.history import LAST_COMMIT, History
 from agentworld_gym.engines.swe.python.sandbox import PythonSandbox
 from agentworld_gym.engines.swe.state import RepositoryState
 

@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
-from agentworld_gym.engines.swe import disturbances
+from agentworld_gym.engines.swe import perturbations
 from agentworld_gym.engines.swe.episode import Episode
-from agentworld_gym.engines.swe.python.sandbox import PythonSandbox, open_sandbox
+from agentworld_gym.engines.swe.python.backends import open_sandbox
+from agentworld_gym.engines.swe.python.sandbox import PythonSandbox
 from agentworld_gym.engines.swe.state import RepositoryState
 from agentworld_gym.engines.swe.tools import TOOLS, ToolError, use
 from agentworld_gym.errors import SpecError
@@ -94,7 +95,7 @@ class SweMachine:
         except UnicodeEncodeError as error:
             raise SpecError("task state", "files", str(error), "valid Unicode") from error
         if controls:
-            disturbances.lay_out(episode)
+            perturbations.lay_out(episode)
         return cls(episode)
 
     @property
@@ -139,7 +140,7 @@ class SweMachine:
         if name not in TOOLS:
             return f'Tool "{name[:100]}" not found in registry.'
         text = use(TOOLS[name], episode, arguments)
-        return disturbances.cut(episode, text, name, *sorted(map(str, arguments.items())))
+        return perturbations.cut(episode, text, name, *sorted(map(str, arguments.items())))
 
     def state(self) -> dict[str, Scalar]:
         """Every file by its path, the to-do list, version control and the processes in the background."""
@@ -169,7 +170,7 @@ class SweMachine:
         Raises:
             EngineError: a file is none of the start, or its tests cannot be judged so.
         """
-        from agentworld_gym.engines.swe.verdict import passes
+        from agentworld_gym.engines.swe.grading import passes
 
         return passes(self._open(), tests)
 

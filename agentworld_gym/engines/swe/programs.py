@@ -9,10 +9,12 @@ from typing import Any
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.swe import disturbances, git
+from agentworld_gym.engines.swe import perturbations
 from agentworld_gym.engines.swe.disk import has_git, read
 from agentworld_gym.engines.swe.episode import Episode
-from agentworld_gym.engines.swe.packages import pip
+from agentworld_gym.engines.swe.git.call import GitCall
+from agentworld_gym.engines.swe.git.program import run_git
+from agentworld_gym.engines.swe.pip import pip
 from agentworld_gym.engines.terminal.builtins.times import sleep
 from agentworld_gym.engines.terminal.context import Context
 
@@ -52,7 +54,7 @@ class Run:
     @property
     def limit(self) -> int:
         """Milliseconds until the command is stopped."""
-        return self.timeout or disturbances.DEFAULT_TIMEOUT
+        return self.timeout or perturbations.DEFAULT_TIMEOUT
 
     def hang(self, out: str = "", errors: str = "") -> BuiltinResult:
         """The command goes on until its time is over."""
@@ -79,14 +81,14 @@ def _git(run: Run, call: BuiltinContext) -> BuiltinResult:
     start = episode.root + "/"
     work = {path[len(start) :]: text for path, (text, _) in found.items() if path.startswith(start)}
     if episode.history is None or not has_git(episode, call.fs):
-        answer = git.run(git.GitCall(_nothing(), {}, episode.root, call.cwd, episode.now), call.argv, repository=False)
+        answer = run_git(GitCall(_nothing(), {}, episode.root, call.cwd, episode.now), call.argv, repository=False)
     else:
         before = dict(work)
-        command = git.GitCall(
+        command = GitCall(
             episode.history, work, episode.root, call.cwd, episode.now, call.stdin or "",
-            lambda: disturbances.reachable(episode),
+            lambda: perturbations.reachable(episode),
         )  # fmt: skip
-        answer = git.run(command, call.argv)
+        answer = run_git(command, call.argv)
         _apply(call.fs, start, before, work)
         run.free.update(start + name for name in before.keys() | work.keys() if before.get(name) != work.get(name))
     errors = "".join(answer.errors)
@@ -155,7 +157,7 @@ def _pytest(run: Run, call: BuiltinContext) -> str | BuiltinResult:
 def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, shown: str = "") -> BuiltinResult:
     episode = run.episode
     on_disk = {path: text for path, (text, _) in read(call.fs)[0].items()}
-    texts = disturbances.executed(episode, on_disk, argv)
+    texts = perturbations.executed(episode, on_disk, argv)
     readable = {path: text for path, text in texts.items() if is_text(text)}
     env = {name: value for name, value in call.env.items() if _ENV_NAME.fullmatch(name)}
     result = episode.sandbox.run(readable, argv, cwd=call.cwd, stdin=stdin, env=env, timeout_s=_seconds(run))
@@ -173,7 +175,7 @@ def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, shown
     errors = result.stderr.replace('File "<string>"', f'File "{shown}"') if shown else result.stderr
     if result.timed_out:
         return run.hang(result.stdout, errors)
-    if disturbances.is_test_run(argv) and disturbances.is_stopped(episode, on_disk, run.timeout):
+    if perturbations.is_test_run(argv) and perturbations.is_stopped(episode, on_disk, run.timeout):
         lines = result.stdout.splitlines(keepends=True)
         return run.hang("".join(lines[: min(2, len(lines) // 2)]))
     return BuiltinResult(result.stdout, errors, result.exit_code)

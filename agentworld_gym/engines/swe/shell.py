@@ -10,7 +10,7 @@ from typing import Any
 
 from bashkit import Bash, BashError, ExecutionProfile
 
-from agentworld_gym.engines.swe import disk, disturbances
+from agentworld_gym.engines.swe import disk, perturbations
 from agentworld_gym.engines.swe.envelope import Envelope, bounded
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
@@ -20,10 +20,10 @@ from agentworld_gym.engines.swe.tools import ToolError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
-from agentworld_gym.engines.terminal.hostfiles import names_host, stood_in
-from agentworld_gym.engines.terminal.script import clock_variables, prepared
+from agentworld_gym.engines.terminal.host_files import names_host, stood_in
+from agentworld_gym.engines.terminal.parser import Incomplete, Simple, TooDeep, Unexpected, parse
+from agentworld_gym.engines.terminal.script_rewriting import clock_variables, prepared
 from agentworld_gym.engines.terminal.shell import need_shell_files
-from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, parse
 from agentworld_gym.process.interrupts import deferred_interrupt
 
 MAX_COMMANDS = 5_000
@@ -106,7 +106,7 @@ def _run(
         if run.stopped:
             episode.processes = {**episode.processes, pids[-1]: command}
         return Envelope(command, place, exit_code=0, pids=pids)
-    text = disturbances.cut(episode, text, "output", command, place)
+    text = perturbations.cut(episode, text, "output", command, place)
     if run.stopped:
         return Envelope(command, place, text, f"Command timed out after {run.limit} ms.", signal=TERMINATED, pids=pids)
     return Envelope(command, place, text, exit_code=code, pids=pids)

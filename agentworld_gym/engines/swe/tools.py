@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentworld_gym.engines.swe import disturbances
-from agentworld_gym.engines.swe.diff import lines
+from agentworld_gym.engines.swe import perturbations
 from agentworld_gym.engines.swe.envelope import bounded
 from agentworld_gym.engines.swe.episode import Episode, Todo
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
-from agentworld_gym.engines.swe.search import BadPattern, Pattern, glob_matches, ignored
+from agentworld_gym.engines.swe.git.diff import lines
+from agentworld_gym.engines.swe.patterns import BadPattern, Pattern, glob_matches, ignored
 from agentworld_gym.engines.swe.state import SYSTEM
 from agentworld_gym.text.numbered_lines import LONGEST_LINE, numbered
 
@@ -182,7 +182,7 @@ def glob(episode: Episode, arguments: Arguments) -> str:
     if not found:
         return f'No files found matching pattern "{pattern}" within {path}'
     found.sort(key=lambda name: (-episode.files[name].mtime, name))
-    kept = found[: min(disturbances.kept_matches(episode, len(found), False, "glob", pattern, path), MAX_MATCHES)]
+    kept = found[: min(perturbations.kept_matches(episode, len(found), False, "glob", pattern, path), MAX_MATCHES)]
     head = f'Found {len(found)} file(s) matching "{pattern}" within {path}, sorted by modification time (newest first):'
     return "\n".join([head, *kept, *_left_out(len(found) - len(kept), "files")])
 
@@ -210,7 +210,7 @@ def grep_search(episode: Episode, arguments: Arguments) -> str:
     shown = relative(path, episode.root)
     if not found:
         return f'No matches found for pattern "{text}" in path "{shown}".'
-    kept = disturbances.kept_matches(episode, len(found), limit is not None, "grep", text, path, names)
+    kept = perturbations.kept_matches(episode, len(found), limit is not None, "grep", text, path, names)
     rows = found[: min(kept, limit or MAX_MATCHES, MAX_MATCHES)]
     noun = "match" if len(found) == 1 else "matches"
     out = [f'Found {len(found)} {noun} for pattern "{text}" in path "{shown}":']

@@ -1,7 +1,7 @@
 """The grounded terminal: a deterministic bash without processes, hosts or networks."""
 
 from agentworld_gym.engines import EngineError
-from agentworld_gym.engines.terminal.disturbed import TerminalEngine
+from agentworld_gym.engines.terminal.engine import TerminalEngine
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.state import TerminalState
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from agentworld_gym.engines.terminal.syntax import Incomplete, Simple, TooDeep, Unexpected, Waiting, parse
+from agentworld_gym.engines.terminal.parser import Incomplete, Simple, TooDeep, Unexpected, Waiting, parse
 
 _NAMED = {
     "C-a": "\x01",

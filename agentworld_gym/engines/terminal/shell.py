@@ -17,10 +17,10 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
-from agentworld_gym.engines.terminal.hostfiles import names_host, stood_in
+from agentworld_gym.engines.terminal.host_files import names_host, stood_in
 from agentworld_gym.engines.terminal.keyboard import Entered
 from agentworld_gym.engines.terminal.messages import told
-from agentworld_gym.engines.terminal.script import clock_variables, prepared
+from agentworld_gym.engines.terminal.script_rewriting import clock_variables, prepared
 from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import deferred_interrupt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
-from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.tasks.android.scene import BACK, AndroidScene, app, enter_text, family, line, tap
 from agentworld_gym.tasks.android.writing import background
 from agentworld_gym.tasks.draft import Draft

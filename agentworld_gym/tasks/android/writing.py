@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.tasks.android.scene import BACK, AndroidScene, app, enter_text, family, hold, line, tap
 from agentworld_gym.tasks.android.words import words
 from agentworld_gym.tasks.draft import Draft

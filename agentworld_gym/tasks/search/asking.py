@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from agentworld_gym.domain.task import Check, Split
-from agentworld_gym.engines.search.world import Page
+from agentworld_gym.engines.search.fictional_world import Page
 from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.search.questions import Asked, ask, exactly
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.search.guard import Guard
+from agentworld_gym.engines.search.answer_leaks import Guard
 from agentworld_gym.engines.search.index import COMMON, words_of
-from agentworld_gym.engines.search.reader import TRUNCATED
+from agentworld_gym.engines.search.page_reader import TRUNCATED
 from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.tasks.solvers import ControlCase, Solver
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.tasks.draft import Draft
 from agentworld_gym.tasks.web.scene import (
     ACCEPT,

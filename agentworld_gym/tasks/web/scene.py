@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agentworld_gym.domain.task import Check, Expect, Split
-from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.tasks.draft import Draft

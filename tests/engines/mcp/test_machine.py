@@ -20,10 +20,10 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, EngineError
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.mcp import Context, Tool, ToolMachine, generated, load_service, scenario_names
-from agentworld_gym.engines.mcp.answers import Refused
-from agentworld_gym.engines.mcp.toolfile import ToolFile
+from agentworld_gym.engines.mcp.results import Refused
+from agentworld_gym.engines.mcp.tool_spec import ToolFile
 from agentworld_gym.engines.tables.database import opened, tables_of
-from agentworld_gym.engines.tables.recipes import SMALL_ROWS
+from agentworld_gym.engines.tables.row_file import SMALL_ROWS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.prompt import Prompts
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.search.machine import SearchMachine
-from agentworld_gym.engines.search.reader import LONGEST
+from agentworld_gym.engines.search.page_reader import LONGEST
 
 TOOLS = ("web_search", "web_extractor", "dict_memory")
 URLS = ("https://harbours.reaches-office.example/ports/bramormole", "https://reachpedia.example/wiki/bramormole")

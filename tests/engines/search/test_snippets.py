@@ -12,7 +12,7 @@ from search_web import SPEC, WORLD, hits, lake, opened, search, started
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.checks import passed
-from agentworld_gym.engines.search.guard import Guard
+from agentworld_gym.engines.search.answer_leaks import Guard
 from agentworld_gym.engines.search.index import Query
 from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.engines.search.pages import Page

@@ -7,6 +7,7 @@ from posixpath import basename, join
 
 import pytest
 
+from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.python.bubblewrap import (
     MAX_FILES_BYTES,
     PREFIX,
@@ -16,7 +17,6 @@ from agentworld_gym.engines.swe.python.bubblewrap import (
     _knows,
     usable,
 )
-from agentworld_gym.engines.swe.python.sandbox import open_sandbox
 
 pytestmark = pytest.mark.skipif(not usable(), reason="bubblewrap cannot run here")
 

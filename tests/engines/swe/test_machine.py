@@ -17,7 +17,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, EngineError
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.swe import SweEngine, SweMachine
-from agentworld_gym.engines.swe.search import BadPattern, Pattern, glob_matches
+from agentworld_gym.engines.swe.patterns import BadPattern, Pattern, glob_matches
 from agentworld_gym.errors import SpecError
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.solvers import ControlCase, Solver, control_cases

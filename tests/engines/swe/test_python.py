@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.swe import python
+from agentworld_gym.engines.swe.python.backends import SANDBOXES, open_sandbox
 from agentworld_gym.engines.swe.python.bubblewrap import usable
-from agentworld_gym.engines.swe.python.plan import keyword_matches
-from agentworld_gym.engines.swe.python.runner import options_of
-from agentworld_gym.engines.swe.python.sandbox import SANDBOXES, PythonResult, open_sandbox
+from agentworld_gym.engines.swe.python.sandbox import PythonResult
 from agentworld_gym.engines.swe.python.source import Edit, changed, parse
+from agentworld_gym.engines.swe.python.testing.collection import keyword_matches
+from agentworld_gym.engines.swe.python.testing.runner import options_of
 
 ROOT = "/repo"
 MODULES = [f"{python.__name__}.{module.name}" for module in pkgutil.iter_modules(python.__path__)]

@@ -15,11 +15,12 @@ import ctrl_c
 import pytest
 
 from agentworld_gym.engines.swe import SweEngine, SweMachine
-from agentworld_gym.engines.swe.diff import Change, patch
 from agentworld_gym.engines.swe.envelope import bounded
 from agentworld_gym.engines.swe.episode import BEGIN
-from agentworld_gym.engines.swe.git import GitCall, run
-from agentworld_gym.engines.swe.history import History
+from agentworld_gym.engines.swe.git.call import GitCall
+from agentworld_gym.engines.swe.git.diff import Change, patch
+from agentworld_gym.engines.swe.git.history import History
+from agentworld_gym.engines.swe.git.program import run_git
 from agentworld_gym.engines.swe.state import GitState
 
 CALC = '''"""Arithmetic."""
@@ -341,6 +342,14 @@ SESSIONS = {
         "checkout HEAD~1|status|checkout main|merge topic|branch -d topic|revert --no-edit HEAD|log --oneline|"
         "show --stat|checkout README.md"
     ),
+    "paths of a commit": (
+        "checkout HEAD~1 -- a/calc.py|status -s|diff --cached --stat|checkout -q HEAD -- a/calc.py|status -s|"
+        "checkout HEAD~1 a/calc.py|status -s|checkout -q HEAD a/calc.py|status -s|checkout HEAD~1 -- nope"
+    ),
+    "a branch elsewhere": (
+        "branch old HEAD~1|status -s|branch|rev-parse old|checkout -b held HEAD~1|branch|reset --hard|"
+        "checkout -b older HEAD~1|status -s|log --oneline|switch main|branch old|switch -c old HEAD~1|branch"
+    ),
     "wrong": (
         "show HEAD~5|diff nofile|add nope|add|checkout -- nope|commit -m x|restore nope|switch nope|"
         "checkout nope|log nope|show nope|log --bogus|stash pop|stash drop|blame nope|commit|restore|"
@@ -369,7 +378,7 @@ def test_git_answers_like_the_real_one(name: str, tmp_path: Path) -> None:
         work = {path: text for path, text in {**work, **changed}.items() if text is not None}
     for number, line in enumerate(SESSIONS[name].split("|")):
         argv, now = line.split(), BEGIN + 10 * number
-        call = run(GitCall(history, work, "/repo", "/repo", now), argv)
+        call = run_git(GitCall(history, work, "/repo", "/repo", now), argv)
         assert ("".join(call.out), "".join(call.errors), call.status) == real.run(argv, now), line
         assert work == real.files(), line
 

@@ -12,10 +12,11 @@ import pytest
 
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.python.bubblewrap import usable
-from agentworld_gym.engines.swe.python.judging import TALE as TOLD_AT
-from agentworld_gym.engines.swe.python.judging import judge
-from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbox, open_sandbox
+from agentworld_gym.engines.swe.python.grading.grader import TALE as TOLD_AT
+from agentworld_gym.engines.swe.python.grading.grader import judge
+from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbox
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.tasks import generate

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from agentworld_gym.engines import Controls, Machine
-from agentworld_gym.engines.terminal.disturbed import TerminalEngine
+from agentworld_gym.engines.terminal.engine import TerminalEngine
 
 FILES = {"/home/dev/a": "1\n2\n3\n4\n5\n", "/home/dev/b": "x\n", "/home/dev/d/e": "y\n"}
 FAULT = "Resource temporarily unavailable"

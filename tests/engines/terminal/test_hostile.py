@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.engines.terminal import EngineError, TerminalMachine
+from agentworld_gym.engines.terminal.parser import Incomplete, TooDeep, Unexpected, parse
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, ROWS
-from agentworld_gym.engines.terminal.syntax import Incomplete, TooDeep, Unexpected, parse
 
 HOSTILE = [
     ":(){ :|:& };:\n",

@@ -9,15 +9,15 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from posixpath import basename, join, normpath
 from typing import Any
 
-from agentworld_gym.engines.swe.python.plan import Outcome, Plan
-from agentworld_gym.engines.swe.python.runner import is_test_run, run_tests
+from agentworld_gym.engines.swe.python.inside_sandbox import source_of
 from agentworld_gym.engines.swe.python.sandbox import PythonResult, clean
 from agentworld_gym.engines.swe.python.source import changed
-from agentworld_gym.engines.swe.python.trouble import Frame, Trouble, decoded
+from agentworld_gym.engines.swe.python.testing.collection import Outcome, Plan
+from agentworld_gym.engines.swe.python.testing.runner import is_test_run, run_tests
+from agentworld_gym.engines.swe.python.tracebacks import Frame, Trouble, decoded
 
 MAX_OUTPUT = 1_000_000
 MAX_MEMORY = 512 << 20
@@ -62,7 +62,7 @@ class Bubblewrap:
         files, argv = {path: clean(text) for path, text in files.items()}, [clean(word) for word in argv]
         if is_test_run(argv):
             return run_tests(self, files, argv[2:], cwd=cwd, env=env, timeout_s=timeout_s)
-        extra = {f"{INSIDE}/pytest.py": _text("pytest")}
+        extra = {f"{INSIDE}/pytest.py": source_of("pytest")}
         return _run(files, argv, cwd, env, timeout_s, stdin=stdin, extra=extra)[0]
 
     def outcomes(
@@ -101,7 +101,8 @@ class Bubblewrap:
             "chosen": chosen,
             "max_failures": plan.max_failures,
         }
-        extra = {f"{INSIDE}/{name}.py": _text(name) for name in ("pytest", "harness", "running")}
+        extra = {f"{INSIDE}/{name}.py": source_of(name) for name in ("pytest", "harness")}
+        extra[f"{INSIDE}/running.py"] = source_of("run_plan")
         extra[f"{INSIDE}/job.json"] = json.dumps(job)
         argv = [f"{INSIDE}/running.py", f"{INSIDE}/job.json", "/tmp/told.json"]
         result, fetched = _run(files, argv, cwd, env, timeout_s, extra=extra, fetch="/tmp/told.json")
@@ -141,7 +142,7 @@ def _run(
     tops = sorted(sorted(tops, key=lambda top: top not in first)[:MAX_FOLDERS])
     job: dict[str, Any] = {
         "files": {path: text for path, text in kept.items() if "/" + path.split("/")[1] in tops},
-        "extra": {f"{INSIDE}/sitecustomize.py": _text("sitecustomize"), **(extra or {})},
+        "extra": {f"{INSIDE}/sitecustomize.py": source_of("sitecustomize"), **(extra or {})},
         "fetch": fetch,
         "tops": tops,
         "cwd": cwd,
@@ -156,7 +157,7 @@ def _run(
     }
     job["folders"] = sorted({*tops, "/tmp", "/home/user", INSIDE})
     command = [*_command(), *_folders(job["folders"], {**job["files"], **job["extra"]}), "--remount-ro", "/", "--"]
-    command += [job["python"], "-I", "-S", "-c", _text("box")]
+    command += [job["python"], "-I", "-S", "-c", source_of("launcher")]
     try:
         done = subprocess.run(
             command, input=json.dumps(job).encode(), capture_output=True, timeout=timeout_s + 10, check=False, env={}
@@ -268,9 +269,3 @@ def _trouble(entry: Mapping[str, Any]) -> Trouble:
     if entry["report"]:
         return Trouble(entry["kind"], "", tuple(frames), entry["report"])
     return decoded(entry["kind"], entry["message"], frames)
-
-
-@cache
-def _text(name: str) -> str:
-    """Text of ours that runs inside."""
-    return (resources.files(__package__) / f"inside_{name}.py").read_text(encoding="utf-8")

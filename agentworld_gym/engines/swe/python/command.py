@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import dirname, join, normpath
 
-from agentworld_gym.engines.swe.python.linker import Linker
+from agentworld_gym.engines.swe.python.module_linker import Linker
 from agentworld_gym.engines.swe.python.source import Source, parse
 
 VERSION = "Python 3.11.9"

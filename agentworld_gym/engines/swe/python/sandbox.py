@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Protocol
-
-from agentworld_gym.engines import EngineError
-
-SANDBOXES = ("bubblewrap", "monty")
-"""Real CPython behind Linux namespaces, and a subset of Python in an interpreter without a host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,36 +63,3 @@ class PythonSandbox(Protocol):
 def clean(text: str) -> str:
     """A text that any program can read: without halves of characters."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
-
-
-def open_sandbox(name: str = "auto") -> PythonSandbox:
-    """The sandbox of that name, one for this process: `bubblewrap`, `monty`, or `auto` for the first that works here.
-
-    >>> open_sandbox("monty").run({"/w/a.py": "print(6 * 7)"}, ["a.py"], cwd="/w").stdout
-    '42\\n'
-
-    Raises:
-        EngineError: no sandbox has this name, or it cannot run on this machine.
-    """
-    return _opened(name)
-
-
-@cache
-def _opened(name: str) -> PythonSandbox:
-    if name == "auto":
-        from agentworld_gym.engines.swe.python.bubblewrap import usable
-
-        return _opened("bubblewrap" if usable() else "monty")
-    if name == "bubblewrap":
-        from agentworld_gym.engines.swe.python.bubblewrap import Bubblewrap, usable
-
-        if not usable():
-            raise EngineError("bubblewrap cannot run Python here (is bwrap installed?); monty can, everywhere")
-        return Bubblewrap()
-    if name == "monty":
-        from agentworld_gym.engines.swe.python.monty import MontySandbox
-
-        sandbox = MontySandbox()
-        atexit.register(sandbox.close)
-        return sandbox
-    raise EngineError(f"no sandbox {name!r}; there are {', '.join(SANDBOXES)} and auto")

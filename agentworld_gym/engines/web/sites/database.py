@@ -10,7 +10,7 @@ from typing import Any
 
 from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.tables.database import Database, Tokens, fields_of
-from agentworld_gym.engines.tables.given import Keys
+from agentworld_gym.engines.tables.insert import Keys
 
 Row = dict[str, Any]
 

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.engines.tables.database import opened, quoted
-from agentworld_gym.engines.tables.given import with_rows
-from agentworld_gym.engines.tables.recipes import Size
+from agentworld_gym.engines.tables.insert import with_rows
+from agentworld_gym.engines.tables.row_file import Size
 from agentworld_gym.engines.web.sites.database import Image
 from agentworld_gym.engines.web.sites.site import Site, load_site, site_names
 from agentworld_gym.errors import SpecError

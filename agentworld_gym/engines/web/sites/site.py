@@ -17,10 +17,10 @@ from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import read_yaml, validated
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
-from agentworld_gym.engines.tables.given import Keys
-from agentworld_gym.engines.tables.recipes import RowFile, Size, Words
-from agentworld_gym.engines.tables.rows import fill
-from agentworld_gym.engines.tables.words import common_words
+from agentworld_gym.engines.tables.insert import Keys
+from agentworld_gym.engines.tables.row_file import RowFile, Size, Words
+from agentworld_gym.engines.tables.seeded_rows import fill
+from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.engines.web.sites.pagination import Listing
 from agentworld_gym.engines.web.sites.site_schema import FieldSpec, Route, SiteFile
 from agentworld_gym.engines.web.sites.template_filters import FILTERS

@@ -1,0 +1,108 @@
+"""How the controls of this domain act on a call and on what it returns."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agentworld_gym.engines import Controls
+from agentworld_gym.engines.mcp.results import Refused
+from agentworld_gym.engines.mcp.tool import Tool
+
+PAGE_ROWS = 5
+"""How many rows a page has."""
+
+DELAY = 2
+"""How many calls later the effect of an accepted call is visible."""
+
+
+def transient_error(controls: Controls, call: int, tool: Tool) -> Refused | None:
+    """The error of a service that is down for a moment."""
+    if not controls.strikes("intermittent-errors", call, tool.name):
+        return None
+    return Refused(503, "Service Unavailable: upstream timeout, please retry")
+
+
+def forbidden(controls: Controls, tool: Tool, arguments: Mapping[str, Any]) -> Refused | None:
+    """The error of a tool that wants a reason for what it does."""
+    if not tool.writes or not controls.strikes("permission-denied", tool.name):
+        return None
+    reason = arguments.get("justification")
+    if isinstance(reason, str) and reason.strip():
+        return None
+    return Refused(403, f"Forbidden: {tool.name} changes records of other users; repeat the call with a justification")
+
+
+def is_slow(controls: Controls, call: int, tool: Tool) -> bool:
+    """Whether a call is accepted and done later."""
+    return tool.writes and controls.strikes("slow-service", call, tool.name)
+
+
+def is_stale(controls: Controls, call: int, tool: Tool) -> bool:
+    """Whether a list shows what was there before the last write."""
+    return tool.rows is not None and not tool.writes and controls.strikes("stale-data", call, tool.name)
+
+
+def failing(controls: Controls, call: int, tool: Tool, arguments: Mapping[str, Any]) -> frozenset[int]:
+    """Which items of a batch fail: some, never all, and none of a single one."""
+    items = arguments.get(tool.batch) if tool.batch else None
+    if not isinstance(items, list) or len(items) < 2 or not controls.strikes("partial-failure", call, tool.name):
+        return frozenset()
+    draws = {index: controls.draw("partial-failure", call, tool.name, index) for index in range(len(items))}
+    chosen = {index for index, draw in draws.items() if draw < 0.5} or {max(draws)}
+    return frozenset(chosen - {min(chosen)} if len(chosen) == len(items) else chosen)
+
+
+def blanked(controls: Controls, tool: Tool, data: Any) -> Any:
+    """A list without some of the values that another tool also knows."""
+    if not tool.optional or tool.rows is None or not controls.strength("incomplete-results"):
+        return data
+    rows = data[tool.rows]
+    for row in rows:
+        name = next(iter(row.values()), None)
+        for column in tool.optional:
+            if controls.strikes("incomplete-results", tool.name, name, column):
+                row[column] = None
+    return data
+
+
+def paged(controls: Controls, tool: Tool, data: Any, arguments: Mapping[str, Any]) -> Any:
+    """One page of a list, with where to go on.
+
+    Raises:
+        Refused: the cursor is none.
+    """
+    cursor = arguments.get("cursor")
+    if tool.rows is None or (cursor is None and not _is_paged(controls, tool, arguments)):
+        return data
+    start = 0 if cursor is None else _offset(cursor)
+    rows = data[tool.rows]
+    page = rows[start : start + PAGE_ROWS]
+    answer = {**data, tool.rows: page, "count": len(page)}
+    if start + PAGE_ROWS < len(rows):
+        answer["next_cursor"] = _cursor(start + PAGE_ROWS)
+    return answer
+
+
+def _is_paged(controls: Controls, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Drawn by what is asked, so that equal reads are equal."""
+    if not controls.strength("pagination"):
+        return False
+    return controls.strikes("pagination", tool.name, json.dumps(arguments, sort_keys=True))
+
+
+def _cursor(start: int) -> str:
+    return base64.urlsafe_b64encode(f"row:{start}".encode()).decode()
+
+
+def _offset(cursor: Any) -> int:
+    try:
+        word, number = base64.urlsafe_b64decode(str(cursor)[:64].encode()).decode("ascii").split(":")
+        if word == "row" and number.isdecimal():
+            return int(number)
+    except (binascii.Error, ValueError):
+        pass
+    raise Refused(400, "Invalid cursor")

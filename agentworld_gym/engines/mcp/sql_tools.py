@@ -1,0 +1,236 @@
+"""Tools whose body is SQL: a `ToolSpec` compiled to a callable."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentworld_gym.engines.mcp.results import Refused
+from agentworld_gym.engines.mcp.tool import Context, Tool
+from agentworld_gym.engines.mcp.tool_spec import CheckStep, Step, ToolSpec
+
+MAX_ROWS = 200
+"""How many rows a list may have, whatever its tool asks for."""
+
+DECIMALS = 4
+"""To how many decimals numbers are rounded, so that sums show no trace of binary fractions."""
+
+CURSOR = {"type": "string", "description": "The next_cursor of an earlier page, to go on from there."}
+ITEM_FAILURE = {"code": 503, "message": "Service Unavailable"}
+
+NAME = re.compile(r"\{(\w+)\}")
+
+Values = dict[str, Any]
+
+
+def sql_tool(server: str, spec: ToolSpec) -> Tool:
+    """Compile one tool of a server."""
+    properties: dict[str, Any] = spec.parameters.get("properties", {})
+    shown = {**properties, "cursor": CURSOR} if spec.result.many else properties
+    return Tool(
+        name=f"{server}-{spec.name}",
+        description=spec.description.strip(),
+        parameters={"type": "object", **spec.parameters, "properties": shown},
+        call=_SqlCall(spec, properties),
+        writes=spec.writes,
+        rows=spec.result.key,
+        optional=spec.result.optional,
+        batch=spec.each.over if spec.each else None,
+    )
+
+
+class _Query:
+    """A SELECT whose rows come as mappings with the keys of its columns."""
+
+    def __init__(self, sql: str) -> None:
+        self.sql = sql
+        self._names: tuple[str, ...] = ()
+        self._made: dict[str, Callable[[Any], Any]] = {}
+
+    def all(self, connection: sqlite3.Connection, values: Values) -> list[Values]:
+        """The rows, at most MAX_ROWS."""
+        cursor = connection.execute(self.sql, values)
+        self._learn(cursor)
+        return [self._row(row) for row in cursor.fetchmany(MAX_ROWS)]
+
+    def first(self, connection: sqlite3.Connection, values: Values) -> Values | None:
+        """The first row."""
+        cursor = connection.execute(self.sql, values)
+        row = cursor.fetchone()
+        self._learn(cursor)
+        cursor.close()
+        return None if row is None else self._row(row)
+
+    def _learn(self, cursor: sqlite3.Cursor) -> None:
+        """The keys, from what the first run says about the columns."""
+        if not self._names:
+            raw = [column[0] for column in cursor.description]
+            self._names = tuple(map(key_of, raw))
+            makers = {"?": _boolean, "]": _parsed}
+            self._made = {key_of(name): makers[name[-1]] for name in raw if key_of(name) != name}
+
+    def _row(self, row: tuple[Any, ...]) -> Values:
+        found = {
+            name: round(value, DECIMALS) + 0.0 if type(value) is float else value
+            for name, value in zip(self._names, row, strict=True)
+        }
+        for name, make in self._made.items():
+            found[name] = make(found[name])
+        return found
+
+
+def key_of(column: str) -> str:
+    """The key of a column in a result.
+
+    >>> key_of("paid?"), key_of("tags[]"), key_of("total")
+    ('paid', 'tags', 'total')
+    """
+    return column.removesuffix("?").removesuffix("[]")
+
+
+def _boolean(value: Any) -> bool | None:
+    return None if value is None else bool(value)
+
+
+def _parsed(value: Any) -> Any:
+    return None if value is None else json.loads(value)
+
+
+class _Check:
+    """A condition that refuses a call."""
+
+    def __init__(self, spec: CheckStep) -> None:
+        self.spec = spec
+        self.sql = spec.missing if spec.missing is not None else spec.found or ""
+
+    def test(self, connection: sqlite3.Connection, values: Values) -> None:
+        """Take over what was found, or refuse."""
+        cursor = connection.execute(self.sql, values)
+        row = cursor.fetchone()
+        found = {} if row is None else dict(zip((column[0] for column in cursor.description), row, strict=True))
+        cursor.close()
+        if (row is None) == (self.spec.missing is not None):
+            raise Refused(self.spec.status, filled(self.spec.message, {**found, **values}))
+        if self.spec.missing is not None:
+            for name, value in found.items():
+                values.setdefault(name, value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Each:
+    over: str
+    checks: tuple[_Check, ...]
+    run: tuple[Step, ...]
+    keys: tuple[str, ...]
+
+    def values(self, item: Any) -> Values:
+        """The item's own values for the SQL."""
+        if isinstance(item, Mapping):
+            return {"item": json.dumps(item), **{f"item_{key}": bound(item.get(key)) for key in self.keys}}
+        return {"item": bound(item)}
+
+
+class _SqlCall:
+    """The body of a tool."""
+
+    def __init__(self, spec: ToolSpec, properties: Mapping[str, Any]) -> None:
+        self.spec, self.result = spec, spec.result
+        self.defaults: Values = {name: bound(schema.get("default")) for name, schema in properties.items()}
+        self.integers = tuple(name for name, schema in properties.items() if schema.get("type") == "integer")
+        self.checks = tuple(map(_Check, spec.checks))
+        self.each: _Each | None = None
+        if spec.each is not None:
+            items = properties[spec.each.over].get("items", {})
+            keys = tuple(items.get("properties", ()))
+            self.each = _Each(spec.each.over, tuple(map(_Check, spec.each.checks)), spec.each.run, keys)
+        self.query = _Query(spec.result.one or spec.result.many or "")
+        self.nested = {key: _Query(sql) for key, sql in spec.result.nested.items()}
+
+    def __call__(self, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Any:
+        values = self.defaults.copy()
+        for name in values:
+            if name in arguments:
+                values[name] = bound(arguments[name])
+        for name in self.integers:
+            if type(values[name]) is float and values[name].is_integer():
+                values[name] = int(values[name])
+        values["now"], values["user"] = context.now, context.user
+        for check in self.checks:
+            check.test(connection, values)
+        _run(connection, self.spec.run, values)
+        failed = self._batch(connection, arguments, values, context) if self.each else []
+        _run(connection, self.spec.then, values)
+        data = self._answer(connection, values)
+        if failed:
+            return {**data, "errors": failed} if isinstance(data, dict) else {"message": data, "errors": failed}
+        return data
+
+    def _batch(
+        self, connection: sqlite3.Connection, arguments: Mapping[str, Any], values: Values, context: Context
+    ) -> list[Values]:
+        assert self.each is not None
+        failed: list[Values] = []
+        for index, item in enumerate(arguments.get(self.each.over) or ()):
+            if index in context.failing:
+                failed.append({"item": item, **ITEM_FAILURE})
+                continue
+            scope = {**values, **self.each.values(item)}
+            for check in self.each.checks:
+                check.test(connection, scope)
+            _run(connection, self.each.run, scope)
+        return failed
+
+    def _answer(self, connection: sqlite3.Connection, values: Values) -> Any:
+        result = self.result
+        if result.text is not None:
+            return filled(result.text, values)
+        if result.key is not None:
+            rows = self.query.all(connection, values)
+            answer: Values = {result.key: rows, "count": len(rows)}
+            if result.total is not None:
+                answer["total"] = connection.execute(result.total, values).fetchone()[0]
+            return answer
+        row = self.query.first(connection, values)
+        if row is None:
+            raise Refused(404, "Not found")
+        for key, query in self.nested.items():
+            row[key] = query.all(connection, values)
+        return row
+
+
+def filled(text: str, values: Mapping[str, Any]) -> str:
+    """A text with `{name}` replaced by values.
+
+    >>> filled("Order {order_id} costs {total}", {"order_id": 7, "total": 12345.6})
+    'Order 7 costs 12345.6'
+    """
+    return NAME.sub(lambda match: _plain(values.get(match.group(1))), text)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, float) and abs(value) < 1e15:
+        return f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    return str(value)
+
+
+def _run(connection: sqlite3.Connection, steps: Sequence[Step], values: Values) -> None:
+    for step in steps:
+        if isinstance(step, str):
+            values["new_id"] = connection.execute(step, values).lastrowid
+        else:
+            for name, sql in step.items():
+                row = connection.execute(sql, values).fetchone()
+                values[name] = None if row is None else row[0]
+
+
+def bound(value: Any) -> Any:
+    """A value as SQL takes it: lists and objects as JSON text.
+
+    >>> bound(["a", 1]), bound("a")
+    ('["a", 1]', 'a')
+    """
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value

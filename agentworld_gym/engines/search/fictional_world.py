@@ -1,0 +1,73 @@
+"""A fictional web: one relational database and the pages that tell of it, both a function of a theme and a seed."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from agentworld_gym.engines.search.pages import Page, render_pages
+from agentworld_gym.engines.search.theme import Theme, load_theme
+from agentworld_gym.engines.search.world_database import build_database, read_tables
+from agentworld_gym.engines.tables.database import opened
+
+__all__ = ["FictionalWorld", "Page", "build_world"]
+
+_KEPT = 96
+"""How many worlds the cache holds; one takes about half a megabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class FictionalWorld:
+    """One world of a theme. Its pages, in the order of their addresses, state what its rows say, and nothing else."""
+
+    theme: str
+    seed: int
+    pages: Sequence[Page] = field(repr=False)
+    database: bytes = field(repr=False)
+
+    @property
+    def now(self) -> str:
+        """The day of an episode in this world, in ISO form."""
+        return self.recipe.now
+
+    @property
+    def recipe(self) -> Theme:
+        """The theme that the world is made by."""
+        return load_theme(self.theme)
+
+    def connect(self) -> sqlite3.Connection:
+        """A database of its own with all rows; the caller closes it."""
+        return opened(self.database)
+
+    def tables(self) -> Mapping[str, list[dict[str, Any]]]:
+        """All rows, by table."""
+        connection = self.connect()
+        try:
+            return read_tables(connection, self.recipe)
+        finally:
+            connection.close()
+
+
+@lru_cache(maxsize=_KEPT)
+def build_world(theme: str, seed: int) -> FictionalWorld:
+    """The world of a theme (its name, or the path of its folder) with a seed; built once while it is in use.
+
+    >>> world = build_world("harbours", 12)
+    >>> 300 <= sum(map(len, world.tables().values())) <= 500, world.pages[0].url.startswith("https://")
+    (True, True)
+
+    Raises:
+        SpecError: there is no such theme, or it is broken; names the file, the key, its value and what was expected.
+    """
+    recipe = load_theme(theme)
+    database = build_database(recipe, random.Random(f"{theme.rsplit('/', 1)[-1]}/{seed}"))
+    connection = opened(database)
+    try:
+        tables = read_tables(connection, recipe)
+    finally:
+        connection.close()
+    return FictionalWorld(theme, seed, render_pages(recipe, theme, seed, tables), database)

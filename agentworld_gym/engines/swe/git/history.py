@@ -1,0 +1,196 @@
+"""A repository's memory: commits, branches, the index, stashes, and the remote it was cloned from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from agentworld_gym.engines.swe.git.objects import Commit, Tree, blob_id, make_commit
+from agentworld_gym.engines.swe.state import GitState, moment
+
+LAST_COMMIT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+"""When the newest commit was made, where its date is not given; the episode begins an hour later."""
+
+_ANCESTRY = re.compile(r"((?:\^\d*|~\d*)*)$")
+_STEP = re.compile(r"([~^])(\d*)")
+_HEX = re.compile(r"[0-9a-f]{4,40}")
+
+
+class GitError(Exception):
+    """What git prints on standard error before it ends, and its exit status."""
+
+    def __init__(self, message: str, status: int = 128) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Stash:
+    """Changes put aside: the tree on disk and in the index, and the commit they were made on."""
+
+    base: str
+    work: Tree
+    index: Tree
+    message: str
+
+    @property
+    def id(self) -> str:
+        """A name like a commit's."""
+        return blob_id(self.message + "".join(f"{path}\0{text}" for path, text in sorted(self.work.items())))
+
+
+class History:
+    """Everything below `.git`. What it holds is replaced and never changed in place, so that a copy is cheap.
+
+    `branch` is None where a commit is checked out by itself; `detached` is that commit.
+    """
+
+    def __init__(self, branch: str, user: str, commits: Mapping[str, Commit], tip: str) -> None:
+        self.branch: str | None = branch
+        self.detached = ""
+        self.user = user
+        self.commits = dict(commits)
+        self.branches = {branch: tip}
+        self.index: Tree = self.commits[tip].tree
+        self.stashes: tuple[Stash, ...] = ()
+        self.remote = ""
+        self.url = ""
+        self.tracking: Mapping[str, str] = {}
+        self.server: Mapping[str, str] = {}
+
+    @classmethod
+    def of(cls, state: GitState, work: Tree) -> History:
+        """The history that a task describes, above the working tree it begins with."""
+        trees: list[Tree] = []
+        tree: Tree = work
+        for commit in reversed(state.commits):
+            tree = _applied(tree, commit.files)
+            trees.insert(0, tree)
+        commits: dict[str, Commit] = {}
+        tip, count = "", len(state.commits)
+        for number, (given, tree) in enumerate(zip(state.commits, trees, strict=True)):
+            when = moment(given.date) if given.date else LAST_COMMIT - timedelta(days=count - 1 - number)
+            made = make_commit((tip,) if tip else (), given.author or state.user, _seconds(when), given.message, tree)
+            commits[made.id], tip = made, made.id
+        history = cls(state.branch, state.user, commits, tip)
+        if state.remote is not None:
+            history.remote, history.url = state.remote.name, state.remote.url
+            history.tracking = {state.branch: tip}
+            for given in state.remote.commits:
+                when = moment(given.date) if given.date else LAST_COMMIT
+                tree = _applied(commits[tip].tree, given.files)
+                made = make_commit((tip,), given.author or state.user, _seconds(when), given.message, tree)
+                commits[made.id], tip = made, made.id
+            history.commits, history.server = commits, {state.branch: tip}
+        return history
+
+    def copy(self) -> History:
+        """An exact copy."""
+        return copy(self)
+
+    @property
+    def head(self) -> Commit:
+        """The commit that is checked out."""
+        return self.commits[self.branches[self.branch] if self.branch is not None else self.detached]
+
+    @property
+    def person(self) -> tuple[str, str]:
+        """Name and address of the user."""
+        name, _, address = self.user.partition(" <")
+        return name, address.rstrip(">")
+
+    def move(self, commit: Commit) -> None:
+        """Let the current branch (or the detached head) stand at a commit."""
+        self.commits = {**self.commits, commit.id: commit}
+        if self.branch is None:
+            self.detached = commit.id
+        else:
+            self.branches = {**self.branches, self.branch: commit.id}
+
+    def ancestors(self, start: str) -> Iterator[Commit]:
+        """A commit and all before it, the newest first. Every commit has one parent."""
+        at: str | None = start
+        while at:
+            commit = self.commits[at]
+            yield commit
+            at = commit.parents[0] if commit.parents else None
+
+    def known(self) -> set[str]:
+        """The commits that a command can see: those fetched or made here."""
+        tips = {*self.branches.values(), *self.tracking.values(), self.head.id, *(s.base for s in self.stashes)}
+        seen: set[str] = set()
+        for tip in tips:
+            for commit in self.ancestors(tip):
+                if commit.id in seen:
+                    break
+                seen.add(commit.id)
+        return seen | {id for id in self.commits if id not in self._hidden()}
+
+    def _hidden(self) -> set[str]:
+        hidden = {commit.id for tip in self.server.values() for commit in self.ancestors(tip)}
+        for tip in (*self.branches.values(), *self.tracking.values()):
+            hidden -= {commit.id for commit in self.ancestors(tip)}
+        return hidden
+
+    def resolve(self, name: str) -> Commit:
+        """The commit that a revision names.
+
+        Raises:
+            GitError: there is none.
+        """
+        match = _ANCESTRY.search(name)
+        steps = match.group(1) if match else ""
+        base = name[: len(name) - len(steps)] or "HEAD"
+        commit = self._named(base)
+        for kind, digits in _STEP.findall(steps):
+            count = int(digits[:6]) if digits else 1
+            if kind == "^" and count > 1:
+                raise unknown(name)
+            for _ in range(count):
+                if not commit.parents:
+                    raise unknown(name)
+                commit = self.commits[commit.parents[0]]
+        return commit
+
+    def _at(self, ref: str) -> str | None:
+        """The commit that a full name stands for."""
+        if ref.startswith("refs/heads/"):
+            return self.branches.get(ref.removeprefix("refs/heads/"))
+        start = f"refs/remotes/{self.remote}/"
+        return self.tracking.get(ref.removeprefix(start)) if self.remote and ref.startswith(start) else None
+
+    def _named(self, name: str) -> Commit:
+        if name in ("HEAD", "@"):
+            return self.head
+        if self.remote and name in ("@{u}", "@{upstream}"):
+            name = f"refs/remotes/{self.remote}/{self.branch}"
+        # As in gitrevisions: a full name is itself before it is the end of another one.
+        for start in ("", "refs/", "refs/heads/", "refs/remotes/"):
+            id = self._at(start + name)
+            if id is not None:
+                return self.commits[id]
+        if _HEX.fullmatch(name):
+            ids = [id for id in self.known() if id.startswith(name)]
+            if len(ids) == 1:
+                return self.commits[ids[0]]
+        raise unknown(name)
+
+
+def unknown(name: str) -> GitError:
+    """A revision that is none."""
+    return GitError(
+        f"fatal: ambiguous argument '{name}': unknown revision or path not in the working tree.\n"
+        "Use '--' to separate paths from revisions, like this:\n'git <command> [<revision>...] -- [<file>...]'\n"
+    )
+
+
+def _applied(tree: Tree, files: Mapping[str, str | None]) -> Tree:
+    changed: Mapping[str, str | None] = {**tree, **files}
+    return {path: text for path, text in changed.items() if text is not None}
+
+
+def _seconds(when: datetime) -> int:
+    return int(when.timestamp())

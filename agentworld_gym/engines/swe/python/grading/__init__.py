@@ -1,0 +1,1 @@
+"""Grades code by tests whose verdict is formed outside the sandbox."""

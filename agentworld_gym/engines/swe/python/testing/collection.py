@@ -1,0 +1,365 @@
+"""What there is to test: found in the text of the test files, without running them."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from posixpath import basename, dirname, join, normpath
+from typing import Any
+
+from agentworld_gym.engines.swe.python.module_linker import module_name
+from agentworld_gym.engines.swe.python.source import Edit, Source, parse
+from agentworld_gym.engines.swe.python.testing.assertions import Assertion, instrumented
+from agentworld_gym.engines.swe.python.tracebacks import Trouble
+
+MAX_TEST_FILES = 100
+MAX_TEST_CHARS = 500_000
+PATTERNS = ("test_*.py", "*_test.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line of a test run."""
+
+    targets: tuple[str, ...] = ()
+    verbosity: int = 0
+    keyword: str = ""
+    max_failures: int = 0
+    collect_only: bool = False
+    style: str = "auto"
+    report: str = "fE"
+    bad: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one test, or the collection of one file, went. No trouble means that it passed."""
+
+    id: str
+    phase: str
+    trouble: Trouble | None
+    out: str = ""
+    err: str = ""
+    explained: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Sequence[tuple[str, str]] = ()
+    expected: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """`passed`, `failed`, `error`, `skipped`, `xfailed` or `xpassed`."""
+        if self.trouble is None:
+            return "passed" if self.expected is None else "xpassed"
+        if self.trouble.kind == "Skipped":
+            return "skipped"
+        if self.phase != "call":
+            return "error"
+        return "failed" if self.expected is None and self.trouble.kind != "XFailed" else "xfailed"
+
+    @property
+    def failed(self) -> bool:
+        """Whether it counts against the run."""
+        return self.kind in ("failed", "error")
+
+
+@dataclass(slots=True)
+class TestFile:
+    """A file with tests, or a `conftest.py`: its module, its tests and its fixtures."""
+
+    path: str
+    shown: str
+    name: str
+    source: Source
+    tests: list[dict[str, Any]]
+    fixtures: dict[str, dict[str, Any]]
+
+
+@dataclass(slots=True)
+class Plan:
+    """The tests of a run as their texts tell them, and afterwards which of the collected ones are chosen."""
+
+    root: str
+    paths: tuple[str, ...]
+    files: list[TestFile]
+    shared: list[TestFile]
+    options: Options
+    configfile: str = ""
+    testpaths: tuple[str, ...] = ()
+    missing: str = ""
+    asserts: list[Assertion] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    chosen: list[int] = field(default_factory=list)
+    unmatched: str = ""
+    _edits: dict[str, list[Edit]] = field(default_factory=dict)
+
+    @property
+    def conftests(self) -> list[str]:
+        """Modules of the `conftest.py` files."""
+        return [file.name for file in self.shared]
+
+    @property
+    def test_names(self) -> list[str]:
+        """Modules of the test files."""
+        return [file.name for file in self.files]
+
+    @property
+    def names(self) -> list[str]:
+        """All modules that a run begins with."""
+        return [*self.conftests, *self.test_names]
+
+    @property
+    def max_failures(self) -> int:
+        """After how many failures the run ends; 0 for never."""
+        return self.options.max_failures
+
+    def path_of(self, name: str) -> str:
+        """The file of a module, as it is shown."""
+        return next(file.shown for file in (*self.shared, *self.files) if file.name == name)
+
+    def edits(self, source: Source) -> list[Edit]:
+        """The changes of the text of a test file that let its assertions be explained."""
+        return self._edits.get(source.path, [])
+
+    def packed(self) -> dict[str, Any]:
+        """The plan as the harness inside reads it."""
+        modules = []
+        for file in self.files:
+            fixtures: dict[str, Any] = {}
+            for shared in (*self.shared, file):
+                if file.path.startswith(dirname(shared.path) + "/"):
+                    fixtures.update(shared.fixtures)
+            modules.append({"name": file.name, "path": file.shown, "tests": file.tests, "fixtures": fixtures})
+        return {"modules": modules, "asserts": [assertion.packed() for assertion in self.asserts]}
+
+    def collected(self, ids: Sequence[str], outcomes: Sequence[Outcome]) -> None:
+        """Take the ids that were found, and choose. After an error of collection nothing is chosen."""
+        self.ids = list(ids)
+        picked = [target for target in self.options.targets if "::" in target]
+        whole = [target for target in self.options.targets if "::" not in target]
+        matched: set[str] = set()
+        chosen = []
+        for number, name in enumerate(ids):
+            path, _, rest = name.partition("::")
+            hits = [target for target in picked if self._names(target, path, rest)]
+            matched.update(hits)
+            if picked and not hits and not any(_within(path, self._shown(target)) for target in whole):
+                continue
+            if not self.options.keyword or keyword_matches(self.options.keyword, name):
+                chosen.append(number)
+        lost = [target for target in picked if target not in matched]
+        self.unmatched = lost[0] if lost else ""
+        failed = any(outcome.phase == "collect" for outcome in outcomes)
+        self.chosen = [] if failed or self.unmatched or self.options.collect_only else chosen
+        self.selected = chosen
+
+    selected: list[int] = field(default_factory=list)
+
+    def _shown(self, target: str) -> str:
+        return _relative(normpath(join(self.root, target)), self.root)
+
+    def _names(self, target: str, path: str, rest: str) -> bool:
+        file, _, node = target.partition("::")
+        return self._shown(file) == path and (rest == node or rest.startswith((node + "::", node + "[")))
+
+
+def make_plan(files: Mapping[str, str], options: Options, cwd: str) -> Plan:
+    """Find the test files that a command line names, and what is in them."""
+    root, configfile, settings = _configuration(files, cwd)
+    targets = [join(cwd, target.partition("::")[0]) for target in options.targets]
+    testpaths = tuple(str(path) for path in _listed(settings.get("testpaths")))
+    existing = [join(root, path) for path in testpaths if _exists(files, normpath(join(root, path)))]
+    found: list[str] = []
+    missing = ""
+    for target in map(normpath, targets or existing or [cwd]):
+        if not _exists(files, target):
+            missing = missing or target
+        elif target in files:
+            found.append(target)
+        else:
+            found += sorted(path for path in files if path.startswith(target.rstrip("/") + "/") and _is_test(path))
+    tests = _few(files, dict.fromkeys(found))
+    conftests = sorted(path for path in files if basename(path) == "conftest.py" and path.startswith(root))
+    conftests = [path for path in conftests if any(test.startswith(dirname(path) + "/") for test in tests)]
+    folders = {path: _import_root(files, path) for path in (*conftests, *tests)}
+    paths = list(dict.fromkeys([*folders.values(), *_settings_paths(settings, root), cwd]))
+    plan = Plan(root, tuple(paths), [], [], options, configfile, testpaths if not targets and existing else (), missing)
+    taken: set[str] = set()
+    for path in (*conftests, *tests):
+        source = parse(path, files[path])
+        name = module_name(path, folders[path])
+        if name in taken:
+            continue
+        taken.add(name)
+        entry = TestFile(path, _relative(path, root), name, source, _tests(source), _fixtures(source, name))
+        (plan.shared if path in conftests else plan.files).append(entry)
+        edits, asserts = instrumented(source, sum(len(assertion.parts) for assertion in plan.asserts))
+        plan._edits[path] = edits
+        plan.asserts += asserts
+    return plan
+
+
+def _few(files: Mapping[str, str], paths: Iterable[str]) -> list[str]:
+    """The first test files, as many as may be read."""
+    kept: list[str] = []
+    chars = 0
+    for path in paths:
+        chars += len(files[path])
+        if len(kept) < MAX_TEST_FILES and chars <= MAX_TEST_CHARS:
+            kept.append(path)
+    return kept
+
+
+def _configuration(files: Mapping[str, str], cwd: str) -> tuple[str, str, Mapping[str, Any]]:
+    """Root folder, configuration file and settings."""
+    folder = cwd
+    while True:
+        if (path := join(folder, "pytest.ini")) in files:
+            return folder, "pytest.ini", _ini(files[path], "pytest")
+        if (path := join(folder, "pyproject.toml")) in files:
+            try:
+                options = tomllib.loads(files[path])["tool"]["pytest"]["ini_options"]
+            except (tomllib.TOMLDecodeError, KeyError, TypeError, RecursionError):
+                options = None
+            return (folder, "pyproject.toml", options) if isinstance(options, dict) else (folder, "", {})
+        if (path := join(folder, "setup.cfg")) in files and "[tool:pytest]" in files[path]:
+            return folder, "setup.cfg", _ini(files[path], "tool:pytest")
+        if folder in ("/", ""):
+            return cwd, "", {}
+        folder = dirname(folder)
+
+
+def _ini(text: str, section: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    inside = False
+    for line in text.split("\n"):
+        if line.startswith("["):
+            inside = line.strip() == f"[{section}]"
+        elif inside and (pair := re.match(r"(\w+)\s*=\s*(.*)", line)):
+            found[pair[1]] = pair[2]
+    return found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else str(value).split() if value else []
+
+
+def _settings_paths(settings: Mapping[str, Any], root: str) -> list[str]:
+    return [normpath(join(root, str(path))) for path in _listed(settings.get("pythonpath"))]
+
+
+def _exists(files: Mapping[str, str], path: str) -> bool:
+    return path in files or any(other.startswith(path.rstrip("/") + "/") for other in files)
+
+
+def _is_test(path: str) -> bool:
+    hidden = any(part.startswith(".") or part in ("build", "dist", "venv") for part in path.split("/")[:-1] if part)
+    return not hidden and any(fnmatch.fnmatchcase(basename(path), pattern) for pattern in PATTERNS)
+
+
+def _import_root(files: Mapping[str, str], path: str) -> str:
+    """The first folder above a file that is no package."""
+    folder = dirname(path)
+    while join(folder, "__init__.py") in files and folder not in ("/", ""):
+        folder = dirname(folder)
+    return folder
+
+
+def _relative(path: str, root: str) -> str:
+    return path.removeprefix(root.rstrip("/") + "/")
+
+
+def _within(path: str, folder: str) -> bool:
+    return folder in ("", ".") or path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _tests(source: Source) -> list[dict[str, Any]]:
+    """Test functions and methods in the order of the file."""
+    found: list[dict[str, Any]] = []
+    for node in source.tree.body if source.tree else ():
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+            found.append({"class": None, "name": node.name, "args": _parameters(node)})
+        elif isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
+            found += [
+                {"class": node.name, "name": inner.name, "args": _parameters(inner)[1:]}
+                for inner in node.body
+                if isinstance(inner, ast.FunctionDef) and inner.name.startswith("test")
+            ]
+    names = {(test["class"], test["name"]): test for test in found}
+    return list(names.values())
+
+
+def _parameters(node: ast.FunctionDef) -> list[str]:
+    given = node.args.args[: len(node.args.args) - len(node.args.defaults)] if node.args.defaults else node.args.args
+    return [arg.arg for arg in given]
+
+
+def _fixtures(source: Source, module: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for node in source.tree.body if source.tree else ():
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if ast.unparse(called) in ("pytest.fixture", "fixture"):
+                yields = any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(node))
+                name = node.name
+                for option in decorator.keywords if isinstance(decorator, ast.Call) else ():
+                    if option.arg == "name" and isinstance(option.value, ast.Constant):
+                        name = str(option.value.value)
+                found[name] = {
+                    "module": module, "attribute": node.name, "args": _parameters(node), "generator": yields
+                }  # fmt: skip
+    return found
+
+
+def keyword_matches(expression: str, name: str) -> bool:
+    """Whether a test is meant by `-k`: words that its id contains, with `and`, `or`, `not` and brackets.
+
+    >>> keyword_matches("cart and not empty", "tests/test_cart.py::test_total")
+    True
+
+    Raises:
+        ValueError: the expression cannot be read.
+    """
+    words = re.findall(r"\(|\)|[^\s()]+", expression)[:200]
+    place = 0
+
+    def either() -> bool:
+        nonlocal place
+        value = both()
+        while place < len(words) and words[place] == "or":
+            place += 1
+            value = both() or value
+        return value
+
+    def both() -> bool:
+        nonlocal place
+        value = one()
+        while place < len(words) and words[place] == "and":
+            place += 1
+            value = one() and value
+        return value
+
+    def one() -> bool:
+        nonlocal place
+        if place >= len(words) or words[place] in ("and", "or", ")"):
+            raise ValueError(expression)
+        word = words[place]
+        place += 1
+        if word == "not":
+            return not one()
+        if word == "(":
+            value = either()
+            if place >= len(words) or words[place] != ")":
+                raise ValueError(expression)
+            place += 1
+            return value
+        return word.lower() in name.lower()
+
+    value = either()
+    if place != len(words):
+        raise ValueError(expression)
+    return value

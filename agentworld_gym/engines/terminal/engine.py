@@ -1,0 +1,39 @@
+"""Starts terminals: a plain one, or one whose machine has faults where controls are in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentworld_gym.engines import Controls, Machine
+from agentworld_gym.engines.terminal.machine import TerminalMachine
+from agentworld_gym.engines.terminal.perturbations import PerturbedTerminal
+
+
+class TerminalEngine:
+    """Starts terminals, plain ones or, under controls, ones that misbehave.
+
+    >>> machine = TerminalEngine().start({}, 0, Controls({"intermittent-errors": 1.0}))
+    >>> print(machine.act([{"keystrokes": "pwd\\n"}]))
+    pwd
+    bash: fork: Resource temporarily unavailable
+    dev@box:~$
+    """
+
+    variant = ""
+    concurrent = True
+
+    def start(
+        self,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls | None = None,
+        hidden: Mapping[str, Any] | None = None,
+    ) -> Machine:
+        """A fresh terminal; nothing of `hidden` matters to it.
+
+        Raises:
+            SpecError: if the state is wrong; names the key, its value and what was expected.
+        """
+        machine = TerminalMachine.start(state, seed)
+        return PerturbedTerminal(machine, controls) if controls else machine

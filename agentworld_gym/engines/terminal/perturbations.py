@@ -1,0 +1,149 @@
+"""A terminal whose machine has faults: what the controls of the domain mean, acted out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines import Controls, Scalar, Span
+from agentworld_gym.engines.terminal.machine import TerminalMachine
+
+VISIBLE_LINES = 3
+"""How much of an output `truncated-output` leaves."""
+
+BUSY = "bash: fork: Resource temporarily unavailable"
+NO_SPACE = "write error: Resource temporarily unavailable"
+
+
+class PerturbedTerminal:
+    """A terminal under controls. Only single command lines with Enter are disturbed; other keys pass.
+
+    A write-protected file refuses to be written to. A slow command shows its echo, and its output once it was waited
+    for; what is typed before that is swallowed. A reader may see the files as they were before the last change.
+    """
+
+    def __init__(self, machine: TerminalMachine, controls: Controls) -> None:
+        self._machine, self._controls = machine, controls
+        self._calls = 0
+        self._failed: frozenset[str] = frozenset()
+        self._withheld: str | None = None
+        self._older: TerminalMachine | None = None
+        self._observation = machine.observation
+        for path in machine.files():
+            if controls.strikes("permission-denied", path):
+                machine.protect(path)
+
+    @property
+    def observation(self) -> str:
+        """What is shown since the last action."""
+        return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The pieces of the observation that are not deterministic."""
+        return ()
+
+    def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
+        """Type keys and return what appeared, faults included."""
+        readable = isinstance(keys, list | tuple) and all(isinstance(entry, Mapping) for entry in keys)
+        self._observation = self._act(keys) if self._controls and readable else self._machine.act(keys)
+        return self._observation
+
+    def state(self) -> dict[str, Scalar]:
+        """As that of the terminal."""
+        return self._machine.state()
+
+    def fork(self) -> PerturbedTerminal:
+        """An exact copy: equal actions on both give equal observations."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._machine = self._machine.fork()
+        twin._older = self._older.fork() if self._older is not None else None
+        return twin
+
+    def probe(self) -> TerminalMachine:
+        """A terminal without faults to look at the files with, whose shell is that of the start."""
+        return self._machine.probe()
+
+    def close(self) -> None:
+        """Let everything go. May be called twice."""
+        self._machine.close()
+        if self._older is not None:
+            self._older.close()
+
+    def _act(self, keys: Sequence[Mapping[str, Any]]) -> str:
+        typed = "".join(str(entry.get("keystrokes", "")) for entry in keys)
+        if self._withheld is not None:
+            return self._wait(typed)
+        line = typed[:-1]
+        if not typed.endswith("\n") or not line.isprintable() or not line.strip():
+            return self._machine.act(keys)
+        self._calls += 1
+        return self._enter(keys, line)
+
+    def _wait(self, typed: str) -> str:
+        """A slow command holds the screen: waiting ends it, anything typed is swallowed."""
+        assert self._withheld is not None
+        if typed.strip() and typed not in ("C-c", "\x03"):
+            return typed.rstrip("\n")
+        shown, self._withheld = self._withheld, None
+        return shown
+
+    def _enter(self, keys: Sequence[Mapping[str, Any]], line: str) -> str:
+        controls, call = self._controls, self._calls
+        if line not in self._failed and controls.strikes("intermittent-errors", call):
+            self._failed |= {line}
+            return self._said(line, BUSY)
+        before = self._machine.fork()
+        files = before.files()
+        shown = self._machine.act(keys)
+        present = self._machine.files()
+        changed = sorted(path for path in files.keys() & present.keys() if files[path] != present[path])
+        if refused := [path for path in changed if not before.modes().get(path, 0o644) & 0o200]:
+            self._machine.close()
+            self._machine = before
+            return self._said(line, *(f"bash: {path}: Permission denied" for path in refused))
+        made = sorted(present.keys() - files.keys())
+        if halved := self._halved(line, made, present, moved=bool(files.keys() - present.keys())):
+            shown = self._said(line, f"{line.split()[0]}: {halved}: {NO_SPACE}")
+        shown = self._stale(keys, line, shown, before, bool(changed or files.keys() ^ present.keys()))
+        return self._slow(self._truncated(shown))
+
+    def _said(self, line: str, *messages: str) -> str:
+        return "\n".join([line, *messages, self._machine.prompt().rstrip()])
+
+    def _halved(self, line: str, made: Sequence[str], present: Mapping[str, str], moved: bool) -> str | None:
+        """Cut a file that this command made short, once for each command; its path."""
+        long = [path for path in made if present[path].count("\n") > 1]
+        if moved or not long or line in self._failed or not self._controls.strikes("partial-failure", self._calls):
+            return None
+        self._failed |= {line}
+        lines = present[long[0]].splitlines(keepends=True)
+        self._machine.write(long[0], "".join(lines[: len(lines) // 2]))
+        return long[0]
+
+    def _stale(
+        self, keys: Sequence[Mapping[str, Any]], line: str, shown: str, before: TerminalMachine, changed: bool
+    ) -> str:
+        """What a reader sees of the files as they were before the last change; `sync` ends that."""
+        if line.strip() == "sync":
+            self._older = None
+        elif changed:
+            self._older = before
+        elif self._older is not None and self._controls.strikes("stale-data", self._calls):
+            older = self._older.fork()
+            if older.prompt() == before.prompt() == self._machine.prompt():
+                return older.act(keys)
+        return shown
+
+    def _truncated(self, shown: str) -> str:
+        lines = shown.split("\n")
+        if len(lines) > VISIBLE_LINES + 2 and self._controls.strikes("truncated-output", self._calls):
+            return "\n".join(lines[-VISIBLE_LINES - 1 :])
+        return shown
+
+    def _slow(self, shown: str) -> str:
+        if not self._controls.strikes("slow-service", self._calls):
+            return shown
+        echo, _, self._withheld = shown.partition("\n")
+        return echo
