@@ -134,6 +134,37 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not place or place in anchors(target), link
 
 
+FOLDERS = "agentworld_gym|benchmarks|domain_specs|examples|notebooks|prompts|tests"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(rf"`((?:{FOLDERS})/[\w./-]+)`", without_code(page.read_text(encoding="utf-8")))
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module, or something in one."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            place: Any = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[count:]:
+            if not hasattr(place, attribute):
+                return False
+            place = getattr(place, attribute)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_modules_and_names_of_the_package_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(r"`(agentworld_gym(?:\.\w+)+)", without_code(page.read_text(encoding="utf-8")))
+    assert [name for name in named if not exists(name)] == []
+
+
 def test_pictures_are_small_and_shown() -> None:
     pictures = sorted((ROOT / "docs" / "images").glob("*"))
     assert pictures
