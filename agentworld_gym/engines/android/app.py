@@ -6,17 +6,11 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from agentworld_gym.documents.strict import Strict
+from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.gui import Message, Widget
-
-if TYPE_CHECKING:
-    from agentworld_gym.engines.android.phone import Phone
-
-Screen = dict[str, Any]
-"""One screen on a back stack: `app`, `name`, `fields` (by key), `scroll` (offsets by key), `focus` (a key), `over`
-(whether it is a dialog, a menu or a sheet over the screen below), and the arguments it was pushed with."""
 
 
 class Nothing(Strict):

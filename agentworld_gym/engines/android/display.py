@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from agentworld_gym.engines import Kind
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import Screen
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.gui import Message, Widget, layers, place
 
 FRAME = "android.widget.FrameLayout"

@@ -5,22 +5,62 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from agentworld_gym.engines import Controls
-from agentworld_gym.engines.android.app import App, Screen
-from agentworld_gym.engines.gui import Field, Message, copied
+from agentworld_gym.engines.gui import Field, Message, Widget, copied
 from agentworld_gym.engines.gui.text_field import MAX_CHARS
 
 T = TypeVar("T")
 Choice = tuple[str, Message | None]
 """The label of a button or an entry, and the message it sends; None where it only closes."""
 
+Screen = dict[str, Any]
+"""One screen on a back stack, as plain data.
+
+Its keys are `app`, `name`, `fields` (by key), `scroll` (offsets by key), `focus` (a key), `over` (whether it is a
+dialog, a menu or a sheet over the screen below), and the arguments it was pushed with.
+"""
+
 LAUNCHER = "launcher"
 MAX_DEPTH = 40
 MAX_NOTIFICATIONS = 40
 _EPOCH = datetime(1970, 1, 1)
 _NO_FIELDS: Mapping[str, str] = MappingProxyType({})
+
+
+class InstalledApp(Protocol):
+    """What the phone needs of an app. `App`, the base class of all apps, says what each member means."""
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    package: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]]
+    first: ClassVar[str]
+    icon: ClassVar[bool]
+    account: ClassVar[bool]
+    permissions: ClassVar[tuple[str, ...]]
+    shares: ClassVar[tuple[str, ...]]
+
+    def view(self, phone: Phone, screen: Screen) -> Widget:
+        """Return what a screen shows."""
+        ...
+
+    def update(self, phone: Phone, message: Message) -> None:
+        """Act on a message."""
+        ...
+
+    def opened(self, phone: Phone) -> None:
+        """Act on the start of the app."""
+        ...
+
+    def back(self, phone: Phone, screen: Screen) -> bool:
+        """Act on a step back, and return whether the app dealt with it."""
+        ...
+
+    def tick(self, phone: Phone, seconds: int) -> None:
+        """Act on time that has passed."""
+        ...
 
 
 class Phone:
@@ -36,7 +76,7 @@ class Phone:
     def __init__(
         self,
         model: dict[str, Any],
-        apps: Mapping[str, App],
+        apps: Mapping[str, InstalledApp],
         controls: Controls,
         defaults: Mapping[str, Mapping[str, Any]],
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agentworld_gym.engines.android.app import Screen
+from agentworld_gym.engines.android.phone import Screen
 from agentworld_gym.engines.gui import Field, Message, Metrics, Widget, column, layers, row, scroll
 
 if TYPE_CHECKING:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from agentworld_gym.engines.desktop.filesystem import absolute
-
-if TYPE_CHECKING:
-    from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.program import DesktopServices
 
 _OFFICE = frozenset(("libreoffice", "soffice"))
 
 
-def start(desk: Desk, command: str, words: Sequence[str], folder: str) -> bool:
+def start_program(desktop: DesktopServices, command: str, words: Sequence[str], folder: str) -> bool:
     """Start a program by its command; whether there is one of this name.
 
     Args:
-        desk: the desktop.
+        desktop: the desktop.
         command: its name or path; also `xdg-open`, `gio`, `pkill` and `killall`.
         words: its arguments; options are passed over.
         folder: where paths begin.
@@ -28,35 +25,35 @@ def start(desk: Desk, command: str, words: Sequence[str], folder: str) -> bool:
     command = command.rpartition("/")[2]
     arguments = [word for word in words if word and not word.startswith("-") and word != "&"]
     if command in ("xdg-open", "gio"):
-        _open(desk, arguments[1:] if command == "gio" else arguments, folder)
+        _open(desktop, arguments[1:] if command == "gio" else arguments, folder)
         return True
     if command in ("pkill", "killall"):
-        _kill(desk, set(arguments))
+        _kill(desktop, set(arguments))
         return True
     if command in _OFFICE and arguments:
         # One command starts all programs of the office; the type of the document says which.
-        opener = desk.opener(absolute(arguments[0], folder))
+        opener = desktop.opener(absolute(arguments[0], folder))
         if opener in ("editor", "spreadsheet"):
-            desk.launch(opener, absolute(arguments[0], folder))
+            desktop.launch(opener, absolute(arguments[0], folder))
             return True
-    for program in desk.programs.values():
+    for program in desktop.programs.values():
         if command in program.commands:
-            desk.launch(program.id, *program.targets(arguments, folder))
+            desktop.launch(program.id, *program.targets(arguments, folder))
             return True
     return False
 
 
-def _open(desk: Desk, targets: list[str], folder: str) -> None:
+def _open(desktop: DesktopServices, targets: list[str], folder: str) -> None:
     if targets and "://" in targets[0] and not targets[0].startswith("file://"):
-        desk.launch("browser", targets[0])
+        desktop.launch("browser", targets[0])
     elif targets:
         path = absolute(targets[0], folder)
-        desk.files.node(path)
-        desk.open_file(path)
+        desktop.files.node(path)
+        desktop.open_file(path)
 
 
-def _kill(desk: Desk, names: set[str]) -> None:
-    for program in desk.programs.values():
+def _kill(desktop: DesktopServices, names: set[str]) -> None:
+    for program in desktop.programs.values():
         if program.id in names or names & set(program.commands):
-            for window in desk.windows(program.id):
-                desk.close(window, ask=False)
+            for window in desktop.windows(program.id):
+                desktop.close(window, ask=False)

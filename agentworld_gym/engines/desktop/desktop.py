@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from agentworld_gym.engines import Controls, Scalar
-from agentworld_gym.engines.desktop import commands, geometry
+from agentworld_gym.engines.desktop import file_chooser, geometry
 from agentworld_gym.engines.desktop.filesystem import MAX_TIME, FileSystem, clean, reason
 from agentworld_gym.engines.desktop.program import Entry, Program, Resource, Window
 from agentworld_gym.engines.desktop.state import DesktopState
@@ -21,7 +21,7 @@ SHELL = 0
 """The number of the shell itself where a message or a menu belongs to no window."""
 
 
-class Desk:
+class Desktop:
     """One desktop. All that changes lies in `model` (plain data), `files` and `resources`."""
 
     def __init__(
@@ -58,9 +58,9 @@ class Desk:
         }
         self._opening = ""
 
-    def fork(self) -> Desk:
+    def fork(self) -> Desktop:
         """An exact copy."""
-        twin = object.__new__(Desk)
+        twin = object.__new__(Desktop)
         twin.given, twin.seed, twin.controls, twin.hidden = self.given, self.seed, self.controls, self.hidden
         twin.programs, twin._opening = self.programs, self._opening
         twin.files = self.files.copy()
@@ -244,10 +244,6 @@ class Desk:
             )
         return None
 
-    def start(self, command: str, words: Sequence[str], folder: str) -> bool:
-        """Start a program with a window by its command; see `commands.start`."""
-        return commands.start(self, command, words, folder)
-
     def opener(self, path: str) -> str | None:
         """The program that opens a file."""
         if self.files.is_folder(path):
@@ -288,7 +284,7 @@ class Desk:
         message: Message = (),
         entries: Mapping[str, str] | None = None,
     ) -> None:
-        """A dialog over a window that takes all its input; see `program.Desk.dialog`."""
+        """A dialog over a window that takes all its input; see `DesktopServices.dialog`."""
         fields = {label: Field(value) for label, value in (entries or {}).items()}
         for field in fields.values():
             field.select_all()
@@ -343,10 +339,9 @@ class Desk:
         path: str = "",
         types: Sequence[str] = (),
     ) -> None:
-        """The file dialog; see `program.Desk.choose_file`."""
-        from agentworld_gym.engines.desktop import file_chooser
-
-        file_chooser.add(self, window, title, message, mode, path, tuple(types))
+        """Open a file chooser dialog; see `DesktopServices.choose_file`."""
+        entries, data = file_chooser.new_dialog(self.files, mode, path, tuple(types))
+        self.add_dialog(window, title, "", (), message, entries, "chooser", data)
 
     def attempt(self, window: Window, title: str, change: Callable[[], Any]) -> bool:
         """Do something with files; False after a dialog that says why it could not be done."""

@@ -14,7 +14,7 @@ from agentworld_gym.engines.desktop.widgets import entry, label
 from agentworld_gym.engines.gui import Field, Message, Widget, column, grid, layers, row
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines.desktop.desktop import Desk
+    from agentworld_gym.engines.desktop.desktop import Desktop
 
 LARGE = 20
 """How many rows of a large window are there when its accessibility tree is incomplete."""
@@ -27,7 +27,7 @@ _MAX_ICONS = 60
 _MAX_FOUND = 5
 
 
-def view(desk: Desk, kind: str) -> tuple[Widget, Rect]:
+def view(desktop: Desktop, kind: str) -> tuple[Widget, Rect]:
     """One surface of the shell and where it lies."""
     return {
         "bar": _bar,
@@ -36,45 +36,45 @@ def view(desk: Desk, kind: str) -> tuple[Widget, Rect]:
         "notices": _notices,
         "overview": _overview,
         "desktop": _desktop,
-    }[kind](desk)
+    }[kind](desktop)
 
 
-def clock_text(desk: Desk) -> str:
+def clock_text(desktop: Desktop) -> str:
     """The clock in the top bar."""
-    now = desk.now
+    now = desktop.now
     day = f"{now:%b} {now.day}"
-    if desk.setting("clock/24-hour") is False:
+    if desktop.setting("clock/24-hour") is False:
         return f"{day}  {now.hour % 12 or 12}:{now:%M %p}"
     return f"{day}  {now:%H:%M}"
 
 
-def _bar(desk: Desk) -> tuple[Widget, Rect]:
+def _bar(desktop: Desktop) -> tuple[Widget, Rect]:
     parts = [Widget("menu", "Activities", on={"click": ("shell/overview",)}, at=(0, 0), width=88, height=BAR)]
-    active = desk.active
-    if active is not None and desk.model["overview"] is None:
-        name = desk.programs[active["program"]].name
+    active = desktop.active
+    if active is not None and desktop.model["overview"] is None:
+        name = desktop.programs[active["program"]].name
         parts.append(
             Widget("menu", name, on={"click": ("menu", "app")}, at=(88, 0), width=44 + 8 * len(name), height=BAR)
         )
-    clock = clock_text(desk)
+    clock = clock_text(desktop)
     parts.append(label(clock, at=(896, 0), width=128, height=BAR))
     parts.append(Widget("menu", "System", on={"click": ("menu", "system")}, at=(1814, 0), width=106, height=BAR))
     return layers(*parts), (0, 0, WIDTH, BAR)
 
 
-def _dock(desk: Desk) -> tuple[Widget, Rect]:
-    names = [name for name in shell_data().dock if name in desk.programs]
+def _dock(desktop: Desktop) -> tuple[Widget, Rect]:
+    names = [name for name in shell_data().dock if name in desktop.programs]
     icons = [
         Widget(
             "push-button",
-            desk.programs[name].name,
+            desktop.programs[name].name,
             on={"click": ("shell/start", name), "middle": ("shell/new", name), "right": ("menu", "dock", name)},
             height=64,
         )
         for name in names
     ]
     icons.append(Widget("push-button", "Trash", on={"click": ("shell/trash",)}, height=64))
-    state = ("checked",) if desk.model["overview"] is not None else ()
+    state = ("checked",) if desktop.model["overview"] is not None else ()
     apps = Widget(
         "toggle-button", "Show Applications", on={"click": ("shell/overview",)}, flags=state, at=(0, 983), height=70
     )
@@ -82,8 +82,8 @@ def _dock(desk: Desk) -> tuple[Widget, Rect]:
     return layers(bar, apps), (0, BAR, DOCK, HEIGHT - BAR)
 
 
-def _popup(desk: Desk) -> tuple[Widget, Rect]:
-    popup = desk.model["popup"]
+def _popup(desktop: Desktop) -> tuple[Widget, Rect]:
+    popup = desktop.model["popup"]
     items = [
         Widget(
             "menu-item" if not line.checked else "check-menu-item",
@@ -102,9 +102,9 @@ def _popup(desk: Desk) -> tuple[Widget, Rect]:
     return column(*items, padding=(0, 4)), (x, y, wide, min(high, HEIGHT))
 
 
-def _notices(desk: Desk) -> tuple[Widget, Rect]:
+def _notices(desktop: Desktop) -> tuple[Widget, Rect]:
     lines = []
-    for notice in reversed(desk.model["notices"]):
+    for notice in reversed(desktop.model["notices"]):
         dismiss = Widget(
             "push-button", "Dismiss", on={"click": ("shell/dismiss", notice["id"])}, width=90, height=34, fill=False
         )
@@ -114,36 +114,36 @@ def _notices(desk: Desk) -> tuple[Widget, Rect]:
     return column(*lines, gap=4), ((WIDTH - 500) // 2, BAR + 4, 500, high)
 
 
-def found(desk: Desk) -> list[tuple[str, Message]]:
+def found(desktop: Desktop) -> list[tuple[str, Message]]:
     """What the overview shows: open windows, programs and files that match what is typed."""
-    query = desk.model["overview"]["query"].value.strip().lower()
+    query = desktop.model["overview"]["query"].value.strip().lower()
     lines: list[tuple[str, Message]] = []
     if not query:
-        lines += [(w["title"], ("shell/raise", w["id"])) for w in reversed(desk.stack)]
-    for program in desk.programs.values():
+        lines += [(w["title"], ("shell/raise", w["id"])) for w in reversed(desktop.stack)]
+    for program in desktop.programs.values():
         if not query or query in program.name.lower() or query in program.commands:
             lines.append((program.name, ("shell/new", program.id)))
     if query:
-        lines += [(path.rpartition("/")[2], ("shell/open", path)) for path in _matching(desk, query)]
+        lines += [(path.rpartition("/")[2], ("shell/open", path)) for path in _matching(desktop, query)]
     return lines
 
 
-def _matching(desk: Desk, query: str) -> list[str]:
+def _matching(desktop: Desktop, query: str) -> list[str]:
     start = HOME + "/"
     paths = [
         path
-        for path in sorted(desk.files.nodes)
+        for path in sorted(desktop.files.nodes)
         if path.startswith(start) and "/." not in path and query in path.rpartition("/")[2].lower()
     ]
     return paths[:_MAX_FOUND]
 
 
-def _overview(desk: Desk) -> tuple[Widget, Rect]:
-    field = desk.model["overview"]["query"]
+def _overview(desktop: Desktop) -> tuple[Widget, Rect]:
+    field = desktop.model["overview"]["query"]
     search = entry("Type to search", field, "search", enter=("shell/first",), at=(725, 20), width=400, height=40)
     tiles = [
         Widget("push-button", name, on={"click": message}, height=120, key=str(number))
-        for number, (name, message) in enumerate(found(desk)[:_MAX_ICONS])
+        for number, (name, message) in enumerate(found(desktop)[:_MAX_ICONS])
     ]
     parts: list[Widget] = [search]
     if tiles:
@@ -153,8 +153,8 @@ def _overview(desk: Desk) -> tuple[Widget, Rect]:
     return layers(*parts, on={"click": ("shell/overview",)}), (DOCK, BAR, WIDTH - DOCK, HEIGHT - BAR)
 
 
-def _desktop(desk: Desk) -> tuple[Widget, Rect]:
-    selected = desk.model["selected"]
+def _desktop(desktop: Desktop) -> tuple[Widget, Rect]:
+    selected = desktop.model["selected"]
     icons = [
         Widget(
             "icon",
@@ -169,31 +169,31 @@ def _desktop(desk: Desk) -> tuple[Widget, Rect]:
             width=_ICON[0] - 10,
             height=_ICON[1],
         )
-        for number, (name, path) in enumerate(_icons(desk))
+        for number, (name, path) in enumerate(_icons(desktop))
     ]
     root = layers(*icons, on={"click": ("shell/select", ""), "right": ("menu", "desktop")})
     return root, (DOCK, BAR, WIDTH - DOCK, HEIGHT - BAR)
 
 
-def _icons(desk: Desk) -> Iterator[tuple[str, str]]:
+def _icons(desktop: Desktop) -> Iterator[tuple[str, str]]:
     yield "Home", HOME
-    if desk.files.is_folder(DESKTOP):
-        for name in desk.files.names(DESKTOP)[:_MAX_ICONS]:
+    if desktop.files.is_folder(DESKTOP):
+        for name in desktop.files.names(DESKTOP)[:_MAX_ICONS]:
             if not name.startswith("."):
                 yield name, f"{DESKTOP}/{name}"
 
 
-def menu(desk: Desk, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+def menu(desktop: Desktop, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
     """The menus of the shell."""
     if name == "system":
-        quiet, dark = desk.setting("notifications/do-not-disturb"), desk.setting("appearance/dark")
+        quiet, dark = desktop.setting("notifications/do-not-disturb"), desktop.setting("appearance/dark")
         return (
-            Entry("Settings", ("shell/new", "settings"), "settings" in desk.programs),
+            Entry("Settings", ("shell/new", "settings"), "settings" in desktop.programs),
             Entry("Dark Style", ("shell/switch", "appearance/dark"), checked=bool(dark)),
             Entry("Do Not Disturb", ("shell/switch", "notifications/do-not-disturb"), checked=bool(quiet)),
         )
     if name == "app":
-        active = desk.active
+        active = desktop.active
         if active is None:
             return ()
         return (
@@ -202,7 +202,7 @@ def menu(desk: Desk, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         )
     if name == "dock":
         program = arguments[0]
-        windows = desk.windows(program)
+        windows = desktop.windows(program)
         return (
             *(Entry(window["title"], ("shell/raise", window["id"])) for window in windows[:8]),
             Entry("New Window", ("shell/new", program)),
@@ -216,8 +216,8 @@ def menu(desk: Desk, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         return (
             Entry("New Folder", ("shell/folder",)),
             Entry("Show Desktop in Files", ("shell/open", DESKTOP)),
-            Entry("Open in Terminal", ("shell/new", "terminal", DESKTOP), "terminal" in desk.programs),
-            Entry("Change Background…", ("shell/new", "settings"), "settings" in desk.programs),
+            Entry("Open in Terminal", ("shell/new", "terminal", DESKTOP), "terminal" in desktop.programs),
+            Entry("Change Background…", ("shell/new", "settings"), "settings" in desktop.programs),
         )
     return ()
 
@@ -231,36 +231,36 @@ def window_menu(window: Window) -> Sequence[Entry]:
     )
 
 
-def update(desk: Desk, message: Message) -> None:
+def update(desktop: Desktop, message: Message) -> None:
     """What a message to the shell does."""
     name, *rest = message
-    model = desk.model
+    model = desktop.model
     if name == "shell/overview":
-        toggle_overview(desk)
+        toggle_overview(desktop)
     elif name == "shell/first":
-        first = next(iter(found(desk)), None)
+        first = next(iter(found(desktop)), None)
         if first is not None and model["overview"]["query"].value.strip():
-            update(desk, first[1])
+            update(desktop, first[1])
     elif name == "shell/start":
-        windows = desk.windows(rest[0])
+        windows = desktop.windows(rest[0])
         if windows:
-            desk.raise_window(windows[0])
+            desktop.raise_window(windows[0])
         else:
-            _launch(desk, rest[0])
+            _launch(desktop, rest[0])
     elif name == "shell/new":
-        _launch(desk, *rest)
+        _launch(desktop, *rest)
     elif name == "shell/trash":
-        _launch(desk, "files", TRASH)
+        _launch(desktop, "files", TRASH)
     elif name == "shell/raise":
-        window = desk.find(rest[0])
+        window = desktop.find(rest[0])
         if window is not None:
-            desk.raise_window(window)
+            desktop.raise_window(window)
     elif name == "shell/quit":
-        for window in desk.windows(rest[0]):
-            desk.close(window)
+        for window in desktop.windows(rest[0]):
+            desktop.close(window)
     elif name == "shell/open":
         model["overview"] = None
-        desk.open_file(rest[0])
+        desktop.open_file(rest[0])
     elif name == "shell/select":
         model["selected"] = rest[0]
     elif name == "shell/dismiss":
@@ -270,41 +270,41 @@ def update(desk: Desk, message: Message) -> None:
             model["locked"].discard(rest[0])
     elif name == "shell/switch":
         if rest[0] in model["locked"]:
-            desk.notify("Permission denied", "This setting is locked.")
+            desktop.notify("Permission denied", "This setting is locked.")
         else:
-            model["settings"][rest[0]] = not desk.setting(rest[0])
+            model["settings"][rest[0]] = not desktop.setting(rest[0])
             model["changes"] += 1
     else:
-        _change(desk, name, rest)
+        _change(desktop, name, rest)
 
 
-def _change(desk: Desk, name: str, rest: list[Any]) -> None:
+def _change(desktop: Desktop, name: str, rest: list[Any]) -> None:
     try:
         if name == "shell/folder":
-            desk.files.make_folder(desk.files.free(f"{DESKTOP}/New Folder"))
+            desktop.files.make_folder(desktop.files.free(f"{DESKTOP}/New Folder"))
         elif name == "shell/remove":
-            desk.files.trash(rest[0])
-            desk.model["selected"] = ""
+            desktop.files.trash(rest[0])
+            desktop.model["selected"] = ""
     except OSError as error:
-        desk.notify("The operation could not be completed", f"{error.strerror}.")
+        desktop.notify("The operation could not be completed", f"{error.strerror}.")
 
 
-def _launch(desk: Desk, program: str, *arguments: str) -> None:
-    desk.model["overview"] = None
-    desk.launch(program, *arguments)
+def _launch(desktop: Desktop, program: str, *arguments: str) -> None:
+    desktop.model["overview"] = None
+    desktop.launch(program, *arguments)
 
 
-def toggle_overview(desk: Desk) -> None:
+def toggle_overview(desktop: Desktop) -> None:
     """Open or close the overview."""
-    desk.model["popup"] = None
-    desk.model["overview"] = {"query": Field()} if desk.model["overview"] is None else None
+    desktop.model["popup"] = None
+    desktop.model["overview"] = {"query": Field()} if desktop.model["overview"] is None else None
 
 
-def manage(desk: Desk, window: Window, message: Message) -> None:
+def manage(desktop: Desktop, window: Window, message: Message) -> None:
     """What a message about a window as such does: `window/close` and the like."""
     name = message[0]
     if name == "window/close":
-        desk.close(window)
+        desktop.close(window)
     elif name == "window/minimize":
         window["minimized"] = True
     elif name == "window/maximize":
@@ -320,8 +320,8 @@ def manage(desk: Desk, window: Window, message: Message) -> None:
         window["box"] = [DOCK + (half if message[1] == "right" else 0), BAR, half, HEIGHT - BAR]
 
 
-def is_truncated(desk: Desk, window: Window) -> bool:
+def is_truncated(desktop: Desktop, window: Window) -> bool:
     """Whether the accessibility tree of a large window is incomplete, as it is until the window is scrolled."""
-    return window["id"] not in desk.model["scrolled"] and desk.controls.strikes(
+    return window["id"] not in desktop.model["scrolled"] and desktop.controls.strikes(
         "truncated-output", window["id"], window["title"]
     )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentworld_gym.engines.desktop.desktop import Desk
-from agentworld_gym.engines.desktop.filesystem import HOME, STANDARD, absolute
-from agentworld_gym.engines.desktop.program import Window
+from agentworld_gym.engines.desktop.filesystem import HOME, STANDARD, FileSystem, absolute
 from agentworld_gym.engines.desktop.widgets import button, entry, item, label, spacer
 from agentworld_gym.engines.gui import Field, Message, Widget, column, row, scroll
 
@@ -15,18 +13,17 @@ NAME = "Name"
 _ACTIONS = {"open": "Open", "save": "Save", "folder": "Select"}
 
 
-def add(desk: Desk, window: Window, title: str, message: Message, mode: str, path: str, types: tuple[str, ...]) -> None:
-    """Open one; see `program.Desk.choose_file`."""
+def new_dialog(
+    files: FileSystem, mode: str, path: str, types: tuple[str, ...]
+) -> tuple[dict[str, Field], dict[str, Any]]:
+    """Return the text fields and the data of a file chooser dialog; see `DesktopServices.choose_file`."""
     path = absolute(path) if path else f"{HOME}/Documents"
-    folder, name = (
-        (path, "") if desk.files.is_folder(path) else (path.rpartition("/")[0] or "/", path.rpartition("/")[2])
-    )
-    if not desk.files.is_folder(folder):
+    folder, name = (path, "") if files.is_folder(path) else (path.rpartition("/")[0] or "/", path.rpartition("/")[2])
+    if not files.is_folder(folder):
         folder = HOME
     field = Field(name)
     field.anchor, field.cursor = 0, stem(name)
-    data = {"folder": folder, "selected": "", "mode": mode, "types": types, "replace": ""}
-    desk.add_dialog(window, title, "", (), message, {NAME: field}, "chooser", data)
+    return {NAME: field}, {"folder": folder, "selected": "", "mode": mode, "types": types, "replace": ""}
 
 
 def stem(name: str) -> int:
@@ -39,23 +36,23 @@ def stem(name: str) -> int:
     return place if place > 0 else len(name)
 
 
-def listed(desk: Desk, data: dict[str, Any]) -> list[str]:
+def listed(files: FileSystem, data: dict[str, Any]) -> list[str]:
     """The names in the folder: folders first, then the files of the types."""
     folder, types = data["folder"], data["types"]
-    if not desk.files.is_folder(folder):
+    if not files.is_folder(folder):
         return []
-    names = [name for name in desk.files.names(folder) if not name.startswith(".")]
+    names = [name for name in files.names(folder) if not name.startswith(".")]
     base = folder.rstrip("/")
-    folders = [name for name in names if desk.files.is_folder(f"{base}/{name}")]
-    files = [name for name in names if not desk.files.is_folder(f"{base}/{name}")]
+    folder_names = [name for name in names if files.is_folder(f"{base}/{name}")]
+    file_names = [name for name in names if not files.is_folder(f"{base}/{name}")]
     if data["mode"] == "folder":
-        files = []
+        file_names = []
     elif types:
-        files = [name for name in files if name.lower().endswith(types)]
-    return sorted(folders, key=str.lower) + sorted(files, key=str.lower)
+        file_names = [name for name in file_names if name.lower().endswith(types)]
+    return sorted(folder_names, key=str.lower) + sorted(file_names, key=str.lower)
 
 
-def view(desk: Desk, dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
+def view(files: FileSystem, dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
     """The dialog and its size."""
     data = dialog["data"]
     mode, folder = data["mode"], data["folder"]
@@ -88,9 +85,9 @@ def view(desk: Desk, dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
             on={"double": ("chooser/open", name)},
             height=28,
             key=f"file {name}",
-            description="folder" if desk.files.is_folder(f"{base}/{name}") else "",
+            description="folder" if files.is_folder(f"{base}/{name}") else "",
         )
-        for name in listed(desk, data)
+        for name in listed(files, data)
     ]
     replace: tuple[Widget, ...] = ()
     if data["replace"]:
@@ -121,28 +118,28 @@ def view(desk: Desk, dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
     return content, SIZE
 
 
-def update(desk: Desk, dialog: dict[str, Any], message: Message) -> str | None:
+def update(files: FileSystem, dialog: dict[str, Any], message: Message) -> str | None:
     """Change the dialog as a message says; the path once one is chosen."""
     data, field = dialog["data"], dialog["entries"][NAME]
     name = message[0]
     dialog["version"] += 1
     if name == "chooser/go":
-        _go(desk, dialog, message[1])
+        _go(files, dialog, message[1])
     elif name == "chooser/select":
         data["selected"] = message[1]
         if data["mode"] != "folder":
             path = f"{data['folder'].rstrip('/')}/{message[1]}"
-            if not desk.files.is_folder(path):
+            if not files.is_folder(path):
                 field.set(message[1])
     elif name == "chooser/open":
         path = f"{data['folder'].rstrip('/')}/{message[1]}"
-        if desk.files.is_folder(path):
-            _go(desk, dialog, path)
+        if files.is_folder(path):
+            _go(files, dialog, path)
         else:
             field.set(message[1])
-            return _accept(desk, dialog)
+            return _accept(files, dialog)
     elif name == "chooser/accept":
-        return _accept(desk, dialog)
+        return _accept(files, dialog)
     elif name == "chooser/keep":
         data["replace"] = ""
     elif name == "chooser/replace":
@@ -150,15 +147,15 @@ def update(desk: Desk, dialog: dict[str, Any], message: Message) -> str | None:
     return None
 
 
-def _go(desk: Desk, dialog: dict[str, Any], path: str) -> None:
-    if desk.files.is_folder(path):
+def _go(files: FileSystem, dialog: dict[str, Any], path: str) -> None:
+    if files.is_folder(path):
         dialog["data"].update(folder=path, selected="", replace="")
         dialog["scroll"].clear()
         if dialog["data"]["mode"] == "open":
             dialog["entries"][NAME].set("")
 
 
-def _accept(desk: Desk, dialog: dict[str, Any]) -> str | None:
+def _accept(files: FileSystem, dialog: dict[str, Any]) -> str | None:
     data, field = dialog["data"], dialog["entries"][NAME]
     mode, text = data["mode"], field.value.strip()
     if not text:
@@ -167,17 +164,17 @@ def _accept(desk: Desk, dialog: dict[str, Any]) -> str | None:
         if mode == "folder":
             return path
         if selected:
-            _go(desk, dialog, path)
+            _go(files, dialog, path)
         return None
     path = absolute(text, data["folder"])
-    if desk.files.is_folder(path):
+    if files.is_folder(path):
         if mode == "folder":
             return path
-        _go(desk, dialog, path)
+        _go(files, dialog, path)
         return None
     if mode == "save":
-        if desk.files.exists(path) and data["replace"] != field.value:
+        if files.exists(path) and data["replace"] != field.value:
             data["replace"] = text
             return None
         return path
-    return path if mode == "open" and desk.files.exists(path) else None
+    return path if mode == "open" and files.exists(path) else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentworld_gym.engines import Scalar
-from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.gui import flat
 
@@ -15,23 +15,23 @@ MAX_TEXT = 400
 """Longer contents of files are told by their digest."""
 
 
-def snapshot(desk: Desk) -> dict[str, Scalar]:
+def snapshot(desktop: Desktop) -> dict[str, Scalar]:
     """All that actions can change, by paths such as `files/home/user/a.txt` and `windows/3/title`."""
     found: dict[str, Scalar] = {}
-    for path, node in desk.files.nodes.items():
+    for path, node in desktop.files.nodes.items():
         name = f"files{path}" if node.content is not None else f"folders{path}"
         found[name] = True if node.content is None else digest(node.content)
         if node.mode != (0o644 if node.content is not None else 0o755):
             found[f"{name}#mode"] = f"{node.mode:o}"
-    for path, origin in desk.files.trashed.items():
+    for path, origin in desktop.files.trashed.items():
         found[f"trash{path}"] = origin
-    stack = desk.stack
+    stack = desktop.stack
     for order, window in enumerate(reversed(stack)):
-        found.update(_window(desk, window, order))
-    model = desk.model
+        found.update(_window(desktop, window, order))
+    model = desktop.model
     found.update({f"settings/{name}": value for name, value in model["settings"].items()})
     found.update({f"locked/{name}": True for name in sorted(model["locked"])})
-    found["clipboard"] = desk.clipboard
+    found["clipboard"] = desktop.clipboard
     found["clipboard#cut"] = bool(model["clipboard"]["cut"])
     found["menu"] = "" if model["popup"] is None else ", ".join(entry.label for entry in model["popup"]["entries"])
     found["overview"] = None if model["overview"] is None else model["overview"]["query"].value
@@ -39,12 +39,12 @@ def snapshot(desk: Desk) -> dict[str, Scalar]:
     found["held"] = " ".join(model["held"])
     found["selected"] = model["selected"]
     found.update({f"notices/{notice['id']}": notice["title"] for notice in model["notices"]})
-    for name, resource in desk.resources.items():
+    for name, resource in desktop.resources.items():
         found.update({f"{name}/{path}": value for path, value in resource.state().items()})
     return found
 
 
-def _window(desk: Desk, window: Window, order: int) -> Iterator[tuple[str, Scalar]]:
+def _window(desktop: Desktop, window: Window, order: int) -> Iterator[tuple[str, Scalar]]:
     start = f"windows/{window['id']}"
     yield f"{start}/program", window["program"]
     yield f"{start}/title", window["title"]
@@ -52,7 +52,7 @@ def _window(desk: Desk, window: Window, order: int) -> Iterator[tuple[str, Scala
     yield f"{start}/minimized", window["minimized"]
     yield f"{start}/order", order
     yield f"{start}/focus", window["focus"]
-    if desk.programs[window["program"]].unsaved(desk, window):
+    if desktop.programs[window["program"]].unsaved(desktop, window):
         yield f"unsaved/{window['data'].get('path') or window['title'].strip('*')}", True
     for key, offset in window["scroll"].items():
         yield f"{start}/scroll/{key}", offset

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agentworld_gym.engines.desktop import desktop_shell
-from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import clean
 from agentworld_gym.engines.desktop.message_dispatch import choose, deliver, to_dialog
 from agentworld_gym.engines.desktop.mouse import focus
@@ -78,32 +78,32 @@ def key_name(name: str) -> str | None:
 class Keyboard:
     """The keyboard of one desktop."""
 
-    def __init__(self, desk: Desk, screen: Screen) -> None:
-        self.desk, self.screen = desk, screen
+    def __init__(self, desktop: Desktop, screen: Screen) -> None:
+        self.desktop, self.screen = desktop, screen
 
     @property
     def held(self) -> tuple[str, ...]:
         """The modifiers that are held."""
-        return tuple(self.desk.model["held"])
+        return tuple(self.desktop.model["held"])
 
     def down(self, key: str) -> None:
         """Press a key and keep it."""
-        held = self.desk.model["held"]
+        held = self.desktop.model["held"]
         if key not in MODIFIERS:
             self.press(key)
         elif key not in held:
             held.append(key)
             if key == "super":
-                self.desk.model["switch"] = -1
+                self.desktop.model["switch"] = -1
 
     def up(self, key: str) -> None:
         """Let a key go."""
-        held, model = self.desk.model["held"], self.desk.model
+        held, model = self.desktop.model["held"], self.desktop.model
         if key in held:
             held.remove(key)
             if key == "super" and model["switch"] == -1:
                 model["switch"] = 0
-                desktop_shell.toggle_overview(self.desk)
+                desktop_shell.toggle_overview(self.desktop)
             elif key == "alt" and model["switch"] > 0:
                 self._switch()
 
@@ -113,9 +113,9 @@ class Keyboard:
             self.down(key)
             self.up(key)
             return
-        held = self.desk.model["held"]
-        if self.desk.model["switch"] == -1:
-            self.desk.model["switch"] = 0
+        held = self.desktop.model["held"]
+        if self.desktop.model["switch"] == -1:
+            self.desktop.model["switch"] = 0
         if len(key) == 1 and not any(name in held for name in ("ctrl", "alt", "super")):
             self.type(_UPPER.get(key, key.upper()) if "shift" in held else key)
             return
@@ -135,9 +135,9 @@ class Keyboard:
 
     def type(self, text: str) -> None:
         """Type printable characters into what has the focus."""
-        if not text or self.desk.model["popup"] is not None:
+        if not text or self.desktop.model["popup"] is not None:
             return
-        overview = self.desk.model["overview"]
+        overview = self.desktop.model["overview"]
         if overview is not None:
             overview["query"].insert(text[:200])
             return
@@ -149,29 +149,29 @@ class Keyboard:
             widget.field.insert(text)
             self._changed(window, surface, widget)
         elif surface.dialog is None:
-            self.desk.touch(window)
-            program = self.desk.programs[window["program"]]
-            if text != " " or not program.key(self.desk, window, "space"):
+            self.desktop.touch(window)
+            program = self.desktop.programs[window["program"]]
+            if text != " " or not program.key(self.desktop, window, "space"):
                 if text == " " and widget is not None and "click" in widget.on:
-                    deliver(self.desk, surface, widget.on["click"], (widget.x, widget.y + widget.h))
+                    deliver(self.desktop, surface, widget.on["click"], (widget.x, widget.y + widget.h))
                 else:
-                    program.type(self.desk, window, text)
+                    program.type(self.desktop, window, text)
 
     def _combo(self, combo: str) -> None:
-        desk = self.desk
+        desktop = self.desktop
         if self._shortcut(combo):
             return
-        if desk.model["popup"] is not None:
+        if desktop.model["popup"] is not None:
             self._in_menu(combo)
             return
-        overview = desk.model["overview"]
+        overview = desktop.model["overview"]
         if overview is not None:
             if combo == "esc":
-                desktop_shell.toggle_overview(desk)
+                desktop_shell.toggle_overview(desktop)
             elif combo == "enter":
-                desktop_shell.update(desk, ("shell/first",))
+                desktop_shell.update(desktop, ("shell/first",))
             else:
-                edit(desk, overview["query"], combo)
+                edit(desktop, overview["query"], combo)
             return
         window, surface = self._target()
         if window is None or surface is None:
@@ -179,21 +179,21 @@ class Keyboard:
         if surface.dialog is not None:
             self._in_dialog(window, surface, combo)
             return
-        desk.touch(window)
+        desktop.touch(window)
         try:
-            if desk.programs[window["program"]].key(desk, window, combo):
+            if desktop.programs[window["program"]].key(desktop, window, combo):
                 return
         except OSError as error:
-            desk.dialog(window, "The operation could not be completed", f"{error.strerror}.")
+            desktop.dialog(window, "The operation could not be completed", f"{error.strerror}.")
             return
         self._in_surface(window, self.screen.window(window), combo)
 
     def _target(self) -> tuple[Window | None, Surface | None]:
         """The window that takes the keys, and its surface or that of its dialog."""
-        window = self.desk.active
+        window = self.desktop.active
         if window is None:
             return None, None
-        dialog = self.desk.shown_dialog(window)
+        dialog = self.desktop.shown_dialog(window)
         return window, self.screen.window(window) if dialog is None else self.screen.dialog(window, dialog)
 
     def _focused(self, window: Window, surface: Surface) -> Widget | None:
@@ -204,9 +204,9 @@ class Keyboard:
         dialog = surface.dialog
         assert dialog is not None
         if combo == "esc":
-            to_dialog(self.desk, window, dialog, ("dialog/cancel",))
+            to_dialog(self.desktop, window, dialog, ("dialog/cancel",))
         elif combo == "enter" and not self._on_button(window, surface):
-            to_dialog(self.desk, window, dialog, ("dialog/default",))
+            to_dialog(self.desktop, window, dialog, ("dialog/default",))
         else:
             dialog["version"] += 1
             self._in_surface(window, surface, combo)
@@ -226,80 +226,80 @@ class Keyboard:
             if combo in ("enter", "space") and widget.enabled:
                 message = widget.on.get("enter") or widget.on.get("click")
                 if message:
-                    deliver(self.desk, surface, message, (widget.x, widget.y + widget.h))
+                    deliver(self.desktop, surface, message, (widget.x, widget.y + widget.h))
         elif combo == "enter" and "enter" in widget.on:
-            deliver(self.desk, surface, widget.on["enter"], (widget.x, widget.y + widget.h))
+            deliver(self.desktop, surface, widget.on["enter"], (widget.x, widget.y + widget.h))
         elif combo == "enter" and widget.field.multiline:
             widget.field.insert("\n")
             self._changed(window, surface, widget)
         else:
             before = widget.field.value
-            if edit(self.desk, widget.field, combo):
+            if edit(self.desktop, widget.field, combo):
                 if widget.field.value != before:
                     self._changed(window, surface, widget)
                 elif "moved" in widget.on:
-                    deliver(self.desk, surface, widget.on["moved"], (widget.x, widget.y))
+                    deliver(self.desktop, surface, widget.on["moved"], (widget.x, widget.y))
 
     def _next(self, surface: Surface, widget: Widget | None, step: int) -> None:
         keys = [found.key for found in focusables(surface.root)]
         if keys:
             place = keys.index(widget.key) + step if widget is not None and widget.key in keys else 0
-            focus(self.desk, surface, keys[place % len(keys)])
+            focus(self.desktop, surface, keys[place % len(keys)])
 
     def _changed(self, window: Window, surface: Surface, widget: Widget) -> None:
         if surface.dialog is not None:
             surface.dialog["version"] += 1
         else:
-            self.desk.touch(window)
+            self.desktop.touch(window)
         for gesture in ("changed", "moved"):
             if gesture in widget.on:
-                deliver(self.desk, surface, widget.on[gesture], (widget.x, widget.y + widget.h))
+                deliver(self.desktop, surface, widget.on[gesture], (widget.x, widget.y + widget.h))
 
     def _in_menu(self, combo: str) -> None:
-        popup = self.desk.model["popup"]
+        popup = self.desktop.model["popup"]
         count = len(popup["entries"])
         if combo == "esc":
-            self.desk.model["popup"] = None
+            self.desktop.model["popup"] = None
         elif combo in ("down", "up"):
             step = 1 if combo == "down" else -1
             popup["index"] = (popup["index"] + step) % count if popup["index"] >= 0 or step > 0 else count - 1
         elif combo in ("enter", "space") and popup["index"] >= 0:
-            choose(self.desk, popup["index"])
+            choose(self.desktop, popup["index"])
 
     def _shortcut(self, combo: str) -> bool:
         """The shortcuts of the shell."""
-        desk, window = self.desk, self.desk.active
+        desktop, window = self.desktop, self.desktop.active
         if combo == "alt+tab" or combo == "alt+shift+tab":
-            desk.model["switch"] += 1 if combo == "alt+tab" else -1
+            desktop.model["switch"] += 1 if combo == "alt+tab" else -1
             return True
         if combo == "super+a":
-            desktop_shell.toggle_overview(desk)
+            desktop_shell.toggle_overview(desktop)
         elif combo == "ctrl+alt+t":
-            desk.launch("terminal")
+            desktop.launch("terminal")
         elif combo == "super+e":
-            desk.launch("files")
+            desktop.launch("files")
         elif combo == "super+d":
-            for other in desk.stack:
+            for other in desktop.stack:
                 other["minimized"] = True
         elif window is None:
             return False
-        elif combo == "alt+f4" and (dialog := desk.shown_dialog(window)) is not None:
-            to_dialog(desk, window, dialog, ("dialog/cancel",))
+        elif combo == "alt+f4" and (dialog := desktop.shown_dialog(window)) is not None:
+            to_dialog(desktop, window, dialog, ("dialog/cancel",))
         elif combo in _WINDOW_KEYS:
             message: tuple[Any, ...] = _WINDOW_KEYS[combo]
             if (combo == "super+down" and not window["maximized"]) or (combo == "super+up" and window["maximized"]):
                 return True
-            desktop_shell.manage(desk, window, message)
+            desktop_shell.manage(desktop, window, message)
         else:
             return False
         return True
 
     def _switch(self) -> None:
         """Alt is let go after alt+tab: the window that was reached comes to the front."""
-        steps, self.desk.model["switch"] = self.desk.model["switch"], 0
-        order = list(reversed(self.desk.stack))
+        steps, self.desktop.model["switch"] = self.desktop.model["switch"], 0
+        order = list(reversed(self.desktop.stack))
         if order:
-            self.desk.raise_window(order[steps % len(order)])
+            self.desktop.raise_window(order[steps % len(order)])
 
 
 _WINDOW_KEYS: dict[str, tuple[Any, ...]] = {
@@ -313,7 +313,7 @@ _WINDOW_KEYS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def edit(desk: Desk, field: Field, combo: str) -> bool:
+def edit(desktop: Desktop, field: Field, combo: str) -> bool:
     """What a key does to a text field: moving, selecting, erasing, the clipboard; whether it did anything."""
     parts = combo.split("+")
     key, held = parts[-1] or "+", parts[:-1]
@@ -326,11 +326,11 @@ def edit(desk: Desk, field: Field, combo: str) -> bool:
     elif key in ("c", "x"):
         if not field.selected:
             return False
-        desk.clipboard = field.selected
+        desktop.clipboard = field.selected
         if key == "x":
             field.insert("")
     elif key == "v":
-        field.insert(desk.clipboard)
+        field.insert(desktop.clipboard)
     elif key in ("home", "end"):
         field.place(0 if key == "home" else len(field.value), "shift" in held)
     elif key in ("left", "right", "backspace", "delete"):

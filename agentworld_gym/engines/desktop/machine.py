@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.desktop import perturbations
-from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import clean
 from agentworld_gym.engines.desktop.flat_state import snapshot
 from agentworld_gym.engines.desktop.geometry import kept
@@ -43,8 +43,8 @@ class DesktopMachine:
 
     concurrent = True
 
-    def __init__(self, desk: Desk, screen: Screen, provenance: Provenance) -> None:
-        self._desk: Desk | None = desk
+    def __init__(self, desktop: Desktop, screen: Screen, provenance: Provenance) -> None:
+        self._desktop: Desktop | None = desktop
         self._screen = screen
         self._provenance = provenance
         self.problem = ""
@@ -71,11 +71,11 @@ class DesktopMachine:
             SpecError: the state is wrong; names the key, its value and what was expected.
         """
         given = DesktopState.of(state)
-        desk = Desk(given, seed, controls or Controls(), hidden or {}, programs())
-        _furnish(desk)
-        _open_windows(desk)
-        perturbations.prepare(desk)
-        machine = cls(desk, Screen(desk), Provenance(given))
+        desktop = Desktop(given, seed, controls or Controls(), hidden or {}, programs())
+        _furnish(desktop)
+        _open_windows(desktop)
+        perturbations.prepare(desktop)
+        machine = cls(desktop, Screen(desktop), Provenance(given))
         machine._observation = machine._screen.table()
         return machine
 
@@ -94,25 +94,25 @@ class DesktopMachine:
 
         What is no text, or no code, changes nothing.
         """
-        desk = self._open()
+        desktop = self._open()
         before = self._observation
         self._provenance.see(before, source if isinstance(source, str) else "")
         self.problem = ""
-        desk.model["action"] += 1
-        perturbations.before(desk)
+        desktop.model["action"] += 1
+        perturbations.before(desktop)
         if isinstance(source, str) and source.strip() not in _NOTHING:
-            self._run(desk, clean(source))
-        perturbations.after(desk)
+            self._run(desktop, clean(source))
+        perturbations.after(desktop)
         self._observation = self._screen.table()
-        if self._observation != before and desk.advance(1.0):
+        if self._observation != before and desktop.advance(1.0):
             self._observation = self._screen.table()
         return self._observation
 
-    def _run(self, desk: Desk, source: str) -> None:
+    def _run(self, desktop: Desktop, source: str) -> None:
         if self._code is None:
-            mouse = Mouse(desk, self._screen)
-            robot, purse = Robot(desk, mouse, Keyboard(desk, self._screen)), Purse()
-            self._code = (robot, purse, *names(desk, robot, purse))
+            mouse = Mouse(desktop, self._screen)
+            robot, purse = Robot(desktop, mouse, Keyboard(desktop, self._screen)), Purse()
+            self._code = (robot, purse, *names(desktop, robot, purse))
         robot, purse, known, modules = self._code
         robot.rest()
         purse.fill()
@@ -127,29 +127,29 @@ class DesktopMachine:
 
     def fork(self) -> DesktopMachine:
         """An exact copy: equal actions on both give equal observations."""
-        desk = self._open().fork()
-        twin = DesktopMachine(desk, self._screen.fork(desk), self._provenance.copy())
+        desktop = self._open().fork()
+        twin = DesktopMachine(desktop, self._screen.fork(desktop), self._provenance.copy())
         twin.problem, twin._observation = self.problem, self._observation
         return twin
 
     def close(self) -> None:
         """Let everything go. May be called twice."""
-        if self._desk is not None:
-            for resource in self._desk.resources.values():
+        if self._desktop is not None:
+            for resource in self._desktop.resources.values():
                 resource.close()
-            self._desk = self._code = None
+            self._desktop = self._code = None
             self._screen = None  # type: ignore[assignment]
 
-    def _open(self) -> Desk:
-        if self._desk is None:
+    def _open(self) -> Desktop:
+        if self._desktop is None:
             raise EngineError("the desktop was used after close()")
-        return self._desk
+        return self._desktop
 
 
-def _furnish(desk: Desk) -> None:
-    given, files, model = desk.given, desk.files, desk.model
+def _furnish(desktop: Desktop) -> None:
+    given, files, model = desktop.given, desktop.files, desktop.model
     model["settings"] = shell_settings()
-    for program in desk.programs.values():
+    for program in desktop.programs.values():
         model["settings"].update(program.settings)
     for name, value in given.settings.items():
         if name not in model["settings"]:
@@ -167,13 +167,13 @@ def _furnish(desk: Desk) -> None:
         raise SpecError("task state", f"files.{place}", error.strerror, "a path that can be made") from error
 
 
-def _open_windows(desk: Desk) -> None:
-    for number, opened in enumerate(desk.given.open):
-        if opened.program not in desk.programs:
+def _open_windows(desktop: Desktop) -> None:
+    for number, opened in enumerate(desktop.given.open):
+        if opened.program not in desktop.programs:
             raise SpecError(
-                "task state", f"open.{number}.program", opened.program, f"one of {', '.join(sorted(desk.programs))}"
+                "task state", f"open.{number}.program", opened.program, f"one of {', '.join(sorted(desktop.programs))}"
             )
-        window = desk.launch(opened.program, *opened.arguments)
+        window = desktop.launch(opened.program, *opened.arguments)
         if window is None:
             raise SpecError("task state", f"open.{number}.arguments", opened.arguments, "something that can be opened")
         window["ready"] = 0

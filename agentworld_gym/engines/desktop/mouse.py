@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from agentworld_gym.engines.desktop import desktop_shell
-from agentworld_gym.engines.desktop.desktop import SHELL, Desk
+from agentworld_gym.engines.desktop.desktop import SHELL, Desktop
 from agentworld_gym.engines.desktop.geometry import HEIGHT, WIDTH
 from agentworld_gym.engines.desktop.message_dispatch import deliver
 from agentworld_gym.engines.desktop.screen import Screen, Surface
@@ -23,15 +23,15 @@ Spot = tuple[Surface, list[Widget]]
 class Mouse:
     """The mouse of one desktop."""
 
-    def __init__(self, desk: Desk, screen: Screen) -> None:
-        self.desk, self.screen = desk, screen
+    def __init__(self, desktop: Desktop, screen: Screen) -> None:
+        self.desktop, self.screen = desktop, screen
         self._time = 0.0
         self._last: tuple[str, int, int, float, int] = ("", 0, 0, 0.0, 0)
 
     @property
     def position(self) -> tuple[int, int]:
         """Where the pointer is."""
-        x, y = self.desk.model["pointer"]
+        x, y = self.desktop.model["pointer"]
         return x, y
 
     def rest(self) -> None:
@@ -44,15 +44,15 @@ class Mouse:
 
     def move(self, x: float, y: float) -> None:
         """Move the pointer; it stays on the screen."""
-        self.desk.model["pointer"][:] = [int(min(max(x, 0), WIDTH - 1)), int(min(max(y, 0), HEIGHT - 1))]
+        self.desktop.model["pointer"][:] = [int(min(max(x, 0), WIDTH - 1)), int(min(max(y, 0), HEIGHT - 1))]
 
     def down(self, button: str) -> None:
         """Press a button."""
-        self.desk.model["pressed"].setdefault(button, self.position)
+        self.desktop.model["pressed"].setdefault(button, self.position)
 
     def up(self, button: str, held: tuple[str, ...] = ()) -> None:
         """Release a button: a click, or the end of dragging."""
-        start = self.desk.model["pressed"].pop(button, None)
+        start = self.desktop.model["pressed"].pop(button, None)
         if start is None:
             return
         x, y = self.position
@@ -78,11 +78,11 @@ class Mouse:
             return
         surface, path = spot
         if surface.number != SHELL:
-            self.desk.model["scrolled"].add(surface.number)
+            self.desktop.model["scrolled"].add(surface.number)
         gesture = "hscroll" if sideways else "scroll"
         for widget in path:
             if gesture in widget.on:
-                deliver(self.desk, surface, (*widget.on[gesture], int(lines)), self.position)
+                deliver(self.desktop, surface, (*widget.on[gesture], int(lines)), self.position)
                 return
             if widget.scrolls and not sideways:
                 offset = min(max(widget.offset + int(lines * LINE_PIXELS), 0), max(widget.extent - widget.h, 0))
@@ -95,24 +95,24 @@ class Mouse:
             surface.dialog["scroll"][key] = offset
             surface.dialog["version"] += 1
             return
-        window = self.desk.find(surface.number)
+        window = self.desktop.find(surface.number)
         if window is not None:
             window["scroll"][key] = offset
-            self.desk.touch(window)
+            self.desktop.touch(window)
 
     def _closes_menu(self, surface: Surface) -> bool:
         """Whether a click only closes the menu that is open."""
-        popup = self.desk.model["popup"]
+        popup = self.desktop.model["popup"]
         if popup is None or surface.kind == "popup":
             return False
-        self.desk.model["popup"] = None
+        self.desktop.model["popup"] = None
         return True
 
     def _enter(self, surface: Surface) -> bool:
         """Bring the window of a surface to the front; whether it takes input."""
-        window = self.desk.find(surface.number)
-        if window is not None and self.desk.active is not window:
-            self.desk.raise_window(window)
+        window = self.desktop.find(surface.number)
+        if window is not None and self.desktop.active is not window:
+            self.desktop.raise_window(window)
         return not surface.blocked
 
     def _count(self, button: str, x: int, y: int) -> int:
@@ -139,7 +139,7 @@ class Mouse:
             found = handler(path, gesture)
             if found is not None:
                 widget, message = found
-                deliver(self.desk, surface, message, (widget.x, widget.y + widget.h))
+                deliver(self.desktop, surface, message, (widget.x, widget.y + widget.h))
                 return
         self._point(surface, path, x, y)
 
@@ -149,12 +149,12 @@ class Mouse:
         if found is not None:
             if path and path[0].field is not None:
                 self._focus(surface, path)
-            deliver(self.desk, surface, found[1], (x, y))
+            deliver(self.desktop, surface, found[1], (x, y))
 
     def _focus(self, surface: Surface, path: list[Widget]) -> None:
         for widget in path:
             if widget.key and (widget.field is not None or "focusable" in widget.flags):
-                focus(self.desk, surface, widget.key)
+                focus(self.desktop, surface, widget.key)
                 return
 
     def _caret(self, surface: Surface, widget: Widget, at: tuple[int, int], count: int, extend: bool) -> None:
@@ -174,14 +174,14 @@ class Mouse:
 
     def _moved(self, surface: Surface, widget: Widget) -> None:
         if "moved" in widget.on:
-            deliver(self.desk, surface, widget.on["moved"], self.position)
+            deliver(self.desktop, surface, widget.on["moved"], self.position)
 
     def _point(self, surface: Surface, path: list[Widget], x: int, y: int) -> None:
         found = handler(path, "point")
         if found is not None:
             widget, message = found
             inside = (min(max(x - widget.x, 0), widget.w), min(max(y - widget.y, 0), widget.h))
-            deliver(self.desk, surface, (*message, *inside, widget.w, widget.h), self.position)
+            deliver(self.desktop, surface, (*message, *inside, widget.w, widget.h), self.position)
 
     def _drag(self, source: Spot, start: tuple[int, int], end: tuple[int, int]) -> None:
         surface, path = source
@@ -205,9 +205,9 @@ class Mouse:
 
     def _drop(self, surface: Surface, message: tuple[Any, ...], start: tuple[int, int], end: tuple[int, int]) -> None:
         if message == ("window/move",):
-            window = self.desk.find(surface.number)
+            window = self.desktop.find(surface.number)
             if window is not None:
-                desktop_shell.manage(self.desk, window, ("window/shift", end[0] - start[0], end[1] - start[1]))
+                desktop_shell.manage(self.desktop, window, ("window/shift", end[0] - start[0], end[1] - start[1]))
             return
         dropped: tuple[Any, ...] = ("nowhere",)
         target = self.screen.at(*end)
@@ -215,10 +215,10 @@ class Mouse:
             found = handler(target[1], "drop")
             if found is not None:
                 dropped = found[1]
-        deliver(self.desk, surface, (*message, *dropped), end)
+        deliver(self.desktop, surface, (*message, *dropped), end)
 
     def _same_program(self, one: Surface, other: Surface) -> bool:
-        windows = self.desk.find(one.number), self.desk.find(other.number)
+        windows = self.desktop.find(one.number), self.desktop.find(other.number)
         return windows[0] is not None and windows[1] is not None and windows[0]["program"] == windows[1]["program"]
 
 
@@ -240,13 +240,13 @@ def caret(widget: Widget, x: int, y: int) -> int:
     return min(place + across, len(field.value) if end < 0 else end)
 
 
-def focus(desk: Desk, surface: Surface, key: str) -> None:
+def focus(desktop: Desktop, surface: Surface, key: str) -> None:
     """Give the focus of a surface to a widget."""
     if surface.dialog is not None:
         if surface.dialog["focus"] != key:
             surface.dialog["focus"] = key
             surface.dialog["version"] += 1
         return
-    window = desk.find(surface.number)
+    window = desktop.find(surface.number)
     if window is not None:
-        desk.focus(window, key)
+        desktop.focus(window, key)

@@ -68,7 +68,7 @@ class Resource(Protocol):
         ...
 
 
-class Desk(Protocol):
+class DesktopServices(Protocol):
     """What a program may use of the desktop."""
 
     files: FileSystem
@@ -77,6 +77,7 @@ class Desk(Protocol):
     controls: Controls
     hidden: Mapping[str, Any]
     resources: dict[str, Resource]
+    programs: Mapping[str, Program]
 
     @property
     def action(self) -> int:
@@ -134,8 +135,8 @@ class Desk(Protocol):
         """Start a program, or open another window of it."""
         ...
 
-    def start(self, command: str, words: Sequence[str], folder: str) -> bool:
-        """Start a program by its command; whether there is one of this name."""
+    def opener(self, path: str) -> str | None:
+        """Return the id of the program that opens a file or a folder; None if there is none."""
         ...
 
     def open_file(self, path: str) -> Window | None:
@@ -242,40 +243,40 @@ class Program:
 
         return [absolute(word, folder) for word in words]
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
-        """A window for these arguments: a fresh one (`desk.window`), one that is there already, or none."""
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
+        """A window for these arguments: a fresh one (`desktop.window`), one that is there already, or none."""
         raise NotImplementedError
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """What the window shows below its title bar (the title bar is the desktop's)."""
         raise NotImplementedError
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the window's data as a message says."""
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """A key such as `ctrl+s`, `f2`, `enter` or `shift+tab`; whether the program takes it.
 
         It is asked before the field or button with the focus gets the key (which `window["focus"]` names).
         """
         return False
 
-    def type(self, desk: Desk, window: Window, text: str) -> bool:
+    def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
         """Printable characters while no field has the focus; whether the program takes them."""
         return False
 
-    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         """The lines of a menu; asked for by a message `("menu", name, *arguments)`."""
         return ()
 
-    def closing(self, desk: Desk, window: Window) -> bool:
+    def closing(self, desktop: DesktopServices, window: Window) -> bool:
         """Whether the window may close; a program with unsaved changes opens a dialog and says no."""
         return True
 
-    def unsaved(self, desk: Desk, window: Window) -> bool:
+    def unsaved(self, desktop: DesktopServices, window: Window) -> bool:
         """Whether the window holds changes that were not saved."""
         return False
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
-        """The methods of its helper object by name; each is called with the desk, then with the code's arguments."""
+        """The methods of its helper object by name; each is called with the desktop, then with the code's arguments."""
         return {}

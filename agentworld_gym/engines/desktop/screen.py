@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from agentworld_gym.engines.desktop import desktop_shell, file_chooser
-from agentworld_gym.engines.desktop.desktop import SHELL, Desk
+from agentworld_gym.engines.desktop.desktop import SHELL, Desktop
 from agentworld_gym.engines.desktop.geometry import BAR, HEIGHT, TITLE, WIDTH, WORK, Rect, covers, inside, overlap
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.widgets import METRICS, button, entry, label, spacer
@@ -43,16 +43,16 @@ class Surface:
 
 
 class Screen:
-    """The screen of a desk; it remembers what did not change."""
+    """The screen of a desktop; it remembers what did not change."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, desktop: Desktop) -> None:
+        self.desktop = desktop
         self._surfaces: dict[object, tuple[object, Surface]] = {}
         self._rows: dict[object, tuple[object, list[Row]]] = {}
 
-    def fork(self, desk: Desk) -> Screen:
+    def fork(self, desktop: Desktop) -> Screen:
         """The screen of a fork. Rows are shared; widgets are not, for their fields belong to the model."""
-        twin = Screen(desk)
+        twin = Screen(desktop)
         twin._rows = dict(self._rows)
         return twin
 
@@ -99,7 +99,7 @@ class Screen:
         """The key of the widget with the focus."""
         if surface.dialog is not None:
             return str(surface.dialog["focus"])
-        window = self.desk.find(surface.number)
+        window = self.desktop.find(surface.number)
         return window["focus"] if window is not None else "search"
 
     def _names(self) -> Iterator[object]:
@@ -108,12 +108,12 @@ class Screen:
 
     def _keys(self) -> Iterator[tuple[tuple[Any, ...], object]]:
         """Surfaces by name, from front to back, each with what decides how it looks."""
-        desk, model = self.desk, self.desk.model
+        desktop, model = self.desktop, self.desktop.model
         overview = model["overview"]
-        front = desk.front
+        front = desktop.front
         active = front[0] if front else None
         titled = active["program"] if active is not None and overview is None else ""
-        yield ("bar",), (titled, int(desk.files.now // 60), desk.setting("clock/24-hour"))
+        yield ("bar",), (titled, int(desktop.files.now // 60), desktop.setting("clock/24-hour"))
         yield ("dock",), (overview is None,)
         popup = model["popup"]
         if popup is not None:
@@ -125,7 +125,7 @@ class Screen:
             field = overview["query"]
             yield (
                 ("overview",),
-                (field.value, field.cursor, field.anchor, tuple((w["id"], w["title"]) for w in desk.stack)),
+                (field.value, field.cursor, field.anchor, tuple((w["id"], w["title"]) for w in desktop.stack)),
             )
             return
         for window in front:
@@ -133,26 +133,32 @@ class Screen:
                 if dialog["ready"] <= model["action"]:
                     yield ("dialog", window["id"], dialog["id"]), self._dialog_key(window, dialog)
             yield ("window", window["id"]), self._window_key(window)
-        yield ("desktop",), (desk.files.version, model["selected"])
+        yield ("desktop",), (desktop.files.version, model["selected"])
 
     def _window_key(self, window: Window) -> object:
-        desk = self.desk
-        watches = desk.programs[window["program"]].watches
-        shown = desk.shown_dialog(window)
+        desktop = self.desktop
+        watches = desktop.programs[window["program"]].watches
+        shown = desktop.shown_dialog(window)
         return (
             window["version"],
             tuple(window["box"]),
             window["maximized"],
             window["title"],
             window["focus"],
-            (desk.files.version, desk.model["turn"]) if "files" in watches else 0,
-            desk.settings_version if "settings" in watches else 0,
-            int(desk.files.now // 60) if "clock" in watches else 0,
+            (desktop.files.version, desktop.model["turn"]) if "files" in watches else 0,
+            desktop.settings_version if "settings" in watches else 0,
+            int(desktop.files.now // 60) if "clock" in watches else 0,
             shown["id"] if shown else 0,
         )
 
     def _dialog_key(self, window: Window, dialog: dict[str, Any]) -> object:
-        return (dialog["version"], dialog["focus"], tuple(window["box"]), window["maximized"], self.desk.files.version)
+        return (
+            dialog["version"],
+            dialog["focus"],
+            tuple(window["box"]),
+            window["maximized"],
+            self.desktop.files.version,
+        )
 
     def _surface(self, name: tuple[Any, ...], key: object) -> Surface:
         kept = self._surfaces.get(name)
@@ -170,31 +176,31 @@ class Screen:
             surface = self._surface(name, key)
             rows = [Row("", surface.box, None), *_rows(surface, self._focus(surface))]
             self._rows[name] = key, rows
-        window = self.desk.find(name[1]) if name[0] == "window" else None
+        window = self.desktop.find(name[1]) if name[0] == "window" else None
         return self._limited(rows, window), rows[0].box
 
     def _limited(self, rows: list[Row], window: Window | None) -> list[Row]:
         """The rows of a surface; under `truncated-output` only the first of a large window."""
-        if window is not None and len(rows) > desktop_shell.LARGE and desktop_shell.is_truncated(self.desk, window):
+        if window is not None and len(rows) > desktop_shell.LARGE and desktop_shell.is_truncated(self.desktop, window):
             return rows[1 : desktop_shell.LARGE + 1]
         return rows[1:]
 
     def _build(self, name: tuple[Any, ...]) -> Surface:
-        desk = self.desk
+        desktop = self.desktop
         kind = name[0]
         if kind == "window":
             return self._build_window(name[1])
         if kind == "dialog":
             return self._build_dialog(name[1], name[2])
-        root, box = desktop_shell.view(desk, kind)
+        root, box = desktop_shell.view(desktop, kind)
         return Surface(kind, SHELL, box, place(root, *box, METRICS, {}))
 
     def _build_window(self, number: int) -> Surface:
-        desk = self.desk
-        window = desk.find(number)
+        desktop = self.desktop
+        window = desktop.find(number)
         assert window is not None
         box = window_box(window)
-        content = desk.programs[window["program"]].view(desk, window)
+        content = desktop.programs[window["program"]].view(desktop, window)
         content.grow = 1
         bar = row(
             spacer(),
@@ -213,13 +219,15 @@ class Screen:
         )
         root = column(bar, content, role="frame", name=window["title"])
         placed = place(root, *box, METRICS, window["scroll"])
-        return Surface("window", number, box, placed, blocked=desk.shown_dialog(window) is not None)
+        return Surface("window", number, box, placed, blocked=desktop.shown_dialog(window) is not None)
 
     def _build_dialog(self, number: int, dialog_number: int) -> Surface:
-        window = self.desk.find(number)
+        window = self.desktop.find(number)
         assert window is not None
         dialog = next(dialog for dialog in window["dialogs"] if dialog["id"] == dialog_number)
-        root, (w, h) = file_chooser.view(self.desk, dialog) if dialog["kind"] == "chooser" else message_view(dialog)
+        root, (w, h) = (
+            file_chooser.view(self.desktop.files, dialog) if dialog["kind"] == "chooser" else message_view(dialog)
+        )
         x, y, wide, high = window_box(window)
         box = (
             min(max(x + (wide - w) // 2, WORK[0]), WIDTH - w),
@@ -228,7 +236,7 @@ class Screen:
             h,
         )
         placed = place(root, *box, METRICS, dialog["scroll"])
-        blocked = dialog is not self.desk.shown_dialog(window)
+        blocked = dialog is not self.desktop.shown_dialog(window)
         return Surface("dialog", number, box, placed, dialog, blocked)
 
 

@@ -16,7 +16,7 @@ from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.strings import readable
 from agentworld_gym.engines.web.tools import browsergym_calls, browsergym_observation
 from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool, show
-from agentworld_gym.engines.web.tools.result import Report
+from agentworld_gym.engines.web.tools.result import ToolResult
 from agentworld_gym.errors import SpecError
 
 NONE = Controls()
@@ -54,9 +54,9 @@ class WebMachine:
         self._spans: tuple[Span, ...] = ()
         with suppress(Unreachable):  # the error page is shown
             self._browser.go(url)
-        report = Report()
-        show(self._browser, report)
-        self._observation = self._shown(report)
+        result = ToolResult()
+        show(self._browser, result)
+        self._observation = self._shown(result)
 
     @classmethod
     def start(
@@ -115,10 +115,10 @@ class WebMachine:
         name = action.get("name") if isinstance(action, dict) else None
         arguments = action.get("arguments", {}) if isinstance(action, dict) else None
         if not isinstance(name, str) or not isinstance(arguments, dict):
-            return self._say(Report(errors=["Error: a tool call needs a 'name' and an object of 'arguments'"]))
+            return self._say(ToolResult(errors=["Error: a tool call needs a 'name' and an object of 'arguments'"]))
         tool = TOOLS.get(name) or browsergym_calls.CALLS.get(name)
         if tool is None:
-            return self._say(Report(errors=[f'Tool "{readable(name[:100])}" not found']))
+            return self._say(ToolResult(errors=[f'Tool "{readable(name[:100])}" not found']))
         if name != "browser_wait_for" and name != "noop":
             browser.settle()
         self._redraw(browser, arguments)
@@ -153,17 +153,17 @@ class WebMachine:
             page.first_bid += len(page.nodes)
             self._redrawn = True
 
-    def _say(self, report: Report) -> str:
-        self._observation = self._shown(report)
+    def _say(self, result: ToolResult) -> str:
+        self._observation = self._shown(result)
         return self._observation
 
-    def _shown(self, report: Report) -> str:
-        """The text of a report; notes where it shows a page for the first time."""
+    def _shown(self, result: ToolResult) -> str:
+        """The text of a result; notes where it shows a page for the first time."""
         self._spans = ()
         if self._view == "browsergym":
-            text, piece = browsergym_observation.observed(self.browser, report)
+            text, piece = browsergym_observation.observed(self.browser, result)
         else:
-            text, piece = report.text(), report.snapshot
+            text, piece = result.text(), result.snapshot
         if piece:
             url = self.browser.tab.url
             if url not in self._visited and host_of(url) not in self._told:

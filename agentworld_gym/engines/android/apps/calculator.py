@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Scene, Screen
+from agentworld_gym.engines.android.app import App, Scene
 from agentworld_gym.engines.android.apps.arithmetic import BadExpression, calculated
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.gui import Message, Widget, column, grid, row
 
 MAX_CHARS = 60

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Scene, Screen
+from agentworld_gym.engines.android.app import App, Scene
 from agentworld_gym.engines.android.apps.contacts import Person, digits, matching, person_of, readable, title_of
+from agentworld_gym.engines.android.phone import Screen
 from agentworld_gym.engines.gui import Message, Widget, column, grid, row
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pydantic import Field, field_validator
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Scene, Screen
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.app import App, Scene
+from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.android.widgets import button, buttons, gap, icon, item, paragraph
 from agentworld_gym.engines.gui import Message, Widget, row
 

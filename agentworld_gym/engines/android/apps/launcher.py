@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Screen
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.app import App
+from agentworld_gym.engines.android.phone import InstalledApp, Phone, Screen
 from agentworld_gym.engines.android.widgets import entry, paragraph
 from agentworld_gym.engines.gui import Message, Widget, column, grid, layers, row
 
@@ -50,12 +50,12 @@ class LauncherApp(App):
             phone.send(("settings/app", message[1]))
 
 
-def shown_apps(phone: Phone) -> list[App]:
+def shown_apps(phone: Phone) -> list[InstalledApp]:
     """The installed apps in the order of their titles."""
     return sorted((app for app in phone.apps.values() if app.icon), key=lambda app: app.title.casefold())
 
 
-def pages(phone: Phone) -> list[list[App]]:
+def pages(phone: Phone) -> list[list[InstalledApp]]:
     """What each page of the home screen shows."""
     data = phone.data["launcher"]
     by_title = {app.title: app for app in phone.apps.values()}
@@ -103,7 +103,7 @@ def _home(phone: Phone, screen: Screen) -> Widget:
     )  # fmt: skip
 
 
-def _icon(app: App, at: tuple[int, int], height: int, text: str) -> Widget:
+def _icon(app: InstalledApp, at: tuple[int, int], height: int, text: str) -> Widget:
     return Widget(
         widgets.TEXT,
         text=text,
@@ -116,7 +116,7 @@ def _icon(app: App, at: tuple[int, int], height: int, text: str) -> Widget:
     )
 
 
-def _matching(phone: Phone, query: str) -> list[App]:
+def _matching(phone: Phone, query: str) -> list[InstalledApp]:
     wanted = query.strip().casefold()
     return [app for app in shown_apps(phone) if wanted in app.title.casefold()]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Screen
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.app import App
+from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.android.widgets import button, buttons, item, label
 from agentworld_gym.engines.gui import Message, Widget, column, grid, row
 

@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Screen
+from agentworld_gym.engines.android.app import App
 from agentworld_gym.engines.android.apps.launcher import shown_apps
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.phone import InstalledApp, Phone, Screen
 from agentworld_gym.engines.android.widgets import button, entry, gap, header, item, switch_item
 from agentworld_gym.engines.gui import Message, Widget, column, row
 
@@ -175,7 +175,7 @@ def _app_notifications(phone: Phone, screen: Screen) -> Widget:
     return widgets.page(widgets.bar("App notifications"), widgets.scrolling(*rows))
 
 
-def _notifies(phone: Phone, app: App, title: str) -> Widget:
+def _notifies(phone: Phone, app: InstalledApp, title: str) -> Widget:
     key = f"notify:{app.id}"
     locked = phone.controls.strikes("permission-denied", key)
     on = bool(phone.settings.get(key, True))

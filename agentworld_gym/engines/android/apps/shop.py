@@ -8,7 +8,8 @@ from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Scene, Screen
+from agentworld_gym.engines.android.app import App, Scene
+from agentworld_gym.engines.android.phone import Screen
 from agentworld_gym.engines.gui import Message, Widget, row
 
 if TYPE_CHECKING:

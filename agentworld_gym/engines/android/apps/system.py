@@ -6,8 +6,8 @@ import calendar
 from datetime import date
 
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Screen
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.app import App
+from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.android.widgets import button, buttons, entry, icon, item, label, panel, paragraph
 from agentworld_gym.engines.gui import Message, Widget, column, grid, row
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.interpreter.os_modules import System
 from agentworld_gym.engines.desktop.interpreter.pyautogui import Robot
 from agentworld_gym.engines.desktop.interpreter.statements import guarded
@@ -39,13 +39,13 @@ class _Anything(dict[str, Any]):
         return Function(name, refuse)
 
 
-def names(desk: Desk, robot: Robot, purse: Purse) -> tuple[dict[str, Any], dict[str, Namespace]]:
+def names(desktop: Desktop, robot: Robot, purse: Purse) -> tuple[dict[str, Any], dict[str, Namespace]]:
     """What code finds at first, and the modules that it may import."""
-    system = System(desk, purse)
+    system = System(desktop, purse)
     os_path = Namespace("posixpath", _functions(system.path_functions()))
     modules = {
         "pyautogui": Namespace("pyautogui", {**_functions(robot.functions()), "PAUSE": 0.1, "FAILSAFE": False}),
-        "time": Namespace("time", _functions({"sleep": robot.sleep, "time": lambda: desk.files.now})),
+        "time": Namespace("time", _functions({"sleep": robot.sleep, "time": lambda: desktop.files.now})),
         "json": Namespace("json", _functions({"dumps": _dumps, "loads": _loads})),
         "math": Namespace(
             "math", {"pi": math.pi, **_functions({"floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt})}
@@ -65,23 +65,23 @@ def names(desk: Desk, robot: Robot, purse: Purse) -> tuple[dict[str, Any], dict[
         found[module] = modules[module]
     for name, error in MISSING.items():
         found[name] = Namespace(name, _Anything(*error), "type object")
-    for program in desk.programs.values():
+    for program in desktop.programs.values():
         if program.tools:
-            found[program.tools] = _helper(desk, program.tools, dict(program.tool_methods()))
+            found[program.tools] = _helper(desktop, program.tools, dict(program.tool_methods()))
     return found, modules
 
 
-def _helper(desk: Desk, name: str, methods: dict[str, Callable[..., Any]]) -> Namespace:
+def _helper(desktop: Desktop, name: str, methods: dict[str, Callable[..., Any]]) -> Namespace:
     """A helper object; under `intermittent-errors` a call may find no connection."""
 
     def bound(label: str, call: Callable[..., Any]) -> Function:
         run = guarded(call)
 
         def attempt(*args: Any, **kwargs: Any) -> Any:
-            desk.model["calls"] += 1
-            if desk.controls.strikes("intermittent-errors", desk.model["calls"], name, label):
+            desktop.model["calls"] += 1
+            if desktop.controls.strikes("intermittent-errors", desktop.model["calls"], name, label):
                 raise Problem(*_REFUSED)
-            return run(desk, *args, **kwargs)
+            return run(desktop, *args, **kwargs)
 
         return Function(label, attempt)
 

@@ -9,7 +9,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.commands import start_program
+from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import HOME, absolute
 from agentworld_gym.engines.desktop.interpreter.values import Function, Namespace, Problem, Purse
 
@@ -19,8 +20,8 @@ _VARIABLES = {"HOME": HOME, "USER": "user", "DISPLAY": ":0", "LANG": "en_US.UTF-
 class System:
     """What code does to files and programs; every path is one of the desktop's own files."""
 
-    def __init__(self, desk: Desk, purse: Purse) -> None:
-        self.desk, self.purse = desk, purse
+    def __init__(self, desktop: Desktop, purse: Purse) -> None:
+        self.desktop, self.purse = desktop, purse
 
     def environment(self) -> dict[str, str]:
         """`os.environ`."""
@@ -28,7 +29,7 @@ class System:
 
     def os_functions(self) -> dict[str, Callable[..., Any]]:
         """The functions of `os` by name."""
-        files = self.desk.files
+        files = self.desktop.files
         return {
             "getcwd": lambda: HOME,
             "getenv": lambda name, default=None: _VARIABLES.get(name, default),
@@ -45,7 +46,7 @@ class System:
 
     def path_functions(self) -> dict[str, Callable[..., Any]]:
         """The functions of `os.path` by name."""
-        files = self.desk.files
+        files = self.desktop.files
         return {
             "exists": lambda path: files.exists(_path(path)),
             "isfile": lambda path: files.exists(_path(path)) and not files.is_folder(_path(path)),
@@ -73,7 +74,7 @@ class System:
 
     def open(self, file: Any, mode: Any = "r", *args: Any, **options: Any) -> Namespace:
         """`open` of a text file."""
-        files, path = self.desk.files, _path(file)
+        files, path = self.desktop.files, _path(file)
         if mode not in ("r", "w", "a", "x", "rt", "wt", "at", "r+"):
             raise Problem("ValueError", f"invalid mode: {mode!r}"[:80])
         kind = mode[0]
@@ -140,12 +141,12 @@ class System:
         plain = not shell or (
             not any(sign in line for sign in "|;><$`*?") and line.count("&") <= line.rstrip().endswith("&")
         )
-        if plain and words and self.desk.start(words[0], words[1:], folder):
+        if plain and words and start_program(self.desktop, words[0], words[1:], folder):
             return 0, ""
-        terminal = self.desk.programs.get("terminal")
+        terminal = self.desktop.programs.get("terminal")
         if terminal is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), words[0] if words else "")
-        status, out = terminal.tool_methods()["run"](self.desk, line, folder)
+        status, out = terminal.tool_methods()["run"](self.desktop, line, folder)
         if status == 127 and not shell:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), words[0][:200])
         self.purse.spend(len(out))
@@ -156,29 +157,29 @@ class System:
 
     def _make_folders(self, name: Any, mode: Any = 0o777, exist_ok: Any = False) -> None:
         path = _path(name)
-        if self.desk.files.is_folder(path) and exist_ok:
+        if self.desktop.files.is_folder(path) and exist_ok:
             return
         above: list[str] = []
         folder = path.rpartition("/")[0] or "/"
-        while not self.desk.files.exists(folder):
+        while not self.desktop.files.exists(folder):
             above.append(folder)
             folder = folder.rpartition("/")[0] or "/"
         for missing in reversed(above):
-            self.desk.files.make_folder(missing)
-        self.desk.files.make_folder(path)
+            self.desktop.files.make_folder(missing)
+        self.desktop.files.make_folder(path)
 
     def _remove(self, path: Any) -> None:
         place = _path(path)
-        if self.desk.files.is_folder(place):
+        if self.desktop.files.is_folder(place):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place)
-        self.desk.files.remove(place)
+        self.desktop.files.remove(place)
 
     def _remove_folder(self, path: Any) -> None:
         place = _path(path)
-        if not self.desk.files.is_folder(place):
-            self.desk.files.node(place)
+        if not self.desktop.files.is_folder(place):
+            self.desktop.files.node(place)
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), place)
-        self.desk.files.remove(place)
+        self.desktop.files.remove(place)
 
 
 def _result(status: int, out: str) -> Namespace:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from agentworld_gym.engines.desktop.desktop import Desk
+from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.geometry import HEIGHT, WIDTH
 from agentworld_gym.engines.desktop.interpreter.values import Exhausted, Function, Namespace, Problem
 from agentworld_gym.engines.desktop.keyboard import Keyboard, key_name
@@ -23,8 +23,8 @@ _NUMBERED = {1: "left", 2: "middle", 3: "right"}
 class Robot:
     """What code does to the mouse and the keyboard."""
 
-    def __init__(self, desk: Desk, mouse: Mouse, keyboard: Keyboard) -> None:
-        self.desk, self.mouse, self.keyboard = desk, mouse, keyboard
+    def __init__(self, desktop: Desktop, mouse: Mouse, keyboard: Keyboard) -> None:
+        self.desktop, self.mouse, self.keyboard = desktop, mouse, keyboard
         self.events = 0
 
     def rest(self) -> None:
@@ -215,7 +215,7 @@ class Robot:
         if time < 0:
             raise Problem("ValueError", "sleep length must be non-negative")
         self.mouse.wait(time)
-        self.desk.advance(min(time, MAX_SLEEP))
+        self.desktop.advance(min(time, MAX_SLEEP))
 
     def _press(self, key: Any) -> None:
         self._event()

@@ -6,7 +6,7 @@ import ast
 from decimal import Decimal, DecimalException, localcontext
 from typing import Any
 
-from agentworld_gym.engines.desktop.program import Desk, Program, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Program, Window
 from agentworld_gym.engines.desktop.widgets import button, entry, label
 from agentworld_gym.engines.gui import Field, Message, Widget, column, grid
 
@@ -24,13 +24,13 @@ class Calculator(Program):
     commands = ("gnome-calculator",)
     size = (420, 520)
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """A fresh calculator."""
-        window = desk.window({"display": Field(), "history": [], "error": ""}, "Calculator")
+        window = desktop.window({"display": Field(), "history": [], "error": ""}, "Calculator")
         window["focus"] = "display"
         return window
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """What was calculated, the display and the keys."""
         data = window["data"]
         past = [label(line, height=26) for line in data["history"][-3:]]
@@ -39,7 +39,7 @@ class Calculator(Program):
         keys = grid(4, [button(key, ("key", key), f"key {key}", height=56, fill=True) for key in _KEYS], gap=6)
         return column(*past, display, *error, keys, padding=(12, 8), gap=6)
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Press a key of the calculator."""
         data = window["data"]
         field: Field = data["display"]
@@ -52,17 +52,17 @@ class Calculator(Program):
         elif field.value.strip():
             self._solve(data)
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """Escape clears."""
         if combo == "esc":
-            self.update(desk, window, ("key", "C"))
+            self.update(desktop, window, ("key", "C"))
             return True
         if combo in ("ctrl+w", "ctrl+q"):
-            desk.close(window)
+            desktop.close(window)
             return True
         return False
 
-    def type(self, desk: Desk, window: Window, text: str) -> bool:
+    def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
         """Digits and signs go to the display wherever the focus is."""
         window["data"]["display"].insert(text)
         return True

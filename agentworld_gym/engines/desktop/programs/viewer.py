@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.engines.desktop.filesystem import absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
-from agentworld_gym.engines.desktop.program import Desk, Program, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Program, Window
 from agentworld_gym.engines.desktop.widgets import METRICS, button, label, spacer
 from agentworld_gym.engines.gui import Message, Widget, column, row
 
@@ -21,20 +21,20 @@ class Viewer(Program):
     types = (".pdf", *_PICTURES)
     size = (900, 760)
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """A window of a file."""
         path = absolute(arguments[0]) if arguments else ""
-        if not path or not desk.files.exists(path) or desk.files.is_folder(path):
-            desk.notify("Unable to open document", f"“{path}” could not be found." if path else "No file was named.")
+        if not path or not desktop.files.exists(path) or desktop.files.is_folder(path):
+            desktop.notify("Unable to open document", f"“{path}” could not be found." if path else "No file was named.")
             return None
         try:
-            text = desk.files.read(path)
+            text = desktop.files.read(path)
         except OSError as error:
-            desk.notify("Unable to open document", f"{error.strerror}.")
+            desktop.notify("Unable to open document", f"{error.strerror}.")
             return None
-        return desk.window({"path": path, "text": text, "top": 0, "zoom": 100}, path.rpartition("/")[2])
+        return desktop.window({"path": path, "text": text, "top": 0, "zoom": 100}, path.rpartition("/")[2])
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """A toolbar and the page."""
         data = window["data"]
         bar = row(
@@ -54,7 +54,7 @@ class Viewer(Program):
         page = Widget(role, data["path"].rpartition("/")[2], "\n".join(lines), on={"scroll": ("scroll",)}, grow=1)
         return column(bar, page)
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Scroll or zoom."""
         data = window["data"]
         if message[0] == "scroll":
@@ -62,15 +62,15 @@ class Viewer(Program):
         elif message[0] == "zoom":
             data["zoom"] = min(max(data["zoom"] + message[1], 25), 400)
         elif message[0] == "edit":
-            desk.launch("editor", data["path"])
+            desktop.launch("editor", data["path"])
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """Paging and closing."""
         if combo in ("pagedown", "pageup", "down", "up"):
             lines = {"pagedown": 8, "pageup": -8, "down": 1, "up": -1}[combo]
-            self.update(desk, window, ("scroll", lines))
+            self.update(desktop, window, ("scroll", lines))
         elif combo in ("ctrl+w", "ctrl+q"):
-            desk.close(window)
+            desktop.close(window)
         else:
             return False
         return True

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.layout import Layout
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.strings import tidy, words
 

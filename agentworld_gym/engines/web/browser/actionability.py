@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from agentworld_gym.engines.web.browser.browser import Refusal
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.focus import is_blocked
 from agentworld_gym.engines.web.document.layout import layout_of
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 
 TIMEOUT = 5000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentworld_gym.engines.web.browser.browser import Browser, Dialog
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.focus import close_dialog, show_modal
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 
 

@@ -6,8 +6,8 @@ from agentworld_gym.engines.web import addresses
 from agentworld_gym.engines.web.browser import data_attributes
 from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
 from agentworld_gym.engines.web.document import forms
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.focus import close_dialog, focusable, is_handle
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import MAX_VALUE, Page
 
 _TYPED_AS_ONE = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})

@@ -8,8 +8,8 @@ from typing import Any
 
 from agentworld_gym.engines.web import addresses
 from agentworld_gym.engines.web.browser.browser import Browser, Refusal
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.layout import layout_of
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.strings import tidy
 

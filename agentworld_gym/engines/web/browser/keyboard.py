@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agentworld_gym.engines.web.browser import data_attributes, interactions
 from agentworld_gym.engines.web.browser.browser import Browser, Refusal
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.focus import close_dialog, is_handle, order
 from agentworld_gym.engines.web.document.forms import longest
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page, is_number
 from agentworld_gym.engines.web.document.roles import is_listbox
 from agentworld_gym.engines.web.strings import words

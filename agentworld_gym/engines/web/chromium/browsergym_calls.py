@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from agentworld_gym.engines.web.browser.browser import Refusal
-from agentworld_gym.engines.web.chromium.playwright_tools import PATIENCE_MS, TOOLS, RealCall
+from agentworld_gym.engines.web.chromium.call import PATIENCE_MS, ChromiumCall
+from agentworld_gym.engines.web.chromium.playwright_tools import TOOLS
 from agentworld_gym.engines.web.strings import single_quoted
 from agentworld_gym.engines.web.tools.browsergym_calls import (
     MAX_MESSAGE,
@@ -21,18 +21,18 @@ from agentworld_gym.engines.web.tools.browsergym_calls import (
     wheel_pixels,
 )
 
-RealTool = Callable[[RealCall], Awaitable[None]]
+ChromiumTool = Callable[[ChromiumCall], Awaitable[None]]
 
 
-def _by_tool(tool: str, fixed: Mapping[str, Any]) -> RealTool:
-    async def act(call: RealCall) -> None:
+def _by_tool(tool: str, fixed: Mapping[str, Any]) -> ChromiumTool:
+    async def act(call: ChromiumCall) -> None:
         call.arguments = {**tool_arguments(call.arguments), **fixed}
         await TOOLS[tool](call)
 
     return act
 
 
-async def _noop(call: RealCall) -> None:
+async def _noop(call: ChromiumCall) -> None:
     seconds = wait_seconds(call.arguments)
     await asyncio.sleep(seconds)
     if seconds >= 1:
@@ -40,39 +40,39 @@ async def _noop(call: RealCall) -> None:
     call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
 
 
-async def _send_message(call: RealCall) -> None:
-    call.report.results.append(f"Message: {call.text('text')[:MAX_MESSAGE]}")
+async def _send_message(call: ChromiumCall) -> None:
+    call.result.results.append(f"Message: {call.text('text')[:MAX_MESSAGE]}")
 
 
-async def _report_infeasible(call: RealCall) -> None:
-    call.report.results.append(f"Infeasible: {call.text('reason')[:MAX_MESSAGE]}")
+async def _report_infeasible(call: ChromiumCall) -> None:
+    call.result.results.append(f"Infeasible: {call.text('reason')[:MAX_MESSAGE]}")
 
 
-async def _scroll(call: RealCall) -> None:
+async def _scroll(call: ChromiumCall) -> None:
     x, y = wheel_pixels(call.arguments)
     await call.tab.page.mouse.wheel(x, y)
     call.ran(f"await page.mouse.wheel({x:g}, {y:g});")
 
 
-async def _select(call: RealCall) -> None:
+async def _select(call: ChromiumCall) -> None:
     call.arguments = option_arguments(call.arguments)
     await TOOLS["browser_select_option"](call)
 
 
-async def _press(call: RealCall) -> None:
+async def _press(call: ChromiumCall) -> None:
     locator, code = await call.locator("bid")
     keys = call.text("key_comb")
     await call.tab.guarded(locator.press(keys, timeout=PATIENCE_MS))
     call.ran(f"await page.{code}.press({single_quoted(keys)});")
 
 
-async def _focus(call: RealCall) -> None:
+async def _focus(call: ChromiumCall) -> None:
     locator, code = await call.locator("bid")
     await locator.focus(timeout=PATIENCE_MS)
     call.ran(f"await page.{code}.focus();")
 
 
-async def _upload(call: RealCall) -> None:
+async def _upload(call: ChromiumCall) -> None:
     locator, code = await call.locator("bid")
     names = file_names(call.arguments)
     files: list[Any] = [{"name": name.rsplit("/", 1)[-1], "mimeType": "text/plain", "buffer": b""} for name in names]
@@ -80,7 +80,7 @@ async def _upload(call: RealCall) -> None:
     call.ran(f"await page.{code}.setInputFiles({json.dumps(names, ensure_ascii=False)});")
 
 
-CALLS: Mapping[str, RealTool] = MappingProxyType(
+CALLS: Mapping[str, ChromiumTool] = MappingProxyType(
     {
         **{name: _by_tool(tool, fixed) for name, (tool, fixed) in TOOL_CALLS.items()},
         "noop": _noop,
@@ -94,19 +94,3 @@ CALLS: Mapping[str, RealTool] = MappingProxyType(
     }
 )
 """Every call by its name, as Chromium acts it out."""
-
-FREE = frozenset({"browser_handle_dialog", "browser_file_upload", "browser_tabs", "browser_navigate", "browser_close"})
-
-
-async def called(call: RealCall, name: str) -> None:
-    """Run a tool by its name, of either dialect.
-
-    Raises:
-        Refusal: there is no such tool, or a dialog has to be handled first.
-    """
-    tool = TOOLS.get(name) or CALLS.get(name)
-    if tool is None:
-        raise Refusal(f'Tool "{name[:100]}" not found')
-    if call.tab.is_open and name not in FREE:
-        raise Refusal(f'Error: Tool "{name}" does not handle the modal state.')
-    await tool(call)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentworld_gym.engines import EngineError
-from agentworld_gym.engines.web.chromium.session_server import Loopback
+from agentworld_gym.engines.web.chromium.session_server import SessionServer
 from agentworld_gym.errors import install
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Driver:
         except ImportError as error:
             raise EngineError(f"Playwright is not installed; {ADVICE}") from error
         self.loop = asyncio.new_event_loop()
-        self.server = Loopback()
+        self.server = SessionServer()
         self._executable = executable
         self._browsers: dict[frozenset[str], Browser] = {}
         self._launching = asyncio.Lock()

@@ -8,18 +8,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.engines.web.browser.browser import Refusal
+from agentworld_gym.engines.web.chromium.call import ChromiumCall
 from agentworld_gym.engines.web.strings import single_quoted
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
 
-    from agentworld_gym.engines.web.chromium.playwright_tools import RealCall
-
 SCRIPT_S = 5.0
 """How long a script may take."""
 
 
-async def run_script(call: RealCall) -> None:
+async def run_script(call: ChromiumCall) -> None:
     """The tool `browser_evaluate`: the value of a script, or the dialog that it opens.
 
     Raises:
@@ -47,7 +46,7 @@ async def run_script(call: RealCall) -> None:
             await asyncio.wait_for(tab.line.send("Runtime.terminateExecution"), SCRIPT_S)
         raise Refusal(f"TimeoutError: {where}.evaluate: Timeout {SCRIPT_S * 1000:.0f}ms exceeded.") from None
     call.shows_page = tab.is_open
-    call.report.results += [
+    call.result.results += [
         "undefined" if value is None else json.dumps(value, indent=2, ensure_ascii=False, default=str)
         for value in values
     ]

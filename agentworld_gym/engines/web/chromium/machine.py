@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
-from agentworld_gym.engines.web.chromium.browser import RealBrowser
+from agentworld_gym.engines.web.chromium.browser import ChromiumBrowser
+from agentworld_gym.engines.web.chromium.dispatch import act
 from agentworld_gym.engines.web.chromium.driver import ADVICE, Driver, chromium_version, driver, find_chromium
 from agentworld_gym.engines.web.flat_state import told_hosts
 from agentworld_gym.engines.web.sites import Sites
@@ -70,7 +71,7 @@ class ChromiumMachine:
         self._spans: tuple[Span, ...] = ()
         self._closed = False
         try:
-            self._browser = driver.run(RealBrowser.open(driver, internet, url, controls))
+            self._browser = driver.run(ChromiumBrowser.open(driver, internet, url, controls))
         except Exception as error:
             raise EngineError(f"the browser does not start: {str(error).partition(chr(10))[0]}") from error
         self._observation = self._browser.first
@@ -99,7 +100,7 @@ class ChromiumMachine:
         self._open()
         self._actions.append(action)
         try:
-            self._observation = self._driver.run(self._browser.act(action, calm=_is_calm()))
+            self._observation = self._driver.run(act(self._browser, action, undisturbed=_controls_are_suspended()))
         except Exception as error:  # the browser has crashed, or a page of it
             raise EngineError(f"the browser failed: {error}") from error
         return self._observation
@@ -138,6 +139,6 @@ class ChromiumMachine:
             raise EngineError("the browser was used after close()")
 
 
-def _is_calm() -> bool:
+def _controls_are_suspended() -> bool:
     """Whether no control strikes at present in this thread; the driver's own has to be told."""
     return not Controls({"any": 1.0}).strikes("any")

@@ -4,120 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.engines.web import addresses
 from agentworld_gym.engines.web.browser.browser import MAX_TABS, Refusal
 from agentworld_gym.engines.web.browser.keyboard import MODIFIERS
+from agentworld_gym.engines.web.chromium.call import PATIENCE_MS, ChromiumCall
 from agentworld_gym.engines.web.chromium.evaluate import run_script
 from agentworld_gym.engines.web.strings import single_quoted
-from agentworld_gym.engines.web.tools.result import Report, tab_lines
+from agentworld_gym.engines.web.tools.result import tab_lines
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator
-
-    from agentworld_gym.engines.web.chromium.browser import RealBrowser, RealTab
-
-WAITING = frozenset({"browser_wait_for", "noop"})
-REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
-PATIENCE_MS = 1500
-"""How long an action waits for its element; what is said is the five seconds of Playwright's server."""
-
-_REF = re.compile(r"e\d{1,9}")
-_NAME = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(")
+    from agentworld_gym.engines.web.chromium.browser import ChromiumBrowser
 
 
-class RealCall:
-    """One call of a tool: its arguments, and the answer that it fills."""
-
-    def __init__(self, browser: RealBrowser, arguments: dict[str, Any]) -> None:
-        self.browser, self.arguments = browser, arguments
-        self.report = Report()
-        self.shows_page = True
-
-    @property
-    def tab(self) -> RealTab:
-        """The tab that is shown."""
-        return self.browser.tab
-
-    def text(self, name: str, default: str | None = None) -> str:
-        """A text among the arguments.
-
-        Raises:
-            Refusal: it is missing or no text.
-        """
-        value = self.arguments.get(name, default)
-        if not isinstance(value, str):
-            raise Refusal(f"Error: Invalid arguments: {name}: expected string")
-        return value
-
-    async def locator(self, name: str, value: Any = None) -> tuple[Locator, str]:
-        """The element that a reference of the last snapshot means, and how code names it.
-
-        Raises:
-            Refusal: there is none.
-        """
-        ref = self.arguments.get(name) if value is None else value
-        missing = Refusal(
-            f"Error: Ref {str(ref)[:50]} not found in the current page snapshot. Try capturing new snapshot."
-        )
-        if not isinstance(ref, str) or not _REF.fullmatch(ref) or ref not in self.tab.known:
-            raise missing
-        found = self.tab.page.locator(f"aria-ref={self.tab.prefix}{ref}")
-        try:
-            return found, javascript(str(await found.normalize()))
-        except Exception:
-            raise missing from None
-
-    def ran(self, code: str) -> None:
-        """Note a line of code that was run."""
-        self.report.code.append(code)
-
-
-def javascript(code: str) -> str:
-    """A locator of Playwright's Python as JavaScript, near enough to be read.
-
-    >>> javascript('get_by_role("button", name="Go", exact=True)')
-    "getByRole('button', { name: 'Go', exact: true })"
-    >>> javascript('get_by_role("row").filter(has_text=re.compile(r"^Go$")).first')
-    "getByRole('row').filter({ hasText: /^Go$/ }).first()"
-    """
-    code = _NAME.sub(lambda match: re.sub(r"_(\w)", lambda letter: letter[1].upper(), match[1]) + "(", code)
-    code = re.sub(r're\.compile\(r?"((?:[^"\\]|\\.)*)"\)', lambda match: f"/{match[1]}/", code)
-    code = re.sub(r'"((?:[^"\\]|\\.)*)"', lambda match: single_quoted(match[1].replace('\\"', '"')), code)
-    code = re.sub(
-        r"\((?:('(?:[^'\\]|\\.)*'), )?((?:\w+=(?:'(?:[^'\\]|\\.)*'|/(?:[^/\\]|\\.)*/|True|False)(?:, )?)+)\)",
-        _options,
-        code,
-    )
-    return code.replace(".first", ".first()").replace(".first()()", ".first()")
-
-
-def _options(match: re.Match[str]) -> str:
-    pairs = re.findall(r"(\w+)=('(?:[^'\\]|\\.)*'|/(?:[^/\\]|\\.)*/|True|False)", match[2])
-    inner = ", ".join(
-        f"{_camel(name)}: {value.lower() if value in ('True', 'False') else value}" for name, value in pairs
-    )
-    return f"({match[1]}, {{ {inner} }})" if match[1] else f"({{ {inner} }})"
-
-
-def _camel(name: str) -> str:
-    return re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
-
-
-def said(error: Exception) -> str:
-    """What Playwright says, as its server for tools words it."""
-    text = str(error).replace(f"Timeout {PATIENCE_MS}ms", "Timeout 5000ms").strip()
-    text = re.sub(r"^(Locator|Page|Keyboard)\.(\w+)", lambda match: f"{match[1].lower()}.{_camel(match[2])}", text)
-    if text.startswith("page.goto"):
-        text = text.partition("\n")[0]
-    kind = "TimeoutError" if type(error).__name__ == "TimeoutError" else "Error"
-    return f"{kind}: {text[:4000]}"
-
-
-async def _navigate(call: RealCall) -> None:
+async def _navigate(call: ChromiumCall) -> None:
     url = addresses.typed(call.text("url"))
     if reason := addresses.blocked(url) if url else addresses.INVALID:
         raise Refusal(reason)
@@ -129,8 +31,8 @@ async def _navigate(call: RealCall) -> None:
     call.ran(f"await page.goto({single_quoted(url)});")
 
 
-def _travel(back: bool) -> Callable[[RealCall], Awaitable[None]]:
-    async def travel(call: RealCall) -> None:
+def _travel(back: bool) -> Callable[[ChromiumCall], Awaitable[None]]:
+    async def travel(call: ChromiumCall) -> None:
         page = call.tab.page
         await call.tab.guarded(page.go_back() if back else page.go_forward())
         call.ran(f"await page.{'goBack' if back else 'goForward'}();")
@@ -138,11 +40,11 @@ def _travel(back: bool) -> Callable[[RealCall], Awaitable[None]]:
     return travel
 
 
-async def _snapshot(call: RealCall) -> None:
+async def _snapshot(call: ChromiumCall) -> None:
     await call.tab.refreshed()
 
 
-async def _click(call: RealCall) -> None:
+async def _click(call: ChromiumCall) -> None:
     locator, code = await call.locator("ref")
     twice = call.arguments.get("doubleClick") is True
     button = call.arguments.get("button")
@@ -166,7 +68,7 @@ async def _click(call: RealCall) -> None:
     )
 
 
-async def _type(call: RealCall) -> None:
+async def _type(call: ChromiumCall) -> None:
     locator, code = await call.locator("ref")
     text = call.text("text")
     if call.arguments.get("slowly") is True:
@@ -180,7 +82,7 @@ async def _type(call: RealCall) -> None:
         call.ran(f"await page.{code}.press('Enter');")
 
 
-async def _fill_form(call: RealCall) -> None:
+async def _fill_form(call: ChromiumCall) -> None:
     fields = call.arguments.get("fields")
     if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
         raise Refusal("Error: Invalid arguments: fields: expected array of objects")
@@ -201,7 +103,7 @@ async def _fill_form(call: RealCall) -> None:
             return
 
 
-async def _select(call: RealCall) -> None:
+async def _select(call: ChromiumCall) -> None:
     values = call.arguments.get("values")
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise Refusal("Error: Invalid arguments: values: expected array of strings")
@@ -211,26 +113,26 @@ async def _select(call: RealCall) -> None:
     call.ran(f"await page.{code}.selectOption({wanted});")
 
 
-async def _hover(call: RealCall) -> None:
+async def _hover(call: ChromiumCall) -> None:
     locator, code = await call.locator("ref")
     await locator.hover(timeout=PATIENCE_MS)
     call.ran(f"await page.{code}.hover();")
 
 
-async def _drag(call: RealCall) -> None:
+async def _drag(call: ChromiumCall) -> None:
     start, first = await call.locator("startRef")
     end, second = await call.locator("endRef")
     await call.tab.guarded(start.drag_to(end, timeout=PATIENCE_MS))
     call.ran(f"await page.{first}.dragTo(page.{second});")
 
 
-async def _press_key(call: RealCall) -> None:
+async def _press_key(call: ChromiumCall) -> None:
     key = call.text("key")
     await call.tab.guarded(call.tab.page.keyboard.press(key))
     call.ran(f"await page.keyboard.press({single_quoted(key)});")
 
 
-async def _handle_dialog(call: RealCall) -> None:
+async def _handle_dialog(call: ChromiumCall) -> None:
     tab, dialog = call.tab, call.tab.dialog
     if dialog is None:
         raise Refusal(
@@ -247,7 +149,7 @@ async def _handle_dialog(call: RealCall) -> None:
     await tab.settled(before)
 
 
-async def _file_upload(call: RealCall) -> None:
+async def _file_upload(call: ChromiumCall) -> None:
     tab, chooser, paths = call.tab, call.tab.chooser, call.arguments.get("paths")
     if chooser is None:
         raise Refusal(
@@ -262,7 +164,7 @@ async def _file_upload(call: RealCall) -> None:
         call.ran(f"await fileChooser.setFiles({json.dumps(names, ensure_ascii=False)})")
 
 
-async def _wait_for(call: RealCall) -> None:
+async def _wait_for(call: ChromiumCall) -> None:
     time, text, gone = (call.arguments.get(name) for name in ("time", "text", "textGone"))
     seconds = float(max(0.0, min(30.0, time))) if isinstance(time, int | float) else None
     wanted, state = (text, "visible") if isinstance(text, str) and text else (gone, "hidden")
@@ -273,18 +175,18 @@ async def _wait_for(call: RealCall) -> None:
         call.ran(
             f"await page.getByText({json.dumps(wanted, ensure_ascii=False)}).first().waitFor({{ state: '{state}' }});"
         )
-        call.report.results.append(f"Waited for {wanted}")
+        call.result.results.append(f"Waited for {wanted}")
     elif seconds:
         await asyncio.sleep(seconds)
         if seconds >= 1:
             await call.tab.refreshed()
         call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
-        call.report.results.append(f"Waited for {seconds:g} seconds")
+        call.result.results.append(f"Waited for {seconds:g} seconds")
     else:
         raise Refusal("Error: Either time, text or textGone must be provided")
 
 
-async def _tabs(call: RealCall) -> None:
+async def _tabs(call: ChromiumCall) -> None:
     browser, action, index = call.browser, call.arguments.get("action"), call.arguments.get("index")
     if action == "new":
         if len(browser.tabs) >= MAX_TABS:
@@ -303,11 +205,11 @@ async def _tabs(call: RealCall) -> None:
             browser.current = place
     elif action != "list":
         raise Refusal("Error: Invalid arguments: action: expected one of list|new|close|select")
-    call.report.results += tab_lines(await browser.headers(), browser.current)
+    call.result.results += tab_lines(await browser.headers(), browser.current)
     call.shows_page = action != "list"
 
 
-async def close_tab(browser: RealBrowser, index: int) -> None:
+async def close_tab(browser: ChromiumBrowser, index: int) -> None:
     """Close a tab; another one is shown, and an empty one if it was the last."""
     tab = browser.tabs.pop(index)
     if tab.dialog is not None:
@@ -318,23 +220,23 @@ async def close_tab(browser: RealBrowser, index: int) -> None:
     browser.current = max(0, min(browser.current - (browser.current > index), len(browser.tabs) - 1))
 
 
-async def _close(call: RealCall) -> None:
+async def _close(call: ChromiumCall) -> None:
     await close_tab(call.browser, call.browser.current)
     call.ran("await page.close()")
 
 
-async def _console(call: RealCall) -> None:
+async def _console(call: ChromiumCall) -> None:
     messages = call.tab.console
-    call.report.results += [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
+    call.result.results += [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
     call.shows_page = False
 
 
-async def _network(call: RealCall) -> None:
-    call.report.results += call.tab.requests[-200:] or ["No requests since the page was loaded."]
+async def _network(call: ChromiumCall) -> None:
+    call.result.results += call.tab.requests[-200:] or ["No requests since the page was loaded."]
     call.shows_page = False
 
 
-async def _resize(call: RealCall) -> None:
+async def _resize(call: ChromiumCall) -> None:
     width, height = (call.arguments.get(name) for name in ("width", "height"))
     if not all(
         isinstance(side, int) and not isinstance(side, bool) and 1 <= side <= 10_000 for side in (width, height)
@@ -344,9 +246,9 @@ async def _resize(call: RealCall) -> None:
     call.ran(f"await page.setViewportSize({{ width: {width}, height: {height} }});")
 
 
-RealTool = Callable[[RealCall], Awaitable[None]]
+ChromiumTool = Callable[[ChromiumCall], Awaitable[None]]
 
-TOOLS: dict[str, RealTool] = {
+TOOLS: dict[str, ChromiumTool] = {
     "browser_navigate": _navigate,
     "browser_navigate_back": _travel(True),
     "browser_navigate_forward": _travel(False),

@@ -28,7 +28,7 @@ TLS = b"\x16"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
 
 
-class Loopback:
+class SessionServer:
     """Serves any number of sessions, in one event loop.
 
     `internets` holds them by the name of their session; on those in `calm` no control strikes; `log` tells what was
@@ -38,7 +38,7 @@ class Loopback:
     def __init__(self) -> None:
         self.internets: dict[str, Internet] = {}
         self.log: dict[str, list[str]] = {}
-        self.calm: set[str] = set()
+        self.undisturbed: set[str] = set()
         self._broken: dict[str, tuple[str, float]] = {}
         self._server: asyncio.Server | None = None
 
@@ -85,7 +85,7 @@ class Loopback:
         try:
             if broken == url and time.monotonic() - when < RETRY_S:
                 raise ConnectionReset(url)  # the browser's own second try, which the sites have not been asked for
-            with suspended() if session in self.calm else nullcontext():
+            with suspended() if session in self.undisturbed else nullcontext():
                 response = internet.fetch(Request(method, url, form, _cookies(headers.get("cookie", ""))))
         except ConnectionReset:
             self._broken[session] = ("" if broken == url else url, time.monotonic())

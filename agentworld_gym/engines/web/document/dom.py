@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from lxml import etree, html
 
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.roles import display_of, role_of
 from agentworld_gym.engines.web.strings import words
 
@@ -18,63 +18,6 @@ MAX_NODES = 20_000
 
 CONTROLS = frozenset({"button", "input", "select", "textarea", "output", "fieldset"})
 LABELABLE = frozenset({"button", "input", "meter", "output", "progress", "select", "textarea"})
-
-
-class Node:
-    """An element: `children` holds elements and texts; `index` counts elements in document order.
-
-    The elements below it are those with an index above its own and below `end`.
-    """
-
-    __slots__ = ("attrs", "children", "display", "end", "index", "parent", "role", "tag")
-
-    def __init__(self, index: int, tag: str, attrs: dict[str, str], parent: Node | None) -> None:
-        self.index, self.tag, self.attrs, self.parent = index, tag, attrs, parent
-        self.children: list[Node | str] = []
-        self.end = index + 1
-        self.role: str | None = None
-        self.display = "inline"
-
-    @property
-    def type(self) -> str:
-        """The `type` of an input or a button, as a browser understands it."""
-        return self.attrs.get("type", "")
-
-    def elements(self) -> Iterator[Node]:
-        """Its children that are elements."""
-        for child in self.children:
-            if not isinstance(child, str):
-                yield child
-
-    def ancestors(self) -> Iterator[Node]:
-        """Its parent, the parent of that, and so on."""
-        node = self.parent
-        while node is not None:
-            yield node
-            node = node.parent
-
-    def closest(self, *tags: str) -> Node | None:
-        """Itself or its nearest ancestor with one of these tags."""
-        node: Node | None = self
-        while node is not None and node.tag not in tags:
-            node = node.parent
-        return node
-
-    def holds(self, other: Node) -> bool:
-        """Whether the other is itself or below it."""
-        return self.index <= other.index < self.end
-
-    def text(self) -> str:
-        """The texts in it, joined (`textContent`)."""
-        parts: list[str] = []
-        stack: list[Node | str] = [self]
-        while stack:
-            item = stack.pop()
-            if isinstance(item, str):
-                parts.append(item)
-            else:
-                stack.extend(reversed(item.children))
-        return "".join(parts)
 
 
 class Document:

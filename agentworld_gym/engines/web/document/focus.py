@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.layout import layout_of
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 
 

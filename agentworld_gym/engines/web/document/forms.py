@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from agentworld_gym.engines.web.document.dom import Node
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page, is_date, is_number
 
 Fields = tuple[tuple[str, str], ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import cast
 
-from agentworld_gym.engines.web.document.dom import CACHED, Document, Node
+from agentworld_gym.engines.web.document.dom import CACHED, Document
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.document.roles import is_listbox
 from agentworld_gym.engines.web.strings import words

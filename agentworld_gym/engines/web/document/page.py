@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.web.document.dom import Document, Node
+from agentworld_gym.engines.web.document.dom import Document
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.roles import is_listbox
 from agentworld_gym.engines.web.strings import words
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.strings import words
-
-if TYPE_CHECKING:
-    from agentworld_gym.engines.web.document.dom import Node
 
 ROLES = words(
     "alert alertdialog application article banner blockquote button caption cell checkbox code "

@@ -15,7 +15,8 @@ from agentworld_gym.engines.web.browser.actionability import require
 from agentworld_gym.engines.web.browser.browser import Refusal
 from agentworld_gym.engines.web.document.focus import focusable
 from agentworld_gym.engines.web.strings import single_quoted
-from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, Call, set_files
+from agentworld_gym.engines.web.tools.call import Call
+from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, set_files
 
 MAX_MESSAGE = 4_000
 MAX_WHEEL = 2**31
@@ -114,11 +115,11 @@ def _noop(call: Call) -> None:
 
 
 def _send_message(call: Call) -> None:
-    call.report.results.append(f"Message: {call.text('text')[:MAX_MESSAGE]}")
+    call.result.results.append(f"Message: {call.text('text')[:MAX_MESSAGE]}")
 
 
 def _report_infeasible(call: Call) -> None:
-    call.report.results.append(f"Infeasible: {call.text('reason')[:MAX_MESSAGE]}")
+    call.result.results.append(f"Infeasible: {call.text('reason')[:MAX_MESSAGE]}")
 
 
 def _scroll(call: Call) -> None:
@@ -135,7 +136,7 @@ def _press(call: Call) -> None:
     _focus(call, "press")
     keys = call.text("key_comb")
     keyboard.press(call.browser, keys)
-    call.report.code[-1] = call.report.code[-1].replace(".focus()", f".press({single_quoted(keys)})")
+    call.result.code[-1] = call.result.code[-1].replace(".focus()", f".press({single_quoted(keys)})")
 
 
 def _focus(call: Call, verb: str = "focus") -> None:

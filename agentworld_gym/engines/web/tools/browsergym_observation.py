@@ -5,12 +5,12 @@ from __future__ import annotations
 from agentworld_gym.engines.web.accessibility.names import Names
 from agentworld_gym.engines.web.accessibility.tree import is_selected
 from agentworld_gym.engines.web.browser.browser import Browser
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.focus import focusable
 from agentworld_gym.engines.web.document.layout import Layout, layout_of
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.strings import tidy
-from agentworld_gym.engines.web.tools.result import Report
+from agentworld_gym.engines.web.tools.result import ToolResult
 
 _ROLES = {"img": "image", "text": "StaticText"}
 _BY_TAG = {"label": "LabelText", "details": "Details", "summary": "DisclosureTriangle", "dl": "DescriptionList"}
@@ -18,7 +18,7 @@ _CHECKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuit
 _EDITED = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "slider"})
 
 
-def observed(browser: Browser, report: Report) -> tuple[str, str | None]:
+def observed(browser: Browser, result: ToolResult) -> tuple[str, str | None]:
     """What an agent of BrowserGym sees, and the tree in it: address, tabs, focus, what went wrong, and the tree."""
     tab = browser.tab
     lines = [f"URL: {tab.url}"]
@@ -29,12 +29,12 @@ def observed(browser: Browser, report: Report) -> tuple[str, str | None]:
     page = tab.page
     if page.focus is not None:
         lines.append(f"Focused element: {bid_of(page, page.nodes[page.focus])}")
-    if report.errors:
-        lines.append(f"Error of the last action: {report.errors[0].removeprefix('Error: ')}")
-    elif report.results:
-        lines.append(f"Result of the last action: {' '.join(report.results)}")
-    if report.modal:
-        return "\n".join([*lines, "", *report.modal]), None
+    if result.errors:
+        lines.append(f"Error of the last action: {result.errors[0].removeprefix('Error: ')}")
+    elif result.results:
+        lines.append(f"Result of the last action: {' '.join(result.results)}")
+    if result.modal:
+        return "\n".join([*lines, "", *result.modal]), None
     drawn = tree(page, tab.title)
     return "\n".join([*lines, "", drawn]), drawn
 

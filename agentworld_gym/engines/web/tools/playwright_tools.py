@@ -7,71 +7,25 @@ from collections.abc import Callable
 from typing import Any
 
 from agentworld_gym.engines.web import addresses
-from agentworld_gym.engines.web.accessibility.locators import locator
 from agentworld_gym.engines.web.accessibility.snapshot import snapshot
 from agentworld_gym.engines.web.browser import interactions, javascript, keyboard
 from agentworld_gym.engines.web.browser.actionability import require, timeout
 from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
-from agentworld_gym.engines.web.document.dom import Node
 from agentworld_gym.engines.web.document.focus import focusable
+from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.strings import single_quoted
-from agentworld_gym.engines.web.tools.result import CHOOSER_LINE, Report, dialog_line, event_line, page_lines, tab_lines
+from agentworld_gym.engines.web.tools.call import Call
+from agentworld_gym.engines.web.tools.result import (
+    CHOOSER_LINE,
+    ToolResult,
+    dialog_line,
+    event_line,
+    page_lines,
+    tab_lines,
+)
 from agentworld_gym.engines.web.tools.wait_for import wait_for
 
 MAX_SIZE = 10_000
-
-
-class Call:
-    """One call of a tool: its arguments, and the answer that it fills."""
-
-    def __init__(self, browser: Browser, arguments: dict[str, Any]) -> None:
-        self.browser, self.arguments = browser, arguments
-        self.report = Report()
-        self.shows_page = True
-
-    def text(self, name: str, default: str | None = None) -> str:
-        """A text among the arguments.
-
-        Raises:
-            Refusal: it is missing or no text.
-        """
-        value = self.arguments.get(name, default)
-        if not isinstance(value, str):
-            raise Refusal(f"Error: Invalid arguments: {name}: expected string, received {_kind(value)}")
-        return value
-
-    def node(self, ref: Any) -> Node:
-        """The element that a reference of the last snapshot means.
-
-        Raises:
-            Refusal: there is none.
-        """
-        index = self.browser.page.listed.get(ref) if isinstance(ref, str) else None
-        if index is None:
-            raise Refusal(
-                f"Error: Ref {str(ref)[:50]} not found in the current page snapshot. Try capturing new snapshot."
-            )
-        return self.browser.page.nodes[index]
-
-    def ran(self, code: str) -> None:
-        """Note a line of code that was run."""
-        self.report.code.append(code)
-
-    def locator(self, node: Node) -> str:
-        """The locator of an element."""
-        return locator(self.browser.page, node, "")
-
-
-def _kind(value: object) -> str:
-    kinds = {
-        "str": "string",
-        "int": "number",
-        "float": "number",
-        "bool": "boolean",
-        "list": "array",
-        "NoneType": "undefined",
-    }
-    return kinds.get(type(value).__name__, "object")
 
 
 def _navigate(call: Call) -> None:
@@ -261,7 +215,7 @@ def _evaluate(call: Call) -> None:
     call.shows_page = False
     value = javascript.evaluate(call.browser, source, node)
     where = "page" if node is None else f"page.{call.locator(node)}"
-    call.report.results.append(
+    call.result.results.append(
         "undefined" if value is javascript.UNDEFINED else json.dumps(value, indent=2, ensure_ascii=False)
     )
     call.ran(f"await {where}.evaluate({single_quoted(source)});")
@@ -284,18 +238,18 @@ def _tabs(call: Call) -> None:
             browser.current = place
     elif action != "list":
         raise Refusal("Error: Invalid arguments: action: expected one of list|new|close|select")
-    call.report.results += tab_lines([(tab.title, tab.url) for tab in browser.tabs], browser.current)
+    call.result.results += tab_lines([(tab.title, tab.url) for tab in browser.tabs], browser.current)
     call.shows_page = action != "list"
 
 
 def _console(call: Call) -> None:
     messages = call.browser.tab.console
-    call.report.results += [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
+    call.result.results += [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
     call.shows_page = False
 
 
 def _network(call: Call) -> None:
-    call.report.results += call.browser.tab.requests or ["No requests since the page was loaded."]
+    call.result.results += call.browser.tab.requests or ["No requests since the page was loaded."]
     call.shows_page = False
 
 
@@ -340,7 +294,7 @@ TOOLS: dict[str, Tool] = {
 IGNORES_MODAL = frozenset({"browser_tabs", "browser_navigate", "browser_close"})
 
 
-def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool) -> Report:
+def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool) -> ToolResult:
     """Call a tool; what it cannot do stands in the answer as an error."""
     call = Call(browser, arguments)
     modal = browser.tab.modal
@@ -349,13 +303,13 @@ def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool
         if clears is not None and not isinstance(modal, clears):
             raise Refusal(f'Error: The tool "{name}" can only be used when there is related modal state present.')
         if clears is None and modal is not None and name not in IGNORES_MODAL:
-            call.report.modal = modal_lines(browser)
+            call.result.modal = modal_lines(browser)
             raise Refusal(f'Error: Tool "{name}" does not handle the modal state.')
         tool(call)
     except Refusal as refusal:
-        return Report(errors=[str(refusal)], modal=call.report.modal)
-    show(browser, call.report, call.shows_page)
-    return call.report
+        return ToolResult(errors=[str(refusal)], modal=call.result.modal)
+    show(browser, call.result, call.shows_page)
+    return call.result
 
 
 def modal_lines(browser: Browser) -> list[str]:
@@ -366,15 +320,15 @@ def modal_lines(browser: Browser) -> list[str]:
     return [CHOOSER_LINE if isinstance(modal, Chooser) else dialog_line(modal.kind, modal.message)]
 
 
-def show(browser: Browser, report: Report, whole: bool = True) -> None:
-    """Add to a report what the browser shows; the snapshot only on the `whole`."""
+def show(browser: Browser, result: ToolResult, whole: bool = True) -> None:
+    """Add to a result what the browser shows; the snapshot only on the `whole`."""
     tab = browser.tab
     if whole:
-        if len(browser.tabs) > 1 and not report.results:
-            report.tabs = tab_lines([(other.title, other.url) for other in browser.tabs], browser.current)
-        report.page = page_lines(tab.title, tab.url)
-        report.modal = modal_lines(browser)
+        if len(browser.tabs) > 1 and not result.results:
+            result.tabs = tab_lines([(other.title, other.url) for other in browser.tabs], browser.current)
+        result.page = page_lines(tab.title, tab.url)
+        result.modal = modal_lines(browser)
         if tab.modal is None:
-            report.snapshot = snapshot(tab.page)
-    report.events = [event_line(message) for message in tab.console[tab.reported :]]
+            result.snapshot = snapshot(tab.page)
+    result.events = [event_line(message) for message in tab.console[tab.reported :]]
     tab.reported = len(tab.console)

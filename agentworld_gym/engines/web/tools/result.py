@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Report:
+class ToolResult:
     """What a tool has to say; empty sections are left out.
 
-    >>> print(Report(code=["await page.goBack();"], page=["- Page URL: http://a.example/"], snapshot="- main").text())
+    >>> result = ToolResult(code=["await page.goBack();"], page=["- Page URL: http://a.example/"], snapshot="- main")
+    >>> print(result.text())
     ### Ran Playwright code
     ```js
     await page.goBack();

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agentworld_gym.engines.web.browser.actionability import TIMEOUT
 from agentworld_gym.engines.web.browser.browser import Browser, Refusal
 from agentworld_gym.engines.web.document.layout import layout_of
 from agentworld_gym.engines.web.strings import quoted, single_quoted, tidy
-
-if TYPE_CHECKING:
-    from agentworld_gym.engines.web.tools.playwright_tools import Call
+from agentworld_gym.engines.web.tools.call import Call
 
 MAX_WAIT = 30.0
 
@@ -33,12 +29,12 @@ def wait_for(call: Call) -> None:
                 f"  - waiting for getByText({single_quoted(wanted)}).first() to be {state}"
             )
         call.ran(f"await page.getByText({quoted(wanted)}).first().waitFor({{ state: '{state}' }});")
-        call.report.results.append(f"Waited for {wanted}")
+        call.result.results.append(f"Waited for {wanted}")
     elif seconds:
         if seconds >= 1:
             call.browser.settle()
         call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
-        call.report.results.append(f"Waited for {seconds:g} seconds")
+        call.result.results.append(f"Waited for {seconds:g} seconds")
     else:
         raise Refusal("Error: Either time, text or textGone must be provided")
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import App, Scene, Screen
+from agentworld_gym.engines.android.app import App, Scene
 from agentworld_gym.engines.android.apps.calendar.view import (
     REMINDERS,
     Event,
@@ -19,6 +19,7 @@ from agentworld_gym.engines.android.apps.calendar.view import (
     start_of,
     view,
 )
+from agentworld_gym.engines.android.phone import Screen
 from agentworld_gym.engines.gui import Message, Widget
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import Screen
 from agentworld_gym.engines.android.apps.contacts import matching
+from agentworld_gym.engines.android.phone import Screen
 from agentworld_gym.engines.gui import Message, Widget, column, grid
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from agentworld_gym.engines.android.app import App, Scene, Screen
+from agentworld_gym.engines.android.app import App, Scene
 from agentworld_gym.engines.android.apps.clock import view
 from agentworld_gym.engines.android.apps.clock.state import (
     DAYS,
@@ -21,7 +21,7 @@ from agentworld_gym.engines.android.apps.clock.state import (
     to_24,
     until,
 )
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.gui import Message, Widget
 
 SNOOZE_MINUTES = 10

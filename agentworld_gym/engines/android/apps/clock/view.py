@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.app import Screen
-from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.android.widgets import button, buttons, gap, item, label
 from agentworld_gym.engines.gui import Widget, column, grid, row
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from agentworld_gym.engines import Controls, Scalar
-from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.browser import page_view
 from agentworld_gym.engines.gui import Field
 from agentworld_gym.engines.web import flat_state
@@ -45,9 +45,9 @@ class Internet:
         self.browser.internet.close()
 
 
-def online(desk: Desk) -> Internet:
+def online(desktop: DesktopServices) -> Internet:
     """The internet of a desktop; it is there once a browser was opened."""
-    whole = cast(Any, desk)
+    whole = cast(Any, desktop)
     if "browser" not in whole.resources:
         given: dict[str, Any] = dict(whole.given.sites)
         first = next(iter(given), site_names()[0])
@@ -63,9 +63,9 @@ def title(tab: Tab) -> str:
     return (tab.title or tab.url or "New Tab")[:30]
 
 
-def settle(desk: Desk, window: Window) -> None:
+def settle(desktop: DesktopServices, window: Window) -> None:
     """Let title, address and entries follow the page; a dialog of the page opens over the window."""
-    web, data = online(desk).browser, window["data"]
+    web, data = online(desktop).browser, window["data"]
     tab = web.tab
     window["title"] = (tab.title or "New Tab") + SUFFIX
     shown = f"{web.current}/{tab.load}/{tab.url}"
@@ -75,7 +75,7 @@ def settle(desk: Desk, window: Window) -> None:
         data["address"].set("" if tab.url == "about:blank" else tab.url)
         window["scroll"]["page"] = 0
         if window["focus"].startswith("node "):
-            desk.focus(window, "")
+            desktop.focus(window, "")
     values = page_view.entries(tab.page)
     texts = data["fields"]
     for key in [key for key in texts if key not in values]:
@@ -86,100 +86,100 @@ def settle(desk: Desk, window: Window) -> None:
         elif texts[key].value != value:
             texts[key].set(value)
     if tab.modal is not None and not window["dialogs"]:
-        _ask(desk, window, tab)
+        _ask(desktop, window, tab)
 
 
-def _ask(desk: Desk, window: Window, tab: Tab) -> None:
+def _ask(desktop: DesktopServices, window: Window, tab: Tab) -> None:
     modal = tab.modal
     if not isinstance(modal, Dialog):
         tab.modal = None
         return
     buttons = (("ok", "OK"),) if modal.kind == "alert" else (("cancel", "Cancel"), ("ok", "OK"))
     entries = {"Answer": ""} if modal.kind == "prompt" else None
-    desk.dialog(window, f"{host_of(tab.url) or 'This page'} says", modal.message, buttons, ("answered",), entries)
+    desktop.dialog(window, f"{host_of(tab.url) or 'This page'} says", modal.message, buttons, ("answered",), entries)
 
 
-def answered(desk: Desk, window: Window, pressed: str, entries: Sequence[str] = ()) -> None:
+def answered(desktop: DesktopServices, window: Window, pressed: str, entries: Sequence[str] = ()) -> None:
     """Go on after a dialog of the page."""
-    interactions.answer(online(desk).browser, pressed == "ok", entries[0] if entries else None)
+    interactions.answer(online(desktop).browser, pressed == "ok", entries[0] if entries else None)
 
 
-def visit(desk: Desk, window: Window, address: str) -> None:
+def visit(desktop: DesktopServices, window: Window, address: str) -> None:
     """Open an address in the tab that is shown."""
-    web = online(desk).browser
+    web = online(desktop).browser
     web.settle()
     with suppress(Unreachable):  # the page says so
         web.go(typed(address))
 
 
-def go(desk: Desk, window: Window) -> None:
+def go(desktop: DesktopServices, window: Window) -> None:
     """Open what was typed into the address bar."""
     address = window["data"]["address"].value.strip()
     if address:
-        visit(desk, window, address)
-        desk.focus(window, "")
+        visit(desktop, window, address)
+        desktop.focus(window, "")
 
 
-def travel(desk: Desk, window: Window, steps: int) -> None:
+def travel(desktop: DesktopServices, window: Window, steps: int) -> None:
     """Go back or forward in the history."""
     with suppress(Unreachable):  # the page says so
-        online(desk).browser.travel(steps)
+        online(desktop).browser.travel(steps)
 
 
-def reload(desk: Desk, window: Window) -> None:
+def reload(desktop: DesktopServices, window: Window) -> None:
     """Load the page again."""
     with suppress(Unreachable):  # the page says so
-        online(desk).browser.reload()
+        online(desktop).browser.reload()
 
 
-def new_tab(desk: Desk, window: Window, address: str = "") -> None:
+def new_tab(desktop: DesktopServices, window: Window, address: str = "") -> None:
     """Open another tab and show it."""
-    web = online(desk).browser
+    web = online(desktop).browser
     try:
         web.open_tab()
     except Refusal:
-        desk.notify("Web Browser", "There are too many tabs.")
+        desktop.notify("Web Browser", "There are too many tabs.")
         return
     web.current = len(web.tabs) - 1
     if address:
-        visit(desk, window, address)
+        visit(desktop, window, address)
     else:
-        desk.focus(window, "address")
+        desktop.focus(window, "address")
 
 
-def show_tab(desk: Desk, window: Window, index: int) -> None:
+def show_tab(desktop: DesktopServices, window: Window, index: int) -> None:
     """Show a tab."""
-    web = online(desk).browser
+    web = online(desktop).browser
     if 0 <= index < len(web.tabs):
         web.current = index
 
 
-def next_tab(desk: Desk, window: Window, by: int) -> None:
+def next_tab(desktop: DesktopServices, window: Window, by: int) -> None:
     """Show the tab before or after."""
-    web = online(desk).browser
+    web = online(desktop).browser
     web.current = (web.current + by) % len(web.tabs)
 
 
-def close_tab(desk: Desk, window: Window) -> None:
+def close_tab(desktop: DesktopServices, window: Window) -> None:
     """Close the tab that is shown; the window goes with the last one."""
-    web = online(desk).browser
+    web = online(desktop).browser
     window["data"]["closed"] = [*window["data"]["closed"], web.tab.url][-10:]
     last = len(web.tabs) == 1
     web.close_tab(web.current)
     if last:
-        desk.close(window)
+        desktop.close(window)
 
 
-def reopen(desk: Desk, window: Window) -> None:
+def reopen(desktop: DesktopServices, window: Window) -> None:
     """Open the tab again that was closed last."""
     closed = window["data"]["closed"]
     if closed:
-        new_tab(desk, window, closed.pop())
+        new_tab(desktop, window, closed.pop())
 
 
-def bookmark(desk: Desk, window: Window) -> None:
+def bookmark(desktop: DesktopServices, window: Window) -> None:
     """Mark the page, or take its mark away."""
-    tab = online(desk).browser.tab
+    tab = online(desktop).browser.tab
     marks = window["data"]["bookmarks"]
     kept = [mark for mark in marks if mark[1] != tab.url]
     if len(kept) == len(marks) < MAX_BOOKMARKS:
@@ -187,9 +187,9 @@ def bookmark(desk: Desk, window: Window) -> None:
     window["data"]["bookmarks"] = kept
 
 
-def press(desk: Desk, window: Window, index: int) -> None:
+def press(desktop: DesktopServices, window: Window, index: int) -> None:
     """Click an element of the page; a tab that it opens is shown."""
-    web = online(desk).browser
+    web = online(desktop).browser
     web.settle()
     if index >= len(web.page.nodes):
         return
@@ -199,9 +199,9 @@ def press(desk: Desk, window: Window, index: int) -> None:
         web.current = len(web.tabs) - 1
 
 
-def typed_into(desk: Desk, window: Window, index: int) -> None:
+def typed_into(desktop: DesktopServices, window: Window, index: int) -> None:
     """Take over what was typed into a field of the page."""
-    page = online(desk).browser.page
+    page = online(desktop).browser.page
     field = window["data"]["fields"].get(str(index))
     if field is None or index >= len(page.nodes):
         return
@@ -211,8 +211,8 @@ def typed_into(desk: Desk, window: Window, index: int) -> None:
     data_attributes.edited(page, node)
 
 
-def send(desk: Desk, window: Window, index: int) -> None:
+def send(desktop: DesktopServices, window: Window, index: int) -> None:
     """Enter in a field of the page."""
-    web = online(desk).browser
+    web = online(desktop).browser
     if index < len(web.page.nodes):
         interactions.submit_implicitly(web, web.page.nodes[index])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
-from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
 from agentworld_gym.engines.desktop.programs.browser import actions, page_view
 from agentworld_gym.engines.desktop.programs.browser.actions import online
 from agentworld_gym.engines.desktop.programs.browser.browser_tools import METHODS
@@ -39,25 +39,25 @@ class Browser(Program):
     size = (1180, 820)
     tools = "BrowserTools"
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """An address in the first tab, or in another tab of the window that is there already."""
-        web = online(desk)
-        windows = desk.windows(self.id)
+        web = online(desktop)
+        windows = desktop.windows(self.id)
         if windows:
             window = windows[0]
             if arguments:
-                actions.new_tab(desk, window, arguments[0])
+                actions.new_tab(desktop, window, arguments[0])
         else:
             data = {"address": Field(), "fields": {}, "page": "", "bookmarks": [], "closed": []}
-            window = desk.window(data, "")
-            actions.visit(desk, window, arguments[0] if arguments else web.home)
-        actions.settle(desk, window)
-        desk.touch(window)
+            window = desktop.window(data, "")
+            actions.visit(desktop, window, arguments[0] if arguments else web.home)
+        actions.settle(desktop, window)
+        desktop.touch(window)
         return window
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """Tabs, the bar, the bookmarks and the page."""
-        web, data = online(desk).browser, window["data"]
+        web, data = online(desktop).browser, window["data"]
         _, _, width, height = WORK if window["maximized"] else window["box"]
         tabs = [
             toggle(actions.title(tab), index == web.current, ("tab", index), f"tab {index}", role="page-tab", height=32)
@@ -82,30 +82,30 @@ class Browser(Program):
         rest = height - TITLE - sum(part.height or 0 for part in bars)
         return column(*bars, scroll("page", *lines, padding=(16, 8), gap=4, height=rest))
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Act out one message."""
         name, *arguments = message
         handler = _HANDLERS.get(str(name))
         if handler is None:
             return
-        handler(desk, window, *arguments)
-        if any(window is other for other in desk.windows(self.id)):
-            actions.settle(desk, window)
+        handler(desktop, window, *arguments)
+        if any(window is other for other in desktop.windows(self.id)):
+            actions.settle(desktop, window)
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """The shortcuts of tabs, history and address bar."""
         if combo in ("ctrl+l", "f6"):
             window["data"]["address"].select_all()
-            desk.focus(window, "address")
+            desktop.focus(window, "address")
         elif combo in _SHORTCUTS:
-            self.update(desk, window, _SHORTCUTS[combo])
+            self.update(desktop, window, _SHORTCUTS[combo])
         else:
             return False
         return True
 
-    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         """The options of a drop-down list of the page."""
-        page = online(desk).browser.page
+        page = online(desktop).browser.page
         if name != "options" or not arguments or arguments[0] >= len(page.nodes):
             return ()
         select = page.nodes[arguments[0]]

@@ -7,13 +7,19 @@ from typing import Any
 
 from agentworld_gym.engines.desktop.filesystem import HOME, absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
-from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
+from agentworld_gym.engines.desktop.programs.editor.document import (
+    UNTITLED,
+    folder_of,
+    is_changed,
+    name_of,
+    remember,
+    title_of,
+)
 from agentworld_gym.engines.desktop.programs.editor.writer_tools import METHODS
 from agentworld_gym.engines.desktop.widgets import FOCUSABLE, METRICS, button, entry, label, spacer
 from agentworld_gym.engines.gui import Field, Message, Widget, column, row
 
-UNTITLED = "Untitled Document"
-MAX_UNDO = 40
 _BAR = 46
 _STATUS = 30
 _CLOSE = (("discard", "Close without Saving"), ("cancel", "Cancel"), ("save", "Save"))
@@ -51,18 +57,18 @@ class TextEditor(Program):
     size = (900, 680)
     tools = "WriterTools"
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """The window of a document; the one that has it open already, if there is one."""
         path = absolute(arguments[0]) if arguments else ""
-        for window in desk.windows(self.id):
+        for window in desktop.windows(self.id):
             if path and window["data"]["path"] == path:
                 return window
         text = ""
-        if path and desk.files.exists(path):
+        if path and desktop.files.exists(path):
             try:
-                text = desk.files.read(path)
+                text = desktop.files.read(path)
             except OSError as error:
-                desk.notify(f"Could not open the file “{path}”", f"{error.strerror}.")
+                desktop.notify(f"Could not open the file “{path}”", f"{error.strerror}.")
                 return None
         data: dict[str, Any] = {
             "path": path,
@@ -76,11 +82,11 @@ class TextEditor(Program):
             "replace": None,
             "found": "",
         }
-        window = desk.window(data, title_of(data))
+        window = desktop.window(data, title_of(data))
         window["focus"] = "text"
         return window
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """Toolbar, search bar and the lines that are seen."""
         data = window["data"]
         field: Field = data["text"]
@@ -113,7 +119,7 @@ class TextEditor(Program):
         status = row(label(f"Ln {number}, Col {place}", height=_STATUS), height=_STATUS, padding=(12, 0))
         return column(bar, *_search(data), text, status)
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the document as a message says."""
         name, *rest = message
         data = window["data"]
@@ -144,14 +150,14 @@ class TextEditor(Program):
                 remember(data)
                 data["found"] = f"{count} replaced" if count else "Text not found"
         elif name in ("cut", "copy", "paste", "all"):
-            self._edit(desk, data, name)
+            self._edit(desktop, data, name)
         elif name != "moved":
-            self._file(desk, window, name, rest)
+            self._file(desktop, window, name, rest)
         window["title"] = title_of(data)
         if name not in ("find", "replace"):
             self._reveal(window)
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """The shortcuts of the editor."""
         data = window["data"]
         if combo == "esc" and data["find"] is not None:
@@ -160,7 +166,7 @@ class TextEditor(Program):
             return True
         if combo == "tab" and window["focus"] == "text":
             data["text"].insert("\t")
-            self.update(desk, window, ("changed",))
+            self.update(desktop, window, ("changed",))
             return True
         if combo in ("pageup", "pagedown") and window["focus"] == "text":
             rows = visible_rows(window)
@@ -169,15 +175,15 @@ class TextEditor(Program):
             self._reveal(window)
             return True
         if combo in ("ctrl+w", "ctrl+q"):
-            desk.close(window)
+            desktop.close(window)
             return True
         command = _KEYS.get(combo)
         if command is None:
             return False
-        self.update(desk, window, command)
+        self.update(desktop, window, command)
         return True
 
-    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         """The menus of the toolbar and of the text."""
         data = window["data"]
         if name == "edit":
@@ -187,7 +193,7 @@ class TextEditor(Program):
                 Entry("Redo", ("redo",), bool(data["redo"])),
                 Entry("Cut", ("cut",), selected),
                 Entry("Copy", ("copy",), selected),
-                Entry("Paste", ("paste",), bool(desk.clipboard)),
+                Entry("Paste", ("paste",), bool(desktop.clipboard)),
                 Entry("Select All", ("all",)),
             )
         return (
@@ -200,16 +206,16 @@ class TextEditor(Program):
             Entry("Close", ("window/close",)),
         )
 
-    def unsaved(self, desk: Desk, window: Window) -> bool:
+    def unsaved(self, desktop: DesktopServices, window: Window) -> bool:
         """Whether the document differs from its file."""
         return is_changed(window["data"])
 
-    def closing(self, desk: Desk, window: Window) -> bool:
+    def closing(self, desktop: DesktopServices, window: Window) -> bool:
         """Unsaved changes are asked for."""
         data = window["data"]
         if not is_changed(data):
             return True
-        desk.dialog(
+        desktop.dialog(
             window,
             f"Save changes to document “{name_of(data)}” before closing?",
             "If you don’t save, changes will be permanently lost.",
@@ -222,39 +228,39 @@ class TextEditor(Program):
         """The methods of `WriterTools`."""
         return METHODS
 
-    def _file(self, desk: Desk, window: Window, name: str, rest: list[Any]) -> None:
+    def _file(self, desktop: DesktopServices, window: Window, name: str, rest: list[Any]) -> None:
         data = window["data"]
         if name == "new":
-            desk.launch(self.id)
+            desktop.launch(self.id)
         elif name == "open":
-            desk.choose_file(window, "Open", ("opened",), "open", _folder(data))
+            desktop.choose_file(window, "Open", ("opened",), "open", folder_of(data))
         elif name == "opened":
-            desk.launch(self.id, rest[0])
+            desktop.launch(self.id, rest[0])
         elif name == "save" and data["path"]:
-            self._save(desk, window, data["path"])
+            self._save(desktop, window, data["path"])
         elif name in ("save", "save-as"):
-            desk.choose_file(
+            desktop.choose_file(
                 window, "Save As", ("saved-as", ""), "save", data["path"] or f"{HOME}/Documents/{UNTITLED}"
             )
         elif name == "saved-as":
-            if self._save(desk, window, rest[1]) and rest[0] == "close":
-                desk.close(window)
-        elif name == "reload" and desk.files.exists(data["path"]):
-            data["text"].set(desk.files.read(data["path"]))
+            if self._save(desktop, window, rest[1]) and rest[0] == "close":
+                desktop.close(window)
+        elif name == "reload" and desktop.files.exists(data["path"]):
+            data["text"].set(desktop.files.read(data["path"]))
             data["text"].place(0)
             remember(data)
             data["saved"] = data["text"].value
         elif name == "closed" and rest[0] == "discard":
-            desk.close(window, ask=False)
+            desktop.close(window, ask=False)
         elif name == "closed" and rest[0] == "save":
             if not data["path"]:
-                desk.choose_file(window, "Save As", ("saved-as", "close"), "save", f"{HOME}/Documents/{UNTITLED}")
-            elif self._save(desk, window, data["path"]):
-                desk.close(window)
+                desktop.choose_file(window, "Save As", ("saved-as", "close"), "save", f"{HOME}/Documents/{UNTITLED}")
+            elif self._save(desktop, window, data["path"]):
+                desktop.close(window)
 
-    def _save(self, desk: Desk, window: Window, path: str) -> bool:
+    def _save(self, desktop: DesktopServices, window: Window, path: str) -> bool:
         data = window["data"]
-        if not desk.write_file(window, path, data["text"].value):
+        if not desktop.write_file(window, path, data["text"].value):
             return False
         data["path"], data["saved"] = path, data["text"].value
         return True
@@ -292,15 +298,15 @@ class TextEditor(Program):
         if place >= 0:
             field.anchor, field.cursor = place, place + len(query)
 
-    def _edit(self, desk: Desk, data: dict[str, Any], name: str) -> None:
+    def _edit(self, desktop: DesktopServices, data: dict[str, Any], name: str) -> None:
         field: Field = data["text"]
         if name == "all":
             field.select_all()
             return
         if name != "paste" and field.selected:
-            desk.clipboard = field.selected
+            desktop.clipboard = field.selected
         if name != "copy":
-            field.insert(desk.clipboard if name == "paste" else "")
+            field.insert(desktop.clipboard if name == "paste" else "")
             remember(data)
 
     def _reveal(self, window: Window) -> None:
@@ -316,40 +322,6 @@ def visible_rows(window: Window) -> int:
     high = WORK[3] if window["maximized"] else window["box"][3]
     bars = sum(1 for name in ("find", "replace") if window["data"][name] is not None)
     return max(1, (high - TITLE - _BAR * (1 + bars) - _STATUS - 2 * METRICS.margin[1]) // METRICS.line)
-
-
-def remember(data: dict[str, Any]) -> None:
-    """Keep the text before a change for undo, and where in it the changed piece ends."""
-    field: Field = data["text"]
-    if field.value != data["last"]:
-        end = field.cursor + len(data["last"]) - len(field.value)
-        data["undo"] = [*data["undo"], (data["last"], end)][-MAX_UNDO:]
-        data["redo"] = []
-        data["last"] = field.value
-
-
-def is_changed(data: dict[str, Any]) -> bool:
-    """Whether a document differs from its file."""
-    changed: bool = data["text"].value != data["saved"]
-    return changed
-
-
-def name_of(data: dict[str, Any]) -> str:
-    """What a document is called."""
-    name: str = data["path"].rpartition("/")[2]
-    return name or UNTITLED
-
-
-def title_of(data: dict[str, Any]) -> str:
-    """The title of a document's window; a star marks unsaved changes."""
-    folder = _folder(data)
-    short = "~" + folder[len(HOME) :] if folder.startswith(HOME) else folder
-    where = f" ({short})" if data["path"] else ""
-    return f"{'*' if is_changed(data) else ''}{name_of(data)}{where} - gedit"
-
-
-def _folder(data: dict[str, Any]) -> str:
-    return data["path"].rpartition("/")[0] or f"{HOME}/Documents"
 
 
 def _search(data: dict[str, Any]) -> list[Widget]:

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentworld_gym.engines.desktop.program import Desk, ToolError, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, ToolError, Window
+from agentworld_gym.engines.desktop.programs.editor.document import remember, title_of
 from agentworld_gym.engines.gui import Field
 
 
-def _document(desk: Desk) -> Window:
-    windows = desk.windows("editor")
+def _document(desktop: DesktopServices) -> Window:
+    windows = desktop.windows("editor")
     if not windows:
         raise ToolError("Connector : couldn't connect to socket (Connection refused)", "NoConnectException")
     return windows[0]
 
 
-def _change(desk: Desk, window: Window, text: str) -> None:
-    from agentworld_gym.engines.desktop.programs.editor.program import remember, title_of
-
+def _change(desktop: DesktopServices, window: Window, text: str) -> None:
     field: Field = window["data"]["text"]
     field.set(text)
     remember(window["data"])
     window["title"] = title_of(window["data"])
-    desk.touch(window)
+    desktop.touch(window)
 
 
 def _chosen(count: int, wanted: Any) -> set[int]:
@@ -34,23 +33,23 @@ def _chosen(count: int, wanted: Any) -> set[int]:
     return {number for number in wanted if 0 <= number < count}
 
 
-def env_info(desk: Desk) -> str:
+def env_info(desktop: DesktopServices) -> str:
     """The text of the document."""
-    return str(_document(desk)["data"]["text"].value)
+    return str(_document(desktop)["data"]["text"].value)
 
 
-def write_text(desk: Desk, text: str, **formats: Any) -> bool:
+def write_text(desktop: DesktopServices, text: str, **formats: Any) -> bool:
     """Put a text where the cursor is."""
-    window = _document(desk)
+    window = _document(desktop)
     field: Field = window["data"]["text"].copy()
     field.insert(_text(text))
-    _change(desk, window, field.value)
+    _change(desktop, window, field.value)
     return True
 
 
-def find_and_replace(desk: Desk, pattern: str, replacement: str, paragraph_indices: Any = None) -> bool:
+def find_and_replace(desktop: DesktopServices, pattern: str, replacement: str, paragraph_indices: Any = None) -> bool:
     """Replace a text in all or some paragraphs."""
-    window = _document(desk)
+    window = _document(desktop)
     if not _text(pattern):
         raise ValueError("the pattern must not be empty")
     lines = window["data"]["text"].value.split("\n")
@@ -59,7 +58,7 @@ def find_and_replace(desk: Desk, pattern: str, replacement: str, paragraph_indic
     if size > 200_000:
         raise ValueError("the replacement is too long")
     _change(
-        desk,
+        desktop,
         window,
         "\n".join(
             line.replace(pattern, replacement) if number in wanted else line for number, line in enumerate(lines)
@@ -68,31 +67,29 @@ def find_and_replace(desk: Desk, pattern: str, replacement: str, paragraph_indic
     return True
 
 
-def capitalize_words(desk: Desk, paragraph_indices: Any = None) -> bool:
+def capitalize_words(desktop: DesktopServices, paragraph_indices: Any = None) -> bool:
     """Give every word of all or some paragraphs a capital."""
-    window = _document(desk)
+    window = _document(desktop)
     lines = window["data"]["text"].value.split("\n")
     wanted = _chosen(len(lines), paragraph_indices)
     made = [
         " ".join(word[:1].upper() + word[1:] for word in line.split(" ")) if number in wanted else line
         for number, line in enumerate(lines)
     ]
-    _change(desk, window, "\n".join(made))
+    _change(desktop, window, "\n".join(made))
     return True
 
 
-def save(desk: Desk) -> bool:
+def save(desktop: DesktopServices) -> bool:
     """Save the document; False where that is not possible."""
-    window = _document(desk)
+    window = _document(desktop)
     data = window["data"]
     if not data["path"]:
         raise ToolError("the document has no name yet")
-    desk.files.write(data["path"], data["text"].value)
+    desktop.files.write(data["path"], data["text"].value)
     data["saved"] = data["text"].value
-    from agentworld_gym.engines.desktop.programs.editor.program import title_of
-
     window["title"] = title_of(data)
-    desk.touch(window)
+    desktop.touch(window)
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from agentworld_gym.engines.desktop.filesystem import HOME, TRASH
-from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Window
 
 MAX_FOUND = 100
 _KINDS = {
@@ -39,37 +39,37 @@ def title_of(folder: str) -> str:
     return {HOME: "Home", TRASH: "Trash", "/": "Computer"}.get(folder, folder.rpartition("/")[2])
 
 
-def kind_of(desk: Desk, path: str) -> str:
+def kind_of(desktop: DesktopServices, path: str) -> str:
     """What kind of thing lies at a path."""
-    if desk.files.is_folder(path):
+    if desktop.files.is_folder(path):
         return "Folder"
     name = path.rpartition("/")[2]
     return _KINDS.get(name[name.rfind(".") :].lower(), "Text") if "." in name else "Text"
 
 
-def size_of(desk: Desk, path: str) -> str:
+def size_of(desktop: DesktopServices, path: str) -> str:
     """The size of something as a list shows it."""
-    node = desk.files.node(path)
+    node = desktop.files.node(path)
     if node.content is None:
-        count = len(desk.files.names(path))
+        count = len(desktop.files.names(path))
         return f"{count} item" if count == 1 else f"{count} items"
     size = node.size
     return f"{size} bytes" if size < 1000 else f"{size / 1000:.1f} kB"
 
 
-def time_of(desk: Desk, path: str) -> str:
+def time_of(desktop: DesktopServices, path: str) -> str:
     """When something was changed, as a list shows it."""
-    changed = datetime.fromtimestamp(desk.files.node(path).modified, UTC)
-    if changed.date() == desk.now.date():
+    changed = datetime.fromtimestamp(desktop.files.node(path).modified, UTC)
+    if changed.date() == desktop.now.date():
         return f"{changed:%H:%M}"
-    return f"{changed.day} {changed:%b}" if changed.year == desk.now.year else f"{changed.day} {changed:%b %Y}"
+    return f"{changed.day} {changed:%b}" if changed.year == desktop.now.year else f"{changed.day} {changed:%b %Y}"
 
 
-def shown(desk: Desk, window: Window) -> list[str]:
+def shown(desktop: DesktopServices, window: Window) -> list[str]:
     """The paths that a window lists, in its order."""
     data = window["data"]
     folder, search = data["folder"], data["search"]
-    files = desk.files
+    files = desktop.files
     if search is not None and search.value.strip():
         query = search.value.strip().lower()
         start = HOME if folder in (TRASH, "recent") else folder
@@ -81,7 +81,7 @@ def shown(desk: Desk, window: Window) -> list[str]:
             and (data["hidden"] or "/." not in path[len(start) :])
         ][:MAX_FOUND]
     elif folder == "recent":
-        return [path for path in desk.recent if files.exists(path)]
+        return [path for path in desktop.recent if files.exists(path)]
     elif files.is_folder(folder):
         base = folder.rstrip("/")
         paths = [f"{base}/{name}" for name in files.names(folder) if data["hidden"] or not name.startswith(".")]
@@ -94,7 +94,7 @@ def shown(desk: Desk, window: Window) -> list[str]:
     elif sort == "size":
         paths.sort(key=lambda path: files.node(path).size, reverse=down)
     elif sort == "type":
-        paths.sort(key=lambda path: kind_of(desk, path), reverse=down)
+        paths.sort(key=lambda path: kind_of(desktop, path), reverse=down)
     if folder != TRASH:
         paths.sort(key=lambda path: not files.is_folder(path))
     return paths

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentworld_gym.engines.desktop.filesystem import TRASH
-from agentworld_gym.engines.desktop.program import Desk, Entry, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Window
 
 _SORTS = (
     ("A-Z", "name", False),
@@ -18,10 +18,10 @@ _SORTS = (
 )
 
 
-def menu(desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+def menu(desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
     """The menus of the toolbar and of what lies in the folder."""
     data = window["data"]
-    paths, _ = desk.copied_files
+    paths, _ = desktop.copied_files
     if name == "view":
         return (
             Entry("Icon View", ("show", "icons"), checked=data["view"] == "icons"),
@@ -64,7 +64,7 @@ def menu(desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> S
     path = arguments[0]
     if path not in data["selected"]:
         data["selected"] = [path]
-        desk.touch(window)
+        desktop.touch(window)
     one = len(data["selected"]) == 1
     if data["folder"] == TRASH:
         return (
@@ -72,7 +72,7 @@ def menu(desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> S
             Entry("Delete Permanently", ("delete",)),
             Entry("Properties", ("properties",), one),
         )
-    folder = desk.files.is_folder(path)
+    folder = desktop.files.is_folder(path)
     return (
         Entry("Open", ("open", *data["selected"])),
         Entry("Open With…", ("menu", "with"), one and not folder),

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentworld_gym.engines.desktop.file_chooser import stem
 from agentworld_gym.engines.desktop.filesystem import HOME, TRASH, absolute
-from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
 from agentworld_gym.engines.desktop.programs.files import view
 from agentworld_gym.engines.desktop.programs.files.listing import kind_of, parent, shown, title_of
 from agentworld_gym.engines.desktop.programs.files.menus import menu
@@ -29,12 +29,12 @@ class Files(Program):
     size = (1080, 720)
     watches = frozenset(("files",))
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """A window of a folder; of a file, its folder with the file selected."""
         path = absolute(arguments[0]) if arguments else HOME
         selected: list[str] = []
-        if path != TRASH and not desk.files.is_folder(path):
-            if desk.files.exists(path):
+        if path != TRASH and not desktop.files.is_folder(path):
+            if desktop.files.exists(path):
                 selected, path = [path], parent(path)
             else:
                 path = HOME
@@ -50,18 +50,18 @@ class Files(Program):
             "search": None,
             "location": None,
         }
-        return desk.window(data, title_of(path))
+        return desktop.window(data, title_of(path))
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """Toolbar, places and the folder."""
-        return view.view(desk, window)
+        return view.view(desktop, window)
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the window or the files as a message says."""
         name, *rest = message
         data = window["data"]
         if name == "go":
-            self._go(desk, window, rest[0])
+            self._go(desktop, window, rest[0])
         elif name == "select":
             data["selected"] = [rest[0]] if rest[0] else []
             window["focus"] = ""
@@ -69,17 +69,17 @@ class Files(Program):
             chosen = data["selected"]
             data["selected"] = [p for p in chosen if p != rest[0]] if rest[0] in chosen else [*chosen, rest[0]]
         elif name == "extend":
-            self._extend(desk, window, rest[0])
+            self._extend(desktop, window, rest[0])
         elif name == "open":
-            self._open(desk, window, rest)
+            self._open(desktop, window, rest)
         elif name == "drag":
             if rest[1] == "drop" and rest[2] != parent(rest[0]):
                 moved = data["selected"] if rest[0] in data["selected"] else [rest[0]]
-                transfer(desk, window, [path for path in moved if path != rest[2]], rest[2], True)
+                transfer(desktop, window, [path for path in moved if path != rest[2]], rest[2], True)
         elif name in ("back", "forward"):
-            self._history(desk, window, name)
+            self._history(desktop, window, name)
         elif name == "find":
-            self._find(desk, window)
+            self._find(desktop, window)
         elif name == "sort":
             data["descending"] = not data["descending"] if data["sort"] == rest[0] else False
             data["sort"] = rest[0]
@@ -91,17 +91,17 @@ class Files(Program):
             data["hidden"] = not data["hidden"]
         elif name == "located":
             path = absolute(data["location"].value)
-            if desk.files.is_folder(path):
-                self._go(desk, window, path)
+            if desktop.files.is_folder(path):
+                self._go(desktop, window, path)
         elif name == "searched":
             data["selected"] = []
         elif name == "open-with":
-            if all(desk.files.exists(path) for path in rest[1]):
-                desk.launch(rest[0], *rest[1])
+            if all(desktop.files.exists(path) for path in rest[1]):
+                desktop.launch(rest[0], *rest[1])
         else:
-            self._command(desk, window, name, rest)
+            self._command(desktop, window, name, rest)
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """The shortcuts of a folder."""
         data = window["data"]
         if combo == "esc":
@@ -112,35 +112,35 @@ class Files(Program):
         if window["focus"] in ("search", "location") and combo not in _ALWAYS:
             return False
         if combo in ("left", "right", "up", "down", "home", "end"):
-            self._step(desk, window, combo)
+            self._step(desktop, window, combo)
             return True
         if combo == "enter" and data["selected"] and not window["focus"]:
-            self._open(desk, window, list(data["selected"]))
+            self._open(desktop, window, list(data["selected"]))
             return True
         if combo in ("ctrl+w", "ctrl+q"):
-            desk.close(window)
+            desktop.close(window)
             return True
         command = _KEYS.get(combo)
         if command is None:
             return False
-        self.update(desk, window, command)
+        self.update(desktop, window, command)
         return True
 
-    def type(self, desk: Desk, window: Window, text: str) -> bool:
+    def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
         """Typing searches."""
         if window["data"]["search"] is None:
-            self._find(desk, window)
+            self._find(desktop, window)
         window["data"]["search"].insert(text)
         return True
 
-    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         """The menus of the toolbar and of what lies in the folder."""
-        return menu(desk, window, name, arguments)
+        return menu(desktop, window, name, arguments)
 
-    def _go(self, desk: Desk, window: Window, path: str, remember: bool = True) -> None:
+    def _go(self, desktop: DesktopServices, window: Window, path: str, remember: bool = True) -> None:
         data = window["data"]
-        if path not in (TRASH, "recent") and not desk.files.is_folder(path):
-            desk.dialog(window, "Unable to find the folder", f"“{path}” could not be found. Perhaps it was deleted.")
+        if path not in (TRASH, "recent") and not desktop.files.is_folder(path):
+            desktop.dialog(window, "Unable to find the folder", f"“{path}” could not be found. Perhaps it was deleted.")
             return
         if remember and path != data["folder"]:
             data["back"] = [*data["back"], data["folder"]][-_MAX_HISTORY:]
@@ -150,35 +150,35 @@ class Files(Program):
         window["focus"] = ""
         window["title"] = title_of(path)
 
-    def _history(self, desk: Desk, window: Window, name: str) -> None:
+    def _history(self, desktop: DesktopServices, window: Window, name: str) -> None:
         data = window["data"]
         if data[name]:
             other = "forward" if name == "back" else "back"
             path = data[name].pop()
             data[other].append(data["folder"])
-            self._go(desk, window, path, remember=False)
+            self._go(desktop, window, path, remember=False)
 
-    def _find(self, desk: Desk, window: Window) -> None:
+    def _find(self, desktop: DesktopServices, window: Window) -> None:
         data = window["data"]
         data["search"] = None if data["search"] is not None else Field()
         data["selected"] = []
         window["focus"] = "search" if data["search"] is not None else ""
 
-    def _open(self, desk: Desk, window: Window, paths: list[Any]) -> None:
+    def _open(self, desktop: DesktopServices, window: Window, paths: list[Any]) -> None:
         if window["data"]["folder"] == TRASH:
-            desk.dialog(window, "This file cannot be opened", "Restore it from the trash to open it.")
+            desktop.dialog(window, "This file cannot be opened", "Restore it from the trash to open it.")
             return
-        folders = [path for path in paths if desk.files.is_folder(path)]
+        folders = [path for path in paths if desktop.files.is_folder(path)]
         if len(paths) == 1 and folders:
-            self._go(desk, window, paths[0])
+            self._go(desktop, window, paths[0])
             return
         for path in paths[:10]:
-            if desk.files.exists(path):
-                desk.open_file(path)
+            if desktop.files.exists(path):
+                desktop.open_file(path)
 
-    def _step(self, desk: Desk, window: Window, combo: str) -> None:
+    def _step(self, desktop: DesktopServices, window: Window, combo: str) -> None:
         data = window["data"]
-        paths = shown(desk, window)
+        paths = shown(desktop, window)
         if not paths:
             return
         last = data["selected"][-1] if data["selected"] else None
@@ -191,41 +191,41 @@ class Files(Program):
         if 0 <= place < len(paths):
             data["selected"] = [paths[place]]
 
-    def _extend(self, desk: Desk, window: Window, path: str) -> None:
-        data, paths = window["data"], shown(desk, window)
+    def _extend(self, desktop: DesktopServices, window: Window, path: str) -> None:
+        data, paths = window["data"], shown(desktop, window)
         start = data["selected"][-1] if data["selected"] else path
         if path in paths and start in paths:
             low, high = sorted((paths.index(start), paths.index(path)))
             data["selected"] = paths[low : high + 1]
 
-    def _command(self, desk: Desk, window: Window, name: str, rest: list[Any]) -> None:
+    def _command(self, desktop: DesktopServices, window: Window, name: str, rest: list[Any]) -> None:
         data = window["data"]
-        chosen: list[str] = [path for path in data["selected"] if desk.files.exists(path)]
-        folder = data["folder"] if desk.files.is_folder(data["folder"]) else HOME
+        chosen: list[str] = [path for path in data["selected"] if desktop.files.exists(path)]
+        folder = data["folder"] if desktop.files.is_folder(data["folder"]) else HOME
         if name == "all":
-            data["selected"] = shown(desk, window)
+            data["selected"] = shown(desktop, window)
         elif name == "window":
-            desk.launch("files", folder)
+            desktop.launch("files", folder)
         elif name == "up":
-            self._go(desk, window, parent(folder))
+            self._go(desktop, window, parent(folder))
         elif name == "locate":
             data["location"] = Field(folder)
             data["location"].select_all()
             window["focus"] = "location"
         elif name in ("copy", "cut"):
             if chosen:
-                desk.copy_files(chosen, name == "cut")
+                desktop.copy_files(chosen, name == "cut")
         elif name == "paste":
-            paths, cut = desk.copied_files
-            transfer(desk, window, list(paths), rest[0] if rest else folder, cut)
+            paths, cut = desktop.copied_files
+            transfer(desktop, window, list(paths), rest[0] if rest else folder, cut)
             if cut:
-                desk.clipboard = ""
+                desktop.clipboard = ""
         elif name == "rename" and len(chosen) == 1:
-            self._ask_name(desk, window, "Rename", ("renamed", chosen[0]), chosen[0].rpartition("/")[2])
+            self._ask_name(desktop, window, "Rename", ("renamed", chosen[0]), chosen[0].rpartition("/")[2])
         elif name == "renamed":
-            self._rename(desk, window, *rest)
+            self._rename(desktop, window, *rest)
         elif name == "new-folder":
-            desk.dialog(
+            desktop.dialog(
                 window,
                 "New Folder",
                 buttons=(("cancel", "Cancel"), ("create", "Create")),
@@ -233,18 +233,18 @@ class Files(Program):
                 entries={"Folder name": ""},
             )
         elif name == "created":
-            self._create(desk, window, *rest)
+            self._create(desktop, window, *rest)
         elif name == "new-document":
-            path = desk.files.free(f"{folder.rstrip('/')}/Untitled Document")
-            if desk.attempt(window, "The document could not be made", lambda: desk.files.write(path, "")):
+            path = desktop.files.free(f"{folder.rstrip('/')}/Untitled Document")
+            if desktop.attempt(window, "The document could not be made", lambda: desktop.files.write(path, "")):
                 data["selected"] = [path]
         elif name == "trash":
-            self._each(desk, window, "The item could not be moved to the trash", chosen, desk.files.trash)
+            self._each(desktop, window, "The item could not be moved to the trash", chosen, desktop.files.trash)
         elif name == "restore":
-            self._each(desk, window, "The item could not be restored", chosen, desk.files.restore)
+            self._each(desktop, window, "The item could not be restored", chosen, desktop.files.restore)
         elif name == "delete" and chosen:
             names = f"“{chosen[0].rpartition('/')[2]}”" if len(chosen) == 1 else f"the {len(chosen)} selected items"
-            desk.dialog(
+            desktop.dialog(
                 window,
                 f"Are you sure you want to permanently delete {names}?",
                 "If you delete an item, it will be permanently lost.",
@@ -252,41 +252,46 @@ class Files(Program):
                 ("deleted", tuple(chosen)),
             )
         elif name == "empty":
-            desk.dialog(
+            desktop.dialog(
                 window,
                 "Empty all items from Trash?",
                 "All items in the Trash will be permanently deleted.",
                 (("cancel", "Cancel"), ("delete", "Empty Trash")),
-                ("deleted", tuple(f"{TRASH}/{n}" for n in _names(desk, TRASH))),
+                ("deleted", tuple(f"{TRASH}/{n}" for n in _names(desktop, TRASH))),
             )
         elif name == "deleted" and rest[1] == "delete":
-            self._each(desk, window, "Error while deleting", rest[0], desk.files.erase)
+            self._each(desktop, window, "Error while deleting", rest[0], desktop.files.erase)
         elif name in ("move-to", "copy-to") and chosen:
             title = "Select Move Destination" if name == "move-to" else "Select Copy Destination"
-            desk.choose_file(window, title, ("moved", name == "move-to", tuple(chosen)), "folder", folder)
+            desktop.choose_file(window, title, ("moved", name == "move-to", tuple(chosen)), "folder", folder)
         elif name == "moved":
-            transfer(desk, window, list(rest[1]), rest[2], rest[0])
+            transfer(desktop, window, list(rest[1]), rest[2], rest[0])
         elif name == "conflict":
-            resolve(desk, window, *rest)
+            resolve(desktop, window, *rest)
         elif name == "permitted" and rest[1] == "permit":
-            mode = desk.files.node(rest[0]).mode
-            desk.attempt(
-                window, "The permissions could not be changed", lambda: desk.files.chmod(rest[0], mode ^ 0o200)
+            mode = desktop.files.node(rest[0]).mode
+            desktop.attempt(
+                window, "The permissions could not be changed", lambda: desktop.files.chmod(rest[0], mode ^ 0o200)
             )
         elif name == "properties":
-            self._properties(desk, window, chosen[0] if chosen else folder)
+            self._properties(desktop, window, chosen[0] if chosen else folder)
 
     def _each(
-        self, desk: Desk, window: Window, title: str, paths: Sequence[str], change: Callable[[str], object]
+        self,
+        desktop: DesktopServices,
+        window: Window,
+        title: str,
+        paths: Sequence[str],
+        change: Callable[[str], object],
     ) -> None:
         """Do something with files one after the other, as far as that is possible."""
         for path in paths:
-            if not desk.attempt(window, title, partial(change, path)):
+            if not desktop.attempt(window, title, partial(change, path)):
                 break
         window["data"]["selected"] = []
 
-    def _ask_name(self, desk: Desk, window: Window, button: str, message: Message, name: str) -> None:
-        desk.dialog(
+    def _ask_name(self, desktop: DesktopServices, window: Window, button: str, message: Message, name: str) -> None:
+        desktop.dialog(
             window,
             f"{button} “{name}”",
             buttons=(("cancel", "Cancel"), ("ok", button)),
@@ -297,54 +302,58 @@ class Files(Program):
         if field is not None:
             field.anchor, field.cursor = 0, stem(name)
 
-    def _rename(self, desk: Desk, window: Window, path: str, button: str, texts: tuple[str, ...]) -> None:
+    def _rename(self, desktop: DesktopServices, window: Window, path: str, button: str, texts: tuple[str, ...]) -> None:
         name = texts[0].strip()
         if button != "ok" or name == path.rpartition("/")[2]:
             return
         target = f"{parent(path).rstrip('/')}/{name}"
-        if not _is_name(desk, window, name, target):
+        if not _is_name(desktop, window, name, target):
             return
-        if desk.attempt(window, f"The item could not be renamed to “{name}”", lambda: desk.files.move(path, target)):
+        if desktop.attempt(
+            window, f"The item could not be renamed to “{name}”", lambda: desktop.files.move(path, target)
+        ):
             window["data"]["selected"] = [target]
 
-    def _create(self, desk: Desk, window: Window, folder: str, button: str, texts: tuple[str, ...]) -> None:
+    def _create(
+        self, desktop: DesktopServices, window: Window, folder: str, button: str, texts: tuple[str, ...]
+    ) -> None:
         name = texts[0].strip()
         path = f"{folder.rstrip('/')}/{name}"
         if (
             button == "create"
-            and _is_name(desk, window, name, path)
-            and desk.attempt(window, "The folder could not be created", lambda: desk.files.make_folder(path))
+            and _is_name(desktop, window, name, path)
+            and desktop.attempt(window, "The folder could not be created", lambda: desktop.files.make_folder(path))
         ):
             window["data"]["selected"] = [path]
 
-    def _properties(self, desk: Desk, window: Window, path: str) -> None:
-        node = desk.files.node(path)
+    def _properties(self, desktop: DesktopServices, window: Window, path: str) -> None:
+        node = desktop.files.node(path)
         changed = datetime.fromtimestamp(node.modified, UTC)
-        size = f"{node.size} bytes" if node.content is not None else f"{len(desk.files.names(path))} items"
+        size = f"{node.size} bytes" if node.content is not None else f"{len(desktop.files.names(path))} items"
         access = "Read and write" if node.mode & 0o200 else "Read-only"
         other = "Make Read-Only" if node.mode & 0o200 else "Make Writable"
         buttons = (("permit", other), ("cancel", "Close"))
         lines = (
             f"Name: {path.rpartition('/')[2] or '/'}",
-            f"Type: {kind_of(desk, path)}",
+            f"Type: {kind_of(desktop, path)}",
             f"Size: {size}",
             f"Parent Folder: {parent(path)}",
             f"Modified: {changed:%Y-%m-%d %H:%M}",
             f"Access: {access}",
         )
-        desk.dialog(window, f"{path.rpartition('/')[2]} Properties", "\n".join(lines), buttons, ("permitted", path))
+        desktop.dialog(window, f"{path.rpartition('/')[2]} Properties", "\n".join(lines), buttons, ("permitted", path))
 
 
-def _names(desk: Desk, folder: str) -> tuple[str, ...]:
-    return desk.files.names(folder) if desk.files.is_folder(folder) else ()
+def _names(desktop: DesktopServices, folder: str) -> tuple[str, ...]:
+    return desktop.files.names(folder) if desktop.files.is_folder(folder) else ()
 
 
-def _is_name(desk: Desk, window: Window, name: str, path: str) -> bool:
+def _is_name(desktop: DesktopServices, window: Window, name: str, path: str) -> bool:
     """Whether a name can be given; a dialog says why not."""
     if not name or "/" in name or name in (".", ".."):
-        desk.dialog(window, "Invalid name", "Names cannot be empty, “.” or “..”, or contain “/”.")
-    elif desk.files.exists(path):
-        desk.dialog(window, "Name already used", f"A file with the name “{name}” already exists.")
+        desktop.dialog(window, "Invalid name", "Names cannot be empty, “.” or “..”, or contain “/”.")
+    elif desktop.files.exists(path):
+        desktop.dialog(window, "Name already used", f"A file with the name “{name}” already exists.")
     else:
         return True
     return False

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from agentworld_gym.engines.desktop.file_chooser import stem
-from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.files.listing import parent
 
 
-def transfer(desk: Desk, window: Window, paths: list[str], folder: str, cut: bool) -> None:
+def transfer(desktop: DesktopServices, window: Window, paths: list[str], folder: str, cut: bool) -> None:
     """Move or copy files into a folder; asks before it replaces one."""
     done = []
     for path in paths:
         name = path.rpartition("/")[2]
         target = f"{folder.rstrip('/')}/{name}"
-        if not desk.files.exists(path) or (cut and parent(path) == folder):
+        if not desktop.files.exists(path) or (cut and parent(path) == folder):
             continue
         if target == path:
             start = name[: stem(name)]
-            target = desk.files.free(f"{folder.rstrip('/')}/{start} (copy){name[len(start) :]}")
-        elif desk.files.exists(target):
-            desk.dialog(
+            target = desktop.files.free(f"{folder.rstrip('/')}/{start} (copy){name[len(start) :]}")
+        elif desktop.files.exists(target):
+            desktop.dialog(
                 window,
                 f"Replace file “{name}”?",
                 "Another file with the same name already exists. Replacing it will overwrite its content.",
@@ -29,27 +29,27 @@ def transfer(desk: Desk, window: Window, paths: list[str], folder: str, cut: boo
                 ("conflict", path, target, cut),
             )
             continue
-        if not _place(desk, window, path, target, cut):
+        if not _place(desktop, window, path, target, cut):
             break
         done.append(target)
     if folder == window["data"]["folder"]:
         window["data"]["selected"] = done
 
 
-def resolve(desk: Desk, window: Window, path: str, target: str, cut: bool, button: str, _: Any) -> None:
+def resolve(desktop: DesktopServices, window: Window, path: str, target: str, cut: bool, button: str, _: Any) -> None:
     """Carry on with one file after the question whether another one is to be replaced."""
-    if button == "cancel" or not desk.files.exists(path):
+    if button == "cancel" or not desktop.files.exists(path):
         return
     if button == "rename":
-        target = desk.files.free(target)
-    elif desk.files.exists(target) and not desk.attempt(
-        window, "The item could not be replaced", lambda: desk.files.remove(target, tree=True)
+        target = desktop.files.free(target)
+    elif desktop.files.exists(target) and not desktop.attempt(
+        window, "The item could not be replaced", lambda: desktop.files.remove(target, tree=True)
     ):
         return
-    _place(desk, window, path, target, cut)
+    _place(desktop, window, path, target, cut)
 
 
-def _place(desk: Desk, window: Window, path: str, target: str, cut: bool) -> bool:
-    change = desk.files.move if cut else desk.files.copy_to
+def _place(desktop: DesktopServices, window: Window, path: str, target: str, cut: bool) -> bool:
+    change = desktop.files.move if cut else desktop.files.copy_to
     word = "moved" if cut else "copied"
-    return desk.attempt(window, f"“{path.rpartition('/')[2]}” could not be {word}", lambda: change(path, target))
+    return desktop.attempt(window, f"“{path.rpartition('/')[2]}” could not be {word}", lambda: change(path, target))

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentworld_gym.engines.desktop.filesystem import HOME, STANDARD, TRASH
 from agentworld_gym.engines.desktop.geometry import WORK
-from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.files.listing import parent, shown, size_of, time_of, title_of
 from agentworld_gym.engines.desktop.widgets import button, entry, item, label, spacer, toggle
 from agentworld_gym.engines.gui import Widget, column, grid, row, scroll
@@ -29,14 +29,16 @@ def columns(window: Window) -> int:
     return max(1, (wide - SIDEBAR - 20) // CELL)
 
 
-def view(desk: Desk, window: Window) -> Widget:
+def view(desktop: DesktopServices, window: Window) -> Widget:
     """Toolbar, places and the folder."""
     data = window["data"]
     folder = data["folder"]
-    paths: list[str] = desk.ordered(shown(desk, window)[:_MAX_SHOWN])
+    paths: list[str] = desktop.ordered(shown(desktop, window)[:_MAX_SHOWN])
     chosen = frozenset(data["selected"])
     if paths:
-        content = _icons(window, paths, chosen, desk) if data["view"] == "icons" else _list(desk, paths, chosen, data)
+        content = (
+            _icons(window, paths, chosen, desktop) if data["view"] == "icons" else _list(desktop, paths, chosen, data)
+        )
     else:
         content = column(
             label("No Results Found" if data["search"] is not None else "Folder is Empty", height=40),
@@ -118,7 +120,7 @@ def _extra(data: dict[str, Any], folder: str) -> list[Widget]:
     return lines
 
 
-def _gestures(desk: Desk, path: str) -> dict[str, Any]:
+def _gestures(desktop: DesktopServices, path: str) -> dict[str, Any]:
     on: dict[str, Any] = {
         "double": ("open", path),
         "right": ("menu", "item", path),
@@ -126,19 +128,19 @@ def _gestures(desk: Desk, path: str) -> dict[str, Any]:
         "ctrl+click": ("toggle", path),
         "shift+click": ("extend", path),
     }
-    if desk.files.is_folder(path):
+    if desktop.files.is_folder(path):
         on["drop"] = ("drop", path)
     return on
 
 
-def _icons(window: Window, paths: list[str], chosen: frozenset[str], desk: Desk) -> Widget:
+def _icons(window: Window, paths: list[str], chosen: frozenset[str], desktop: DesktopServices) -> Widget:
     icons = [
         item(
             path.rpartition("/")[2],
             ("select", path),
             path in chosen,
             role="icon",
-            on=_gestures(desk, path),
+            on=_gestures(desktop, path),
             width=120,
             height=128,
         )
@@ -147,7 +149,7 @@ def _icons(window: Window, paths: list[str], chosen: frozenset[str], desk: Desk)
     return scroll("folder", grid(columns(window), icons, gap=16), padding=(20, 16))
 
 
-def _list(desk: Desk, paths: list[str], chosen: frozenset[str], data: dict[str, Any]) -> Widget:
+def _list(desktop: DesktopServices, paths: list[str], chosen: frozenset[str], data: dict[str, Any]) -> Widget:
     headers = row(
         button("Name", ("sort", "name"), "sort name", role="table-column-header", grow=1, height=30),
         button("Size", ("sort", "size"), "sort size", role="table-column-header", width=140, height=30),
@@ -160,10 +162,10 @@ def _list(desk: Desk, paths: list[str], chosen: frozenset[str], data: dict[str, 
         lines.append(
             row(
                 item(path.rpartition("/")[2], (), selected, role="table-cell", on={}, grow=1, height=34),
-                Widget("table-cell", size_of(desk, path), width=140, height=34),
-                Widget("table-cell", time_of(desk, path), width=160, height=34),
+                Widget("table-cell", size_of(desktop, path), width=140, height=34),
+                Widget("table-cell", time_of(desktop, path), width=160, height=34),
                 height=34,
-                on={"click": ("select", path), **_gestures(desk, path)},
+                on={"click": ("select", path), **_gestures(desktop, path)},
             )
         )
     for line in lines:

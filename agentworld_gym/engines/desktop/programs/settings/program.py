@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
-from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
 from agentworld_gym.engines.desktop.programs.settings.panels import Control, Defaults, panel_named, panels
 from agentworld_gym.engines.desktop.widgets import button, combo, entry, item, label, spacer, toggle
 from agentworld_gym.engines.gui import Field, Message, Widget, column, row, scroll
@@ -28,19 +28,19 @@ class Settings(Program):
     watches = frozenset({"settings"})
     settings = Defaults()
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """A panel by its name; the window that is there already is used again."""
         name = panel_named(arguments[0]) if arguments else ""
-        for window in desk.windows(self.id):
+        for window in desktop.windows(self.id):
             if name:
-                _show(desk, window, name)
-                desk.touch(window)
+                _show(desktop, window, name)
+                desktop.touch(window)
             return window
-        window = desk.window({"panel": "", "search": Field(), "fields": {}}, "")
-        _show(desk, window, name or next(iter(panels())))
+        window = desktop.window({"panel": "", "search": Field(), "fields": {}}, "")
+        _show(desktop, window, name or next(iter(panels())))
         return window
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """The list of panels, and the controls of the one that is chosen."""
         data = window["data"]
         height = (WORK[3] if window["maximized"] else window["box"][3]) - TITLE
@@ -50,7 +50,7 @@ class Settings(Program):
             for name, controls in panels().items()
             if wanted in name.lower() or any(wanted in control.label.lower() for control in controls)
         ]
-        lines = [_line(desk, data, control) for control in panels()[data["panel"]]]
+        lines = [_line(desktop, data, control) for control in panels()[data["panel"]]]
         title = label(data["panel"], role="heading", height=_LINE)
         return row(
             column(
@@ -64,47 +64,47 @@ class Settings(Program):
             scroll("controls", title, *lines, padding=(24, 10), gap=4, height=height),
         )
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Show a panel, or change a setting."""
         name, *arguments = message
         if name == "panel":
-            _show(desk, window, arguments[0])
+            _show(desktop, window, arguments[0])
         elif name == "set":
             setting, value = arguments
-            desk.change_setting(window, setting, value)
+            desktop.change_setting(window, setting, value)
         elif name == "slide":
             setting, x, _, width, _ = arguments
-            desk.change_setting(window, setting, min(max(round(20 * x / max(width, 1)) * 5, 0), 100))
+            desktop.change_setting(window, setting, min(max(round(20 * x / max(width, 1)) * 5, 0), 100))
         elif name == "step":
             setting, by = arguments
-            desk.change_setting(window, setting, min(max(_whole(desk.setting(setting)) + by, 0), 100))
+            desktop.change_setting(window, setting, min(max(_whole(desktop.setting(setting)) + by, 0), 100))
         elif name == "entered":
             (setting,) = arguments
             field = window["data"]["fields"][setting]
             value = field.value.strip()[:MAX_ENTRY]
-            if not value or not desk.change_setting(window, setting, value):
-                field.set(str(desk.setting(setting)))
+            if not value or not desktop.change_setting(window, setting, value):
+                field.set(str(desktop.setting(setting)))
 
-    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         """The choices of a combo box."""
         control = next((one for one in panels()[window["data"]["panel"]] if one.setting == name), None)
         if control is None:
             return ()
-        chosen = desk.setting(name)
+        chosen = desktop.setting(name)
         return [Entry(choice, ("set", name, choice), checked=choice == chosen) for choice in control.choices]
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """Ctrl+F goes to the search, the arrows move a slider that has the focus."""
         if combo == "ctrl+f":
-            desk.focus(window, "Search")
+            desktop.focus(window, "Search")
             return True
         if combo == "ctrl+q":
-            desk.close(window)
+            desktop.close(window)
             return True
         focus = window["focus"]
         if combo in ("left", "right") and focus.startswith("slider "):
             by = 5 if combo == "right" else -5
-            self.update(desk, window, ("step", focus.removeprefix("slider "), by))
+            self.update(desktop, window, ("step", focus.removeprefix("slider "), by))
             return True
         return False
 
@@ -113,25 +113,25 @@ def _whole(value: Scalar) -> int:
     return int(value) if isinstance(value, int | float) else 0
 
 
-def _show(desk: Desk, window: Window, name: str) -> None:
+def _show(desktop: DesktopServices, window: Window, name: str) -> None:
     if name not in panels():
         return
     data = window["data"]
     data["panel"] = name
     data["fields"] = {
-        control.setting: Field(str(desk.setting(control.setting)))
+        control.setting: Field(str(desktop.setting(control.setting)))
         for control in panels()[name]
         if control.kind == "entry"
     }
     window["title"] = name
     window["scroll"]["controls"] = 0
-    desk.focus(window, f"panel {name}")
+    desktop.focus(window, f"panel {name}")
 
 
-def _line(desk: Desk, data: Mapping[str, Any], control: Control) -> Widget:
+def _line(desktop: DesktopServices, data: Mapping[str, Any], control: Control) -> Widget:
     """One control with what it is called; what it needs switched on greys it out."""
-    value = desk.setting(control.setting) if control.setting else control.text
-    able = not control.needs or bool(desk.setting(control.needs))
+    value = desktop.setting(control.setting) if control.setting else control.text
+    able = not control.needs or bool(desktop.setting(control.needs))
     caption = label(control.label, height=_LINE)
     kind = control.kind
     if kind == "heading":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentworld_gym.engines.desktop.program import Desk, ToolError, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, ToolError, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, file_formats, sheets
 from agentworld_gym.engines.desktop.programs.spreadsheet.document import Area, Book
 from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS, column_number
@@ -14,9 +14,9 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.saving import written
 Result = tuple[Window, Any]
 
 
-def _window(desk: Desk, app_name: Any = "", sheet_name: Any = "") -> Window:
+def _window(desktop: DesktopServices, app_name: Any = "", sheet_name: Any = "") -> Window:
     """The document of a file name, else the one in front; a sheet that is named comes to the front."""
-    windows = desk.windows("spreadsheet")
+    windows = desktop.windows("spreadsheet")
     name = str(app_name or "")
     if name:
         windows = [one for one in windows if one["data"]["path"].endswith(name) or one["title"].startswith(name)]
@@ -59,9 +59,11 @@ def _start(index: Any) -> int:
     return index - 1
 
 
-def set_cell_values(desk: Desk, new_values: Any, range: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
+def set_cell_values(
+    desktop: DesktopServices, new_values: Any, range: Any, app_name: Any = "", sheet_name: Any = ""
+) -> Result:
     """Type values into a range: a list for its cells line by line, or a list of lists; texts with `=` are formulas."""
-    window = _window(desk, app_name, sheet_name)
+    window = _window(desktop, app_name, sheet_name)
     top, left, bottom, right = _box(range)
     lines = new_values if isinstance(new_values, list) else [new_values]
     flat = [value for line in lines for value in (line if isinstance(line, list) else [line])]
@@ -73,9 +75,9 @@ def set_cell_values(desk: Desk, new_values: Any, range: Any, app_name: Any = "",
     return window, None
 
 
-def get_cell_values(desk: Desk, range: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
+def get_cell_values(desktop: DesktopServices, range: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
     """What the cells of a range show, as a list of lines."""
-    window = _window(desk, app_name, sheet_name)
+    window = _window(desktop, app_name, sheet_name)
     return window, _shown(window["data"], _box(range))
 
 
@@ -86,16 +88,16 @@ def _shown(book: Book, box: Area) -> list[list[str]]:
     return [[document.display(book, (r, c)) for c in range(left, right + 1)] for r in range(top, bottom + 1)]
 
 
-def get_content(desk: Desk, app_name: Any = "", sheet_name: Any = "") -> Result:
+def get_content(desktop: DesktopServices, app_name: Any = "", sheet_name: Any = "") -> Result:
     """All that a sheet shows, as a list of lines."""
-    window = _window(desk, app_name, sheet_name)
+    window = _window(desktop, app_name, sheet_name)
     rows, columns = document.used(window["data"])
     return window, _shown(window["data"], (0, 0, rows - 1, columns - 1)) if rows else []
 
 
-def get_workbook_info(desk: Desk, app_name: Any = "") -> Result:
+def get_workbook_info(desktop: DesktopServices, app_name: Any = "") -> Result:
     """The path of the document, its sheets, and which one is in front."""
-    window = _window(desk, app_name)
+    window = _window(desktop, app_name)
     book = window["data"]
     sheets = [
         {"name": name, "rows": document.used(book, name)[0], "columns": document.used(book, name)[1]}
@@ -104,18 +106,23 @@ def get_workbook_info(desk: Desk, app_name: Any = "") -> Result:
     return window, {"file": book["path"], "sheets": sheets, "active_sheet": book["sheet"]}
 
 
-def get_column_data(desk: Desk, column_name: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
+def get_column_data(desktop: DesktopServices, column_name: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
     """What the cells of a column show, from the first row to the last one in use."""
-    window = _window(desk, app_name, sheet_name)
+    window = _window(desktop, app_name, sheet_name)
     column, rows = _column(column_name), document.used(window["data"])[0]
     return window, [document.display(window["data"], (line, column)) for line in range(rows)]
 
 
 def set_column_values(
-    desk: Desk, column_name: Any, data: Any, start_index: Any = 2, app_name: Any = "", sheet_name: Any = ""
+    desktop: DesktopServices,
+    column_name: Any,
+    data: Any,
+    start_index: Any = 2,
+    app_name: Any = "",
+    sheet_name: Any = "",
 ) -> Result:
     """Type values into a column, from a row on (counted from 1)."""
-    window = _window(desk, app_name, sheet_name)
+    window = _window(desktop, app_name, sheet_name)
     column, start = _column(column_name), _start(start_index)
     if not isinstance(data, list):
         raise ToolError("data must be a list", "TypeError")
@@ -124,10 +131,15 @@ def set_column_values(
 
 
 def sort_column(
-    desk: Desk, column_name: Any, ascending: Any = True, start_index: Any = 2, app_name: Any = "", sheet_name: Any = ""
+    desktop: DesktopServices,
+    column_name: Any,
+    ascending: Any = True,
+    start_index: Any = 2,
+    app_name: Any = "",
+    sheet_name: Any = "",
 ) -> Result:
     """Sort the rows of a sheet by a column, from a row on (counted from 1)."""
-    window = _window(desk, app_name, sheet_name)
+    window = _window(desktop, app_name, sheet_name)
     column, start = _column(column_name), _start(start_index)
     rows, columns = document.used(window["data"])
     if start < rows - 1:
@@ -135,19 +147,19 @@ def sort_column(
     return window, None
 
 
-def switch_active_sheet(desk: Desk, sheet_name: Any, app_name: Any = "") -> Result:
+def switch_active_sheet(desktop: DesktopServices, sheet_name: Any, app_name: Any = "") -> Result:
     """Bring a sheet to the front; one that does not exist is made."""
-    window = _window(desk, app_name)
+    window = _window(desktop, app_name)
     if sheet_name in window["data"]["sheets"]:
-        return _window(desk, app_name, sheet_name), None
+        return _window(desktop, app_name, sheet_name), None
     if not sheets.add_sheet(window["data"], str(sheet_name)):
         raise ToolError(f"no sheet can be named {sheet_name!r}", "ValueError")
     return window, None
 
 
-def rename_sheet(desk: Desk, old_name: Any, new_name: Any, app_name: Any = "") -> Result:
+def rename_sheet(desktop: DesktopServices, old_name: Any, new_name: Any, app_name: Any = "") -> Result:
     """Rename a sheet."""
-    window = _window(desk, app_name)
+    window = _window(desktop, app_name)
     if old_name not in window["data"]["sheets"]:
         raise ToolError(f"no sheet named {old_name!r}", "KeyError")
     if not sheets.rename_sheet(window["data"], old_name, str(new_name)):
@@ -155,9 +167,9 @@ def rename_sheet(desk: Desk, old_name: Any, new_name: Any, app_name: Any = "") -
     return window, None
 
 
-def copy_sheet(desk: Desk, sheet_name: Any, new_sheet_name: Any = "", app_name: Any = "") -> Result:
+def copy_sheet(desktop: DesktopServices, sheet_name: Any, new_sheet_name: Any = "", app_name: Any = "") -> Result:
     """Add a copy of a sheet at the end."""
-    window = _window(desk, app_name)
+    window = _window(desktop, app_name)
     if sheet_name not in window["data"]["sheets"]:
         raise ToolError(f"no sheet named {sheet_name!r}", "KeyError")
     if not sheets.add_sheet(window["data"], str(new_sheet_name or f"{sheet_name}_2"), sheet_name):
@@ -165,9 +177,11 @@ def copy_sheet(desk: Desk, sheet_name: Any, new_sheet_name: Any = "", app_name: 
     return window, None
 
 
-def set_number_format(desk: Desk, range: Any, number_format: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
+def set_number_format(
+    desktop: DesktopServices, range: Any, number_format: Any, app_name: Any = "", sheet_name: Any = ""
+) -> Result:
     """Format the numbers of a range, such as `#,##0.00`."""
-    window = _window(desk, app_name, sheet_name)
+    window = _window(desktop, app_name, sheet_name)
     top, left, bottom, right = _box(range)
     if number_format not in document.FORMATS:
         raise ToolError(f"one of {', '.join(document.FORMATS)} (got {number_format!r})", "ValueError")
@@ -177,13 +191,13 @@ def set_number_format(desk: Desk, range: Any, number_format: Any, app_name: Any 
     return window, None
 
 
-def save(desk: Desk, app_name: Any = "") -> Result:
+def save(desktop: DesktopServices, app_name: Any = "") -> Result:
     """Save the document in the format of its file."""
-    window = _window(desk, app_name)
+    window = _window(desktop, app_name)
     book = window["data"]
     if not book["path"]:
         raise ToolError("the document has no file yet", "ValueError")
-    if not desk.write_file(window, book["path"], written(book, book["path"])):
+    if not desktop.write_file(window, book["path"], written(book, book["path"])):
         raise ToolError(f"{book['path']} cannot be written", "PermissionError")
     book["unsaved"] = False
     return window, None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, file_formats, sheets
 from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS, Axis
 from agentworld_gym.engines.desktop.programs.spreadsheet.selection import LINE, go, reveal
 
 
-def function(desk: Desk, window: Window, name: str) -> None:
+def function(desktop: DesktopServices, window: Window, name: str) -> None:
     """Begin a formula of a function over the numbers above the cursor, or left of it."""
     book = window["data"]
     line, column = book["cursor"]
@@ -28,10 +28,10 @@ def function(desk: Desk, window: Window, name: str) -> None:
         inside = f"{document.named(line, left)}:{document.named(line, column - 1)}"
     book["edit"].set(f"={name}({inside})")
     book["editing"] = "edit"
-    desk.focus(window, LINE)
+    desktop.focus(window, LINE)
 
 
-def copy(desk: Desk, window: Window, moved: bool = False) -> None:
+def copy(desktop: DesktopServices, window: Window, moved: bool = False) -> None:
     """Copy the selection: as it looks into the clipboard, with its formulas for the next paste."""
     book = window["data"]
     top, left, bottom, right = document.area(book)
@@ -40,18 +40,18 @@ def copy(desk: Desk, window: Window, moved: bool = False) -> None:
     hidden = document.hidden(book)
     lines = [line for line in range(top, bottom + 1) if line not in hidden]
     across = range(left, right + 1)
-    desk.clipboard = "\n".join(["\t".join([document.display(book, (line, c)) for c in across]) for line in lines])
+    desktop.clipboard = "\n".join(["\t".join([document.display(book, (line, c)) for c in across]) for line in lines])
     block = tuple(tuple(document.typed(book, (line, c)) for c in across) for line in lines)
-    book["copied"] = (desk.clipboard, block, (top, left), (book["sheet"], bottom, right) if moved else None)
+    book["copied"] = (desktop.clipboard, block, (top, left), (book["sheet"], bottom, right) if moved else None)
 
 
-def paste(desk: Desk, window: Window) -> None:
+def paste(desktop: DesktopServices, window: Window) -> None:
     """Put what was copied at the selection; formulas follow, those that are moved stay."""
     book = window["data"]
     kept = book["copied"]
-    if kept is None or kept[0] != desk.clipboard:
-        if desk.clipboard:
-            document.paste(book, file_formats.rows_of(desk.clipboard, "\t"), None)
+    if kept is None or kept[0] != desktop.clipboard:
+        if desktop.clipboard:
+            document.paste(book, file_formats.rows_of(desktop.clipboard, "\t"), None)
         return
     _, block, origin, source = kept
     top, left = document.area(book)[:2]
@@ -73,27 +73,27 @@ def paste(desk: Desk, window: Window) -> None:
     book["cursor"] = [top, left]
 
 
-def clear(desk: Desk, window: Window) -> None:
+def clear(desktop: DesktopServices, window: Window) -> None:
     """Empty the selected cells."""
     book = window["data"]
     document.put(book, dict.fromkeys(document.places(book, document.area(book)), ""))
 
 
-def select_all(desk: Desk, window: Window) -> None:
+def select_all(desktop: DesktopServices, window: Window) -> None:
     """Select the whole sheet."""
     window["data"].update(cursor=[0, 0], anchor=[MAX_ROWS - 1, MAX_COLUMNS - 1])
 
 
-def insert(desk: Desk, window: Window, axis: Axis, after: int) -> None:
+def insert(desktop: DesktopServices, window: Window, axis: Axis, after: int) -> None:
     """Insert as many rows or columns as are selected."""
     book = window["data"]
     top, left, bottom, right = document.area(book)
     first, last = (top, bottom) if axis == "row" else (left, right)
     if not document.insert(book, axis, last + 1 if after else first, last - first + 1):
-        desk.dialog(window, "LibreOffice Calc", "Filled cells cannot be shifted beyond the sheet.")
+        desktop.dialog(window, "LibreOffice Calc", "Filled cells cannot be shifted beyond the sheet.")
 
 
-def delete(desk: Desk, window: Window, axis: Axis) -> None:
+def delete(desktop: DesktopServices, window: Window, axis: Axis) -> None:
     """Delete the selected rows or columns."""
     book = window["data"]
     top, left, bottom, right = document.area(book)
@@ -102,7 +102,7 @@ def delete(desk: Desk, window: Window, axis: Axis) -> None:
     go(book, top if axis == "row" else 0, 0 if axis == "row" else left)
 
 
-def sort(desk: Desk, window: Window, descending: bool) -> None:
+def sort(desktop: DesktopServices, window: Window, descending: bool) -> None:
     """Sort the selection by its first column, or the block at the cursor by the cursor's."""
     book = window["data"]
     box, column = document.area(book), document.area(book)[1]
@@ -121,7 +121,7 @@ def sort(desk: Desk, window: Window, descending: bool) -> None:
         document.sort(book, box, column, descending)
 
 
-def sort_column(desk: Desk, window: Window, column: int, descending: bool) -> None:
+def sort_column(desktop: DesktopServices, window: Window, column: int, descending: bool) -> None:
     """Sort what is filtered by a column."""
     book = window["data"]
     found = document.current(book)["filter"]
@@ -130,7 +130,7 @@ def sort_column(desk: Desk, window: Window, column: int, descending: bool) -> No
         document.sort(book, (top + 1, left, bottom, right), column, descending)
 
 
-def only(desk: Desk, window: Window, column: int, value: str | None) -> None:
+def only(desktop: DesktopServices, window: Window, column: int, value: str | None) -> None:
     """Show only the rows of a value in a column; None shows all."""
     book = window["data"]
     found = document.current(book)["filter"]
@@ -143,14 +143,14 @@ def only(desk: Desk, window: Window, column: int, value: str | None) -> None:
         }
 
 
-def toggle_filter(desk: Desk, window: Window) -> None:
+def toggle_filter(desktop: DesktopServices, window: Window) -> None:
     """Give the block at the cursor filters, or take them away."""
     document.toggle_filter(window["data"])
 
 
-def find(desk: Desk, window: Window) -> None:
+def find(desktop: DesktopServices, window: Window) -> None:
     """Ask what to find."""
-    desk.dialog(
+    desktop.dialog(
         window,
         "Find & Replace",
         "",
@@ -160,7 +160,7 @@ def find(desk: Desk, window: Window) -> None:
     )
 
 
-def found(desk: Desk, window: Window, pressed: str, entries: Sequence[str]) -> None:
+def found(desktop: DesktopServices, window: Window, pressed: str, entries: Sequence[str]) -> None:
     """Go to what is sought, or replace it everywhere."""
     book = window["data"]
     if pressed not in ("all", "next"):
@@ -169,83 +169,83 @@ def found(desk: Desk, window: Window, pressed: str, entries: Sequence[str]) -> N
     book["search"] = query
     if pressed == "all":
         count = document.replace_all(book, query, by)
-        desk.dialog(window, "Find & Replace", f"Replaced {count} cells." if count else "Search key not found.")
+        desktop.dialog(window, "Find & Replace", f"Replaced {count} cells." if count else "Search key not found.")
     else:
         place = document.find(book, query)
         if place is None:
-            desk.dialog(window, "Find & Replace", "Search key not found.")
+            desktop.dialog(window, "Find & Replace", "Search key not found.")
         else:
             go(book, *place)
             reveal(window)
     window["focus"] = "grid"
 
 
-def add_sheet(desk: Desk, window: Window) -> None:
+def add_sheet(desktop: DesktopServices, window: Window) -> None:
     """Add an empty sheet."""
     sheets.add_sheet(window["data"], sheets.next_name(window["data"]))
 
 
-def copy_sheet(desk: Desk, window: Window) -> None:
+def copy_sheet(desktop: DesktopServices, window: Window) -> None:
     """Add a copy of the sheet in front."""
     book = window["data"]
     sheets.add_sheet(book, f"{book['sheet'][:27]}_2", book["sheet"])
 
 
-def rename_sheet(desk: Desk, window: Window) -> None:
+def rename_sheet(desktop: DesktopServices, window: Window) -> None:
     """Ask for another name of the sheet in front."""
     name = window["data"]["sheet"]
     buttons = (("cancel", "Cancel"), ("ok", "OK"))
-    desk.dialog(window, "Rename Sheet", "", buttons, ("renamed", name), {"Name": name})
+    desktop.dialog(window, "Rename Sheet", "", buttons, ("renamed", name), {"Name": name})
 
 
-def renamed(desk: Desk, window: Window, old: str, pressed: str, entries: Sequence[str]) -> None:
+def renamed(desktop: DesktopServices, window: Window, old: str, pressed: str, entries: Sequence[str]) -> None:
     """Give a sheet the name that was entered."""
     if pressed != "ok" or entries[0] == old:
         return
     if old not in window["data"]["sheets"] or not sheets.rename_sheet(window["data"], old, entries[0]):
-        desk.dialog(window, "LibreOffice Calc", "Invalid sheet name.")
+        desktop.dialog(window, "LibreOffice Calc", "Invalid sheet name.")
 
 
-def delete_sheet(desk: Desk, window: Window) -> None:
+def delete_sheet(desktop: DesktopServices, window: Window) -> None:
     """Ask whether the sheet in front is to go."""
     book = window["data"]
     if len(book["sheets"]) > 1:
         question = "Are you sure you want to delete the selected sheet?"
         buttons = (("cancel", "No"), ("ok", "Yes"))
-        desk.dialog(window, "Delete Sheet", question, buttons, ("deleted", book["sheet"]))
+        desktop.dialog(window, "Delete Sheet", question, buttons, ("deleted", book["sheet"]))
 
 
-def deleted(desk: Desk, window: Window, name: str, pressed: str, *_: object) -> None:
+def deleted(desktop: DesktopServices, window: Window, name: str, pressed: str, *_: object) -> None:
     """Delete a sheet once that is confirmed."""
     if pressed == "ok":
         sheets.delete_sheet(window["data"], name)
 
 
-def set_format(desk: Desk, window: Window, form: str) -> None:
+def set_format(desktop: DesktopServices, window: Window, form: str) -> None:
     """Format the numbers of the selection."""
     document.set_format(window["data"], form)
 
 
-def undo(desk: Desk, window: Window) -> None:
+def undo(desktop: DesktopServices, window: Window) -> None:
     """Take the last change back."""
     document.undo(window["data"])
 
 
-def redo(desk: Desk, window: Window) -> None:
+def redo(desktop: DesktopServices, window: Window) -> None:
     """Do again what was undone."""
     document.redo(window["data"])
 
 
-def bold(desk: Desk, window: Window) -> None:
+def bold(desktop: DesktopServices, window: Window) -> None:
     """Make the selection bold, or plain again."""
     document.toggle_bold(window["data"])
 
 
-def cut(desk: Desk, window: Window) -> None:
+def cut(desktop: DesktopServices, window: Window) -> None:
     """Copy the selection, to be moved by the next paste."""
-    copy(desk, window, moved=True)
+    copy(desktop, window, moved=True)
 
 
-def fill_down(desk: Desk, window: Window) -> None:
+def fill_down(desktop: DesktopServices, window: Window) -> None:
     """Copy the first selected row into the others."""
     document.fill_down(window["data"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, editing, file_formats, saving, selection, view
 from agentworld_gym.engines.desktop.programs.spreadsheet.calc_tools import METHODS
 from agentworld_gym.engines.gui import Field, Message, Widget
@@ -49,34 +49,34 @@ class Spreadsheet(Program):
     size = (1080, 720)
     tools = "CalcTools"
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """The document of a path, or an empty one."""
         path = arguments[0] if arguments else ""
         if path:
-            for window in desk.windows(self.id):
+            for window in desktop.windows(self.id):
                 if window["data"]["path"] == path:
                     return window
         problem, sheets = "", {"Sheet1": file_formats.empty_sheet()}
         if path:
             try:
-                sheets = file_formats.read(desk.files.read(path), saving.ending(path))
+                sheets = file_formats.read(desktop.files.read(path), saving.ending(path))
             except OSError:
                 problem, path = f"{path} does not exist or cannot be read.", ""
         book = document.make(sheets)
         book.update(path=path, editing="", top=0, left=0, entry_column=None, copied=None, search="")
         book.update(edit=Field(), name_box=Field())
-        window = desk.window(book, "")
+        window = desktop.window(book, "")
         window["focus"] = "grid"
         selection.settle(window)
         if problem:
-            desk.dialog(window, "LibreOffice Calc", problem)
+            desktop.dialog(window, "LibreOffice Calc", problem)
         return window
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """Menu bar, tool bars, grid, tabs and status bar."""
         return view.view(window)
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Act out one message; what is being typed is entered first, unless the message is about it."""
         name, *arguments = message
         handler = _HANDLERS.get(str(name))
@@ -84,28 +84,28 @@ class Spreadsheet(Program):
             return
         if window["data"]["editing"] and name not in _WHILE_EDITING:
             selection.commit(window["data"])
-        handler(desk, window, *arguments)
+        handler(desktop, window, *arguments)
         selection.settle(window)
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """Shortcuts, and the keys of the grid or of the entry that is being typed."""
         if combo in _SHORTCUTS:
-            self.update(desk, window, _SHORTCUTS[combo])
+            self.update(desktop, window, _SHORTCUTS[combo])
             return True
         if window["focus"] == selection.LINE or window["data"]["editing"]:
-            return selection.editing_key(desk, window, combo)
+            return selection.editing_key(desktop, window, combo)
         if window["focus"] == "grid":
             if combo in _GRID_SHORTCUTS:
-                self.update(desk, window, _GRID_SHORTCUTS[combo])
+                self.update(desktop, window, _GRID_SHORTCUTS[combo])
                 return True
-            return selection.grid_key(desk, window, combo)
+            return selection.grid_key(desktop, window, combo)
         if combo == "esc":
             window["focus"] = "grid"
             selection.settle(window)
             return True
         return False
 
-    def type(self, desk: Desk, window: Window, text: str) -> bool:
+    def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
         """Typing on the grid replaces what the cell holds."""
         if window["focus"] != "grid":
             return False
@@ -113,31 +113,31 @@ class Spreadsheet(Program):
         book["edit"].set("")
         book["edit"].insert(text)
         book["editing"] = "type"
-        desk.focus(window, selection.LINE)
+        desktop.focus(window, selection.LINE)
         return True
 
-    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         """The lines of a menu; that of a cell, a heading or a tab selects it first."""
         book = window["data"]
         if name in ("cell", "row", "column", "tab"):
             selection.commit(book)
             if name == "tab":
-                selection.sheet(desk, window, *arguments)
+                selection.sheet(desktop, window, *arguments)
             elif name != "cell":
-                selection.head(desk, window, name, *arguments)
+                selection.head(desktop, window, name, *arguments)
             elif not document.is_selected(book, *arguments):
                 selection.go(book, *arguments)
             selection.settle(window)
         return view.menu_entries(book, name, arguments)
 
-    def closing(self, desk: Desk, window: Window) -> bool:
+    def closing(self, desktop: DesktopServices, window: Window) -> bool:
         """Ask where changes are unsaved."""
         book = window["data"]
         selection.commit(book)
         selection.settle(window)
         if not book["unsaved"]:
             return True
-        desk.dialog(
+        desktop.dialog(
             window,
             "Save Document?",
             f"Save changes to document “{selection.title(book)}” before closing?\n"
@@ -147,9 +147,9 @@ class Spreadsheet(Program):
         )
         return False
 
-    def unsaved(self, desk: Desk, window: Window) -> bool:
+    def unsaved(self, desktop: DesktopServices, window: Window) -> bool:
         """Whether the document was changed since it was saved, and differs from its file."""
-        return saving.differs(desk, window["data"])
+        return saving.differs(desktop, window["data"])
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
         """The methods of `CalcTools`."""
@@ -157,10 +157,10 @@ class Spreadsheet(Program):
 
 
 def _settled(method: Callable[..., tuple[Window, Any]]) -> Callable[..., Any]:
-    def call(desk: Desk, *arguments: Any, **named: Any) -> Any:
-        window, result = method(desk, *arguments, **named)
+    def call(desktop: DesktopServices, *arguments: Any, **named: Any) -> Any:
+        window, result = method(desktop, *arguments, **named)
         selection.settle(window)
-        desk.touch(window)
+        desktop.touch(window)
         return result
 
     return call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, file_formats
 from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book
 
@@ -14,33 +14,33 @@ def ending(path: str) -> str:
     return "." + path.rpartition(".")[2].lower()
 
 
-def new(desk: Desk, window: Window) -> None:
+def new(desktop: DesktopServices, window: Window) -> None:
     """Open an empty document."""
-    desk.launch("spreadsheet")
+    desktop.launch("spreadsheet")
 
 
-def open_document(desk: Desk, window: Window) -> None:
+def open_document(desktop: DesktopServices, window: Window) -> None:
     """Ask for a document to open."""
-    desk.choose_file(window, "Open", ("opened",), "open", _folder(window["data"]), TYPES)
+    desktop.choose_file(window, "Open", ("opened",), "open", _folder(window["data"]), TYPES)
 
 
-def opened(desk: Desk, window: Window, path: str) -> None:
+def opened(desktop: DesktopServices, window: Window, path: str) -> None:
     """Open the document that was chosen."""
-    desk.open_file(path)
+    desktop.open_file(path)
 
 
 def _folder(book: Book) -> str:
     return book["path"].rpartition("/")[0] or "/home/user/Documents"
 
 
-def save(desk: Desk, window: Window, then: str = "", path: str = "") -> None:
+def save(desktop: DesktopServices, window: Window, then: str = "", path: str = "") -> None:
     """Save; a text file asks first where it cannot hold everything. `then` may be `close`."""
     book = window["data"]
     path = path or book["path"]
     if not path:
-        save_as(desk, window, then)
+        save_as(desktop, window, then)
     elif ending(path) == ".csv" and _loses(book):
-        desk.dialog(
+        desktop.dialog(
             window,
             "Keep Current Format?",
             "This document may contain formatting or content that cannot be saved in the currently selected file "
@@ -49,7 +49,7 @@ def save(desk: Desk, window: Window, then: str = "", path: str = "") -> None:
             ("format chosen", then, path),
         )
     else:
-        _write(desk, window, path, then)
+        _write(desktop, window, path, then)
 
 
 def _loses(book: Book) -> bool:
@@ -59,24 +59,24 @@ def _loses(book: Book) -> bool:
     )
 
 
-def format_chosen(desk: Desk, window: Window, then: str, path: str, pressed: str, *_: object) -> None:
+def format_chosen(desktop: DesktopServices, window: Window, then: str, path: str, pressed: str, *_: object) -> None:
     """Save once it is decided in which format."""
     if pressed == "keep":
-        _write(desk, window, path, then)
+        _write(desktop, window, path, then)
     elif pressed == "odf":
-        save_as(desk, window, then, path.rpartition(".")[0] + ".ods")
+        save_as(desktop, window, then, path.rpartition(".")[0] + ".ods")
 
 
-def save_as(desk: Desk, window: Window, then: str = "", path: str = "") -> None:
+def save_as(desktop: DesktopServices, window: Window, then: str = "", path: str = "") -> None:
     """Ask where to save."""
     book = window["data"]
     suggested = path or book["path"] or f"{_folder(book)}/Untitled 1.ods"
-    desk.choose_file(window, "Save As", ("save to", then), "save", suggested)
+    desktop.choose_file(window, "Save As", ("save to", then), "save", suggested)
 
 
-def save_to(desk: Desk, window: Window, then: str, path: str) -> None:
+def save_to(desktop: DesktopServices, window: Window, then: str, path: str) -> None:
     """Save where it was chosen."""
-    save(desk, window, then, path if "." in path.rpartition("/")[2] else path + ".ods")
+    save(desktop, window, then, path if "." in path.rpartition("/")[2] else path + ".ods")
 
 
 def written(book: Book, path: str) -> str:
@@ -87,31 +87,31 @@ def written(book: Book, path: str) -> str:
     return file_formats.write_csv(cells)
 
 
-def differs(desk: Desk, book: Book) -> bool:
+def differs(desktop: DesktopServices, book: Book) -> bool:
     """Whether a document was changed since it was saved, and would be written in another way than it was."""
     if not book["unsaved"]:
         return False
     path = book["path"]
-    node = desk.files.nodes.get(path) if path else None
+    node = desktop.files.nodes.get(path) if path else None
     return node is None or node.content != written(book, path)
 
 
-def _write(desk: Desk, window: Window, path: str, then: str) -> None:
+def _write(desktop: DesktopServices, window: Window, path: str, then: str) -> None:
     book = window["data"]
-    if desk.write_file(window, path, written(book, path)):
+    if desktop.write_file(window, path, written(book, path)):
         book.update(path=path, unsaved=False)
         if then == "close":
-            desk.close(window, ask=False)
+            desktop.close(window, ask=False)
 
 
-def close(desk: Desk, window: Window) -> None:
+def close(desktop: DesktopServices, window: Window) -> None:
     """Close the window, after a question where changes are unsaved."""
-    desk.close(window)
+    desktop.close(window)
 
 
-def closing(desk: Desk, window: Window, pressed: str, *_: object) -> None:
+def closing(desktop: DesktopServices, window: Window, pressed: str, *_: object) -> None:
     """Close, saving first or not, as it was answered."""
     if pressed == "discard":
-        desk.close(window, ask=False)
+        desktop.close(window, ask=False)
     elif pressed == "save":
-        save(desk, window, "close")
+        save(desktop, window, "close")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentworld_gym.engines.desktop.program import Desk, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, view
 from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book
 from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS
@@ -96,7 +96,7 @@ def _jump(book: Book, rows: int, columns: int) -> tuple[int, int]:
             return line, column
 
 
-def editing_key(desk: Desk, window: Window, combo: str) -> bool:
+def editing_key(desktop: DesktopServices, window: Window, combo: str) -> bool:
     """A key while an entry is typed; whether it is about more than its text."""
     book = window["data"]
     typing = book["editing"] == "type"
@@ -106,7 +106,7 @@ def editing_key(desk: Desk, window: Window, combo: str) -> bool:
     elif combo in ("enter", "return", "shift+enter", "tab", "shift+tab") or (typing and combo in _MOVES):
         commit(book)
         window["focus"] = "grid"
-        return grid_key(desk, window, combo)
+        return grid_key(desktop, window, combo)
     elif combo == "f2":
         book["editing"] = "edit"
     else:
@@ -115,7 +115,7 @@ def editing_key(desk: Desk, window: Window, combo: str) -> bool:
     return True
 
 
-def grid_key(desk: Desk, window: Window, combo: str) -> bool:
+def grid_key(desktop: DesktopServices, window: Window, combo: str) -> bool:
     """A key that moves the cursor; False for any other."""
     book = window["data"]
     *modifiers, key = combo.split("+") if combo != "+" else ["+"]
@@ -134,7 +134,7 @@ def grid_key(desk: Desk, window: Window, combo: str) -> bool:
     elif key == "end":
         target = (max(last[0] - 1, 0) if "ctrl" in modifiers else line), max(last[1] - 1, 0)
     elif key == "space" and modifiers:
-        head(desk, window, "row" if extend else "column", line if extend else column)
+        head(desktop, window, "row" if extend else "column", line if extend else column)
         settle(window)
         return True
     elif key in ("enter", "return", "tab"):
@@ -157,7 +157,7 @@ def grid_key(desk: Desk, window: Window, combo: str) -> bool:
     return True
 
 
-def select(desk: Desk, window: Window, line: int, column: int) -> None:
+def select(desktop: DesktopServices, window: Window, line: int, column: int) -> None:
     """Select a cell; while a formula is typed that waits for a value, put the cell's name into it."""
     book = window["data"]
     if book["editing"]:
@@ -167,37 +167,37 @@ def select(desk: Desk, window: Window, line: int, column: int) -> None:
             return
         commit(book)
     go(book, line, column)
-    desk.focus(window, "grid")
+    desktop.focus(window, "grid")
 
 
-def extend(desk: Desk, window: Window, line: int, column: int) -> None:
+def extend(desktop: DesktopServices, window: Window, line: int, column: int) -> None:
     """Select up to a cell."""
     go(window["data"], line, column, extend=True)
-    desk.focus(window, "grid")
+    desktop.focus(window, "grid")
 
 
-def drag(desk: Desk, window: Window, line: int, column: int, *to: Any) -> None:
+def drag(desktop: DesktopServices, window: Window, line: int, column: int, *to: Any) -> None:
     """Select from a cell to the one where the button was let go."""
     go(window["data"], line, column)
     if len(to) == 3:
         go(window["data"], to[1], to[2], extend=True)
-    desk.focus(window, "grid")
+    desktop.focus(window, "grid")
 
 
-def at(desk: Desk, window: Window, x: int, y: int, *_: int) -> None:
+def at(desktop: DesktopServices, window: Window, x: int, y: int, *_: int) -> None:
     """A click where no cell is drawn."""
     book = window["data"]
     seen = view.visible(book, view.room(window)[0] + 1)
     line, column = (y - view.ROW) // view.ROW, (x - view.HEAD) // view.COLUMN
     if 0 <= line < len(seen) and column >= 0:
-        select(desk, window, seen[line], min(book["left"] + column, MAX_COLUMNS - 1))
+        select(desktop, window, seen[line], min(book["left"] + column, MAX_COLUMNS - 1))
     elif 0 <= line < len(seen):
-        head(desk, window, "row", seen[line])
+        head(desktop, window, "row", seen[line])
     elif column >= 0:
-        head(desk, window, "column", min(book["left"] + column, MAX_COLUMNS - 1))
+        head(desktop, window, "column", min(book["left"] + column, MAX_COLUMNS - 1))
 
 
-def head(desk: Desk, window: Window, axis: str, place: int, extend: bool = False) -> None:
+def head(desktop: DesktopServices, window: Window, axis: str, place: int, extend: bool = False) -> None:
     """Select a whole row or column, or all up to it."""
     book = window["data"]
     start = book["cursor"] if extend else [place, place]
@@ -205,15 +205,15 @@ def head(desk: Desk, window: Window, axis: str, place: int, extend: bool = False
         book["cursor"], book["anchor"] = [start[0], 0], [place, MAX_COLUMNS - 1]
     else:
         book["cursor"], book["anchor"] = [0, start[1]], [MAX_ROWS - 1, place]
-    desk.focus(window, "grid")
+    desktop.focus(window, "grid")
 
 
-def head_to(desk: Desk, window: Window, axis: str, place: int) -> None:
+def head_to(desktop: DesktopServices, window: Window, axis: str, place: int) -> None:
     """Select all rows or columns up to one."""
-    head(desk, window, axis, place, extend=True)
+    head(desktop, window, axis, place, extend=True)
 
 
-def edit(desk: Desk, window: Window, line: int = -1, column: int = -1) -> None:
+def edit(desktop: DesktopServices, window: Window, line: int = -1, column: int = -1) -> None:
     """Edit what a cell holds, by default that of the cursor."""
     book = window["data"]
     if line >= 0:
@@ -221,22 +221,22 @@ def edit(desk: Desk, window: Window, line: int = -1, column: int = -1) -> None:
     settle(window)
     book["edit"].place(len(book["edit"].value))
     book["editing"] = "edit"
-    desk.focus(window, LINE)
+    desktop.focus(window, LINE)
 
 
-def changed(desk: Desk, window: Window) -> None:
+def changed(desktop: DesktopServices, window: Window) -> None:
     """The input line was typed into."""
     if not window["data"]["editing"]:
         window["data"]["editing"] = "edit"
 
 
-def scroll(desk: Desk, window: Window, lines: int = 0) -> None:
+def scroll(desktop: DesktopServices, window: Window, lines: int = 0) -> None:
     """Scroll by lines."""
     book = window["data"]
     book["top"] = min(max(book["top"] + int(lines), 0), MAX_ROWS - 1)
 
 
-def name_box(desk: Desk, window: Window) -> None:
+def name_box(desktop: DesktopServices, window: Window) -> None:
     """Select what was typed into the name box."""
     book = window["data"]
     sheet, _, cells = book["name_box"].value.strip().lstrip("$").rpartition(".")
@@ -253,18 +253,18 @@ def name_box(desk: Desk, window: Window) -> None:
     reveal(window)
 
 
-def sheet(desk: Desk, window: Window, name: str) -> None:
+def sheet(desktop: DesktopServices, window: Window, name: str) -> None:
     """Bring a sheet to the front."""
     book = window["data"]
     if name in book["sheets"] and name != book["sheet"]:
         document.show(book, name)
         book.update(top=0, left=0)
-    desk.focus(window, "grid")
+    desktop.focus(window, "grid")
 
 
-def next_sheet(desk: Desk, window: Window, by: int) -> None:
+def next_sheet(desktop: DesktopServices, window: Window, by: int) -> None:
     """Bring the sheet before or after to the front."""
     names = list(window["data"]["sheets"])
     place = names.index(window["data"]["sheet"]) + by
     if 0 <= place < len(names):
-        sheet(desk, window, names[place])
+        sheet(desktop, window, names[place])

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agentworld_gym.engines.desktop.commands import start_program
 from agentworld_gym.engines.desktop.filesystem import HOME, absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
-from agentworld_gym.engines.desktop.program import Desk, Entry, Program, Window
+from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
 from agentworld_gym.engines.desktop.programs.terminal.shared_shell import SharedShell, commands_of
 from agentworld_gym.engines.desktop.widgets import METRICS
 from agentworld_gym.engines.gui import Field, Message, Widget, column
@@ -27,11 +28,11 @@ class Terminal(Program):
     size = (840, 560)
     tools = ""
 
-    def open(self, desk: Desk, arguments: tuple[str, ...]) -> Window | None:
+    def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """A terminal in a folder."""
         folder = absolute(arguments[0]) if arguments else HOME
         data: dict[str, Any] = {
-            "cwd": folder if desk.files.is_folder(folder) else HOME,
+            "cwd": folder if desktop.files.is_folder(folder) else HOME,
             "lines": [],
             "input": Field(),
             "pending": "",
@@ -41,9 +42,9 @@ class Terminal(Program):
             "status": 0,
             "up": 0,
         }
-        return desk.window(data, _title(data["cwd"]))
+        return desktop.window(data, _title(data["cwd"]))
 
-    def view(self, desk: Desk, window: Window) -> Widget:
+    def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """The lines that are seen, the last one with the prompt."""
         data = window["data"]
         lines = [*data["lines"], _prompt(data) + data["input"].value]
@@ -60,34 +61,34 @@ class Terminal(Program):
         )
         return column(screen)
 
-    def update(self, desk: Desk, window: Window, message: Message) -> None:
+    def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Scroll, copy or paste."""
         data = window["data"]
         if message[0] == "scroll":
             data["up"] = min(max(data["up"] - 3 * message[1], 0), len(data["lines"]))
         elif message[0] == "copy":
-            desk.clipboard = "\n".join(data["lines"][-_rows(window) :])
+            desktop.clipboard = "\n".join(data["lines"][-_rows(window) :])
         elif message[0] == "paste":
-            self._paste(desk, window)
+            self._paste(desktop, window)
         elif message[0] == "window":
-            desk.launch(self.id, data["cwd"])
+            desktop.launch(self.id, data["cwd"])
 
-    def type(self, desk: Desk, window: Window, text: str) -> bool:
+    def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
         """Characters go to the command line."""
         window["data"]["input"].insert(text)
         window["data"]["up"] = 0
         return True
 
-    def key(self, desk: Desk, window: Window, combo: str) -> bool:
+    def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """The keys of the command line."""
         data = window["data"]
         field: Field = data["input"]
         if combo in ("enter", "shift+enter"):
-            self._enter(desk, window)
+            self._enter(desktop, window)
         elif combo in ("up", "down"):
             self._recall(data, -1 if combo == "up" else 1)
         elif combo == "tab":
-            _complete(desk, data)
+            _complete(desktop, data)
         elif combo == "ctrl+c":
             _print(data, f"{_prompt(data)}{field.value}^C")
             field.set("")
@@ -98,28 +99,28 @@ class Terminal(Program):
             field.anchor = 0
             field.insert("")
         elif combo == "ctrl+d" and not field.value:
-            desk.close(window)
+            desktop.close(window)
         elif combo == "ctrl+shift+v":
-            self._paste(desk, window)
+            self._paste(desktop, window)
         elif combo == "ctrl+shift+c":
-            self.update(desk, window, ("copy",))
+            self.update(desktop, window, ("copy",))
         elif combo in ("ctrl+shift+n", "ctrl+shift+t"):
-            desk.launch(self.id, data["cwd"])
+            desktop.launch(self.id, data["cwd"])
         elif combo in ("ctrl+shift+q", "ctrl+shift+w"):
-            desk.close(window)
+            desktop.close(window)
         elif combo in ("shift+pageup", "shift+pagedown"):
-            self.update(desk, window, ("scroll", -6 if combo == "shift+pageup" else 6))
+            self.update(desktop, window, ("scroll", -6 if combo == "shift+pageup" else 6))
         elif combo in ("ctrl+a", "ctrl+e"):
             field.press("home" if combo == "ctrl+a" else "end")
         else:
             return field.press(combo)
         return True
 
-    def menu(self, desk: Desk, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
         """The menu at the pointer."""
         return (
             Entry("Copy", ("copy",)),
-            Entry("Paste", ("paste",), bool(desk.clipboard)),
+            Entry("Paste", ("paste",), bool(desktop.clipboard)),
             Entry("New Window", ("window",)),
         )
 
@@ -127,19 +128,19 @@ class Terminal(Program):
         """`run` is what `subprocess` uses; it is no method of a helper object."""
         return {"run": run}
 
-    def _paste(self, desk: Desk, window: Window) -> None:
-        lines = desk.clipboard.split("\n")[:50]
+    def _paste(self, desktop: DesktopServices, window: Window) -> None:
+        lines = desktop.clipboard.split("\n")[:50]
         for number, line in enumerate(lines):
             window["data"]["input"].insert(line)
             if number + 1 < len(lines):
-                self._enter(desk, window)
+                self._enter(desktop, window)
 
     def _recall(self, data: dict[str, Any], step: int) -> None:
         data["recalled"] = min(max(data["recalled"] + step, 0), len(data["history"]))
         history = [*data["history"], ""]
         data["input"].set(history[data["recalled"]])
 
-    def _enter(self, desk: Desk, window: Window) -> None:
+    def _enter(self, desktop: DesktopServices, window: Window) -> None:
         data = window["data"]
         typed = data["input"].value
         _print(data, _prompt(data) + typed)
@@ -158,11 +159,11 @@ class Terminal(Program):
             return
         words = commands[0] if len(commands) == 1 else []
         if words in (["exit"], ["logout"]):
-            desk.close(window)
+            desktop.close(window)
         elif words == ["clear"]:
             data["lines"] = []
-        elif not (words and desk.start(words[0], words[1:], data["cwd"])):
-            data["status"], out, data["cwd"] = _shell(desk).run(desk, script, data["cwd"], data["status"])
+        elif not (words and start_program(desktop, words[0], words[1:], data["cwd"])):
+            data["status"], out, data["cwd"] = _shell(desktop).run(desktop, script, data["cwd"], data["status"])
             printed, _, data["tail"] = out.rpartition("\n")
             if "\n" in out:
                 _print(data, printed)
@@ -170,16 +171,16 @@ class Terminal(Program):
             window["title"] = _title(data["cwd"])
 
 
-def run(desk: Desk, line: str, folder: str) -> tuple[int, str]:
+def run(desktop: DesktopServices, line: str, folder: str) -> tuple[int, str]:
     """Run a command past all windows: its status and what it printed."""
-    status, out, _ = _shell(desk).run(desk, line + "\n", folder, 0)
+    status, out, _ = _shell(desktop).run(desktop, line + "\n", folder, 0)
     return status, out
 
 
-def _shell(desk: Desk) -> SharedShell:
-    shell = desk.resources.get(_RESOURCE)
+def _shell(desktop: DesktopServices) -> SharedShell:
+    shell = desktop.resources.get(_RESOURCE)
     if not isinstance(shell, SharedShell):
-        shell = desk.resources[_RESOURCE] = SharedShell(desk.seed)
+        shell = desktop.resources[_RESOURCE] = SharedShell(desktop.seed)
     return shell
 
 
@@ -205,17 +206,19 @@ def _rows(window: Window) -> int:
     return max(1, (high - TITLE - 2 * METRICS.margin[1]) // METRICS.line)
 
 
-def _complete(desk: Desk, data: dict[str, Any]) -> None:
+def _complete(desktop: DesktopServices, data: dict[str, Any]) -> None:
     """Complete the path before the cursor as far as it is clear."""
     field: Field = data["input"]
     before = field.value[: field.cursor]
     word = re.split(r"(?<!\\)[ '\"]", before)[-1]
     folder, _, start = word.rpartition("/")
     place = absolute(folder or ("/" if word.startswith("/") else "."), data["cwd"])
-    if not desk.files.is_folder(place):
+    if not desktop.files.is_folder(place):
         return
     start = start.replace("\\ ", " ")
-    names = [name for name in desk.files.names(place) if name.startswith(start) and (start or not name.startswith("."))]
+    names = [
+        name for name in desktop.files.names(place) if name.startswith(start) and (start or not name.startswith("."))
+    ]
     if not names:
         return
     common = names[0]
@@ -223,5 +226,5 @@ def _complete(desk: Desk, data: dict[str, Any]) -> None:
         common = common[:-1]
     ending = ""
     if len(names) == 1:
-        ending = "/" if desk.files.is_folder(f"{place.rstrip('/')}/{common}") else " "
+        ending = "/" if desktop.files.is_folder(f"{place.rstrip('/')}/{common}") else " "
     field.insert(common[len(start) :].replace(" ", "\\ ") + ending)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from agentworld_gym.engines import EngineError, Scalar
 from agentworld_gym.engines.desktop.filesystem import HOME, MAX_TIME, SYSTEM, FileSystem, Node
-from agentworld_gym.engines.desktop.program import Desk
+from agentworld_gym.engines.desktop.program import DesktopServices
 from agentworld_gym.engines.terminal.keyboard import Line
 from agentworld_gym.engines.terminal.shell import LAST_RESORT_SECONDS, Shell
 from agentworld_gym.engines.terminal.state import TerminalState
@@ -57,7 +57,7 @@ class SharedShell:
             self._shell.close()
             self._shell = None
 
-    def run(self, desk: Desk, script: str, folder: str, status: int) -> tuple[int, str, str]:
+    def run(self, desktop: DesktopServices, script: str, folder: str, status: int) -> tuple[int, str, str]:
         """Run a script in a folder: its status, what it printed, and the folder it ended in."""
         printed: list[str] = []
         entered = Line(script.removesuffix("\n")).press("\n", printed)
@@ -65,40 +65,40 @@ class SharedShell:
             return 2, "bash: syntax error: unexpected end of file\n", folder
         if not entered.script:
             return entered.status or 0, "".join(printed).lstrip("\n"), folder
-        if desk.action != self._action:
-            self._action, self._left = desk.action, MAX_SCRIPTS
+        if desktop.action != self._action:
+            self._action, self._left = desktop.action, MAX_SCRIPTS
             self._end = time.monotonic() + LAST_RESORT_SECONDS
         self._left -= 1
         if self._left < 0 or time.monotonic() > self._end or _MULTIPLIES.search(entered.script):
             self._left = 0
             return 254, _LOST, folder
         try:
-            shell = self._ready(desk, folder)
+            shell = self._ready(desktop, folder)
             outcome = shell.run(entered, status)
             text = outcome.text[-MAX_OUTPUT:] + ("^C\n" if outcome.stuck else "")
             status = 130 if outcome.stuck else outcome.status
             self._left *= not outcome.stuck
             shell.context.history.append(script.removesuffix("\n"))
-            desk.files.now = min(max(desk.files.now, shell.context.clock.now), MAX_TIME)
-            for path, why in (*self._read_back(desk.files, shell), *_shrunk(shell)):
+            desktop.files.now = min(max(desktop.files.now, shell.context.clock.now), MAX_TIME)
+            for path, why in (*self._read_back(desktop.files, shell), *_shrunk(shell)):
                 text, status = f"{text}bash: {path}: {why}\n", 1
         except (EngineError, RuntimeError, ValueError, OSError):
             self.close()
             self._left = 0
             return 254, _LOST, folder
-        return status, text, shell.cwd if desk.files.is_folder(shell.cwd) else HOME
+        return status, text, shell.cwd if desktop.files.is_folder(shell.cwd) else HOME
 
-    def _ready(self, desk: Desk, folder: str) -> Shell:
+    def _ready(self, desktop: DesktopServices, folder: str) -> Shell:
         """The shell with the files as they are, in the folder."""
         if self._shell is None:
-            state = TerminalState.of({"user": "user", "host": "desktop", "clock": desk.now.isoformat()})
+            state = TerminalState.of({"user": "user", "host": "desktop", "clock": desktop.now.isoformat()})
             self._shell = Shell.start(state, self.seed, MAX_COMMANDS)
             self._told, self._hidden = {}, set()
         shell = self._shell
         clock = shell.context.clock
-        clock.advance(max(desk.files.now - clock.now, 0.0))
+        clock.advance(max(desktop.files.now - clock.now, 0.0))
         bash = shell.bash
-        self._tell(desk.files, shell)
+        self._tell(desktop.files, shell)
         if shell.cwd != folder:
             bash.execute_sync(f"cd {shlex.quote(folder)} 2>/dev/null; unset OLDPWD")
             shell.cwd = folder

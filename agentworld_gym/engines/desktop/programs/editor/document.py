@@ -1,0 +1,46 @@
+"""The document of an editor window: its text, its name, and the steps that can be undone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentworld_gym.engines.desktop.filesystem import HOME
+from agentworld_gym.engines.gui import Field
+
+UNTITLED = "Untitled Document"
+MAX_UNDO = 40
+
+
+def remember(data: dict[str, Any]) -> None:
+    """Keep the text before a change for undo, and where in it the changed piece ends."""
+    field: Field = data["text"]
+    if field.value != data["last"]:
+        end = field.cursor + len(data["last"]) - len(field.value)
+        data["undo"] = [*data["undo"], (data["last"], end)][-MAX_UNDO:]
+        data["redo"] = []
+        data["last"] = field.value
+
+
+def is_changed(data: dict[str, Any]) -> bool:
+    """Whether a document differs from its file."""
+    changed: bool = data["text"].value != data["saved"]
+    return changed
+
+
+def name_of(data: dict[str, Any]) -> str:
+    """What a document is called."""
+    name: str = data["path"].rpartition("/")[2]
+    return name or UNTITLED
+
+
+def title_of(data: dict[str, Any]) -> str:
+    """The title of a document's window; a star marks unsaved changes."""
+    folder = folder_of(data)
+    short = "~" + folder[len(HOME) :] if folder.startswith(HOME) else folder
+    where = f" ({short})" if data["path"] else ""
+    return f"{'*' if is_changed(data) else ''}{name_of(data)}{where} - gedit"
+
+
+def folder_of(data: dict[str, Any]) -> str:
+    """Return the folder of a document; of one without a file, the folder that is suggested for it."""
+    return data["path"].rpartition("/")[0] or f"{HOME}/Documents"

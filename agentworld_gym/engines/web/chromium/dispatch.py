@@ -1,0 +1,89 @@
+"""Answers the actions of an agent in Chromium: finds the tool of a call, runs it, and shows the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from agentworld_gym.engines.controls import suspended
+from agentworld_gym.engines.web.browser.browser import Refusal
+from agentworld_gym.engines.web.chromium.browser import ChromiumBrowser
+from agentworld_gym.engines.web.chromium.browsergym_calls import CALLS
+from agentworld_gym.engines.web.chromium.call import ChromiumCall, error_text
+from agentworld_gym.engines.web.chromium.playwright_tools import TOOLS
+from agentworld_gym.engines.web.tools.result import ToolResult
+
+WAITING_TOOLS = frozenset({"browser_wait_for", "noop"})
+MODAL_TOOLS = frozenset(
+    {"browser_handle_dialog", "browser_file_upload", "browser_tabs", "browser_navigate", "browser_close"}
+)
+"""The tools that may be called while a dialog or a file chooser is open."""
+REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid", "fields")
+"""The arguments that name elements."""
+
+
+async def act(browser: ChromiumBrowser, action: Any, undisturbed: bool = False) -> str:
+    """Answer one call of a tool.
+
+    Args:
+        browser: The session's browser.
+        action: The call, `{"name": ..., "arguments": {...}}`; anything else is answered with an error.
+        undisturbed: Whether no control may strike during the call.
+    """
+    browser.calls += 1
+    name = action.get("name") if isinstance(action, dict) else None
+    arguments = action.get("arguments", {}) if isinstance(action, dict) else None
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        return ToolResult(errors=["Error: a tool call needs a 'name' and an object of 'arguments'"]).text()
+    sessions = browser.driver.server.undisturbed
+    (sessions.add if undisturbed else sessions.discard)(browser.session)
+    call = ChromiumCall(browser, arguments)
+    try:
+        if name not in WAITING_TOOLS:
+            await browser.tab.refreshed()
+        with suspended() if undisturbed else nullcontext():
+            await _redraw(browser, arguments)
+        await _run(call, name)
+    except Refusal as refusal:
+        return ToolResult(errors=[str(refusal)], modal=browser.tab.modal_lines()).text()
+    except Exception as error:  # the tool answers with whatever Playwright says
+        return ToolResult(errors=[error_text(error)]).text()
+    if call.shows_page:
+        await _show(browser, call.result)
+    return call.result.text()
+
+
+async def _run(call: ChromiumCall, name: str) -> None:
+    """Run the tool or the BrowserGym call of that name.
+
+    Raises:
+        Refusal: There is no such tool, or a dialog has to be handled first.
+    """
+    tool = TOOLS.get(name) or CALLS.get(name)
+    if tool is None:
+        raise Refusal(f'Tool "{name[:100]}" not found')
+    if call.tab.is_open and name not in MODAL_TOOLS:
+        raise Refusal(f'Error: Tool "{name}" does not handle the modal state.')
+    await tool(call)
+
+
+async def _show(browser: ChromiumBrowser, result: ToolResult) -> None:
+    """Show the page; try once more where the tab is just going on to another page."""
+    try:
+        await browser.show(result)
+    except Exception:
+        await browser.tab.settled(browser.tab.navigations - 1)
+        await browser.show(result)
+
+
+async def _redraw(browser: ChromiumBrowser, arguments: Mapping[str, Any]) -> None:
+    """Draw the page again where the control `stale-element` strikes, so that all references are out of date."""
+    if not any(name in arguments for name in REFERENCES):
+        return
+    if browser.is_redrawn:
+        browser.is_redrawn = False
+    elif browser.controls.strikes("stale-element", browser.calls, browser.tab.page.url):
+        await browser.tab.page.evaluate("() => document.body.replaceWith(document.body.cloneNode(true))")
+        browser.tab.known = frozenset()
+        browser.is_redrawn = True

@@ -1,0 +1,138 @@
+"""One tab of a real browser, and what waits to be handled on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.engines.web.tools.result import CHOOSER_LINE, dialog_line
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, ConsoleMessage, Dialog, FileChooser, Page, Request, Response
+
+SETTLE_S = 0.15
+"""How long to wait whether an action leads to another page."""
+
+
+class ChromiumTab:
+    """One tab, and what waits to be handled on it.
+
+    From a tab's second document on, Playwright puts `f1`, `f2`, … before its references. An agent sees them without, as
+    they stand in the recordings that were published; `prefix` is what the last snapshot had, `known` the references in
+    it. `line` leads to the browser beside the page, once a script was run there.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.dialog: Dialog | None = None
+        self.chooser: FileChooser | None = None
+        self.modal = asyncio.Event()
+        self.navigations = 0
+        self.console: list[str] = []
+        self.reported = 0
+        self.requests: list[str] = []
+        self.prefix = ""
+        self.known: frozenset[str] = frozenset()
+        self.line: CDPSession | None = None
+        page.on("dialog", self._on_dialog)
+        page.on("filechooser", self._on_chooser)
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfailed", self._on_failure)
+        page.on("console", self._on_console)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a dialog or a file chooser waits."""
+        return self.dialog is not None or self.chooser is not None
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        self.dialog = dialog
+        self.modal.set()
+
+    def _on_chooser(self, chooser: FileChooser) -> None:
+        self.chooser = chooser
+        self.modal.set()
+
+    def _on_request(self, request: Request) -> None:
+        if request.is_navigation_request():
+            self.navigations += 1
+            if request.redirected_from is None:
+                self.console.clear()
+                self.requests.clear()
+                self.reported = 0
+
+    def _on_response(self, response: Response) -> None:
+        asked = response.request
+        if asked.is_navigation_request():
+            self.requests.append(f"[{asked.method}] {asked.url} => [{response.status}] {response.status_text}")
+
+    def _on_failure(self, request: Request) -> None:
+        if request.is_navigation_request():
+            self.requests.append(f"[{request.method}] {request.url} => [FAILED] {request.failure}")
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        place = message.location
+        if message.type not in ("error", "warning", "info", "log") or not place["url"]:
+            return  # what the browser notes for developers, or says of Playwright's own scripts
+        self.console.append(f"[{message.type.upper()}] {message.text} @ {place['url']}:{place['lineNumber']}")
+
+    def modal_lines(self) -> list[str]:
+        """What waits, as it is told."""
+        if self.chooser is not None:
+            return [CHOOSER_LINE]
+        return [] if self.dialog is None else [dialog_line(self.dialog.type, self.dialog.message)]
+
+    async def guarded(self, work: Awaitable[Any]) -> None:
+        """Do something until it is done or a dialog opens, and then wait for the page that it leads to."""
+        before = self.navigations
+        task = asyncio.ensure_future(work)
+        waiting = asyncio.ensure_future(self.modal.wait())
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            waiting.cancel()
+            task.result()
+        else:
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await self.settled(before)
+
+    async def settled(self, before: int) -> None:
+        """Wait for a page to be loaded, if one has been asked for."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.modal.wait(), SETTLE_S)
+        while not self.is_open and self.navigations > before:
+            before = self.navigations
+            try:
+                await self.page.wait_for_load_state("load", timeout=5000)
+            except Exception:
+                return
+            await asyncio.sleep(SETTLE_S / 2)
+
+    async def failed(self) -> None:
+        """Wait for the browser's own page about an address that cannot be reached."""
+        for _ in range(40):
+            if self.page.url.startswith("chrome-error:"):
+                break
+            await asyncio.sleep(0.05)
+        with suppress(Exception):
+            await self.page.wait_for_load_state("load", timeout=2000)
+        await asyncio.sleep(SETTLE_S)
+
+    async def refreshed(self) -> None:
+        """Wait for a page that is about to load itself again."""
+        if self.is_open:
+            return
+        before = self.navigations
+        try:
+            waits = await self.page.evaluate("() => !!document.querySelector('meta[http-equiv=refresh]')")
+        except Exception:  # the page has gone on in this moment
+            await self.settled(before - 1)
+            return
+        if waits:
+            for _ in range(60):
+                await asyncio.sleep(0.05)
+                if self.navigations > before:
+                    await self.settled(before)
+                    return

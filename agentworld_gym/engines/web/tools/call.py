@@ -1,0 +1,63 @@
+"""One call of a tool in the browser: its arguments, and the answer that it fills."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentworld_gym.engines.web.accessibility.locators import locator
+from agentworld_gym.engines.web.browser.browser import Browser, Refusal
+from agentworld_gym.engines.web.document.node import Node
+from agentworld_gym.engines.web.tools.result import ToolResult
+
+
+class Call:
+    """One call of a tool: its arguments, and the answer that it fills."""
+
+    def __init__(self, browser: Browser, arguments: dict[str, Any]) -> None:
+        self.browser, self.arguments = browser, arguments
+        self.result = ToolResult()
+        self.shows_page = True
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A text among the arguments.
+
+        Raises:
+            Refusal: it is missing or no text.
+        """
+        value = self.arguments.get(name, default)
+        if not isinstance(value, str):
+            raise Refusal(f"Error: Invalid arguments: {name}: expected string, received {_kind(value)}")
+        return value
+
+    def node(self, ref: Any) -> Node:
+        """The element that a reference of the last snapshot means.
+
+        Raises:
+            Refusal: there is none.
+        """
+        index = self.browser.page.listed.get(ref) if isinstance(ref, str) else None
+        if index is None:
+            raise Refusal(
+                f"Error: Ref {str(ref)[:50]} not found in the current page snapshot. Try capturing new snapshot."
+            )
+        return self.browser.page.nodes[index]
+
+    def ran(self, code: str) -> None:
+        """Note a line of code that was run."""
+        self.result.code.append(code)
+
+    def locator(self, node: Node) -> str:
+        """The locator of an element."""
+        return locator(self.browser.page, node, "")
+
+
+def _kind(value: object) -> str:
+    kinds = {
+        "str": "string",
+        "int": "number",
+        "float": "number",
+        "bool": "boolean",
+        "list": "array",
+        "NoneType": "undefined",
+    }
+    return kinds.get(type(value).__name__, "object")
