@@ -1,0 +1,54 @@
+from .contracts import (
+    Action as Action,
+    ChatRequest as ChatRequest,
+    Completion as Completion,
+    Failure as Failure,
+    FailureKind as FailureKind,
+    Generator as Generator,
+    Observation as Observation,
+    Session as Session,
+    Usage as Usage,
+    World as World,
+)
+from .domain.sampling import (
+    Sampling as Sampling,
+)
+from .domain.spec import (
+    DomainSpec as DomainSpec,
+    load_spec as load_spec,
+)
+from .domain.task import (
+    Check as Check,
+    Expect as Expect,
+    Task as Task,
+)
+from .errors import (
+    AgentWorldError as AgentWorldError,
+    ClosedError as ClosedError,
+    FingerprintMismatch as FingerprintMismatch,
+    GeneratorError as GeneratorError,
+    RecordingError as RecordingError,
+    SpecError as SpecError,
+    TraceError as TraceError,
+    UnknownOption as UnknownOption,
+    WorldNotConfigured as WorldNotConfigured,
+)
+from .fingerprint import (
+    Fingerprint as Fingerprint,
+    Part as Part,
+)
+from .prompting.agent_prompt import (
+    agent_prompt as agent_prompt,
+)
+from .registration import (
+    ENV_IDS as ENV_IDS,
+    register_envs as register_envs,
+)
+from .worlds.registry import (
+    register_world as register_world,
+)
+from .worlds.scripted import (
+    ScriptedWorld as ScriptedWorld,
+)
+
+__version__: str
