@@ -36,6 +36,10 @@ a call such as `click('12')`; a JSON object; Python source; any text."""
 
 
 Form = Literal["full", "change"]
+"""How a world model writes the next state: in full, or as the change of the state before."""
+
+Profile = Literal["full", "compact"]
+"""How much a prompt explains: everything, or what a small trained model needs."""
 """How a world model writes the next state: all of it, or the change against the current one."""
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 
 from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.contracts import Action
 from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.spec import Profile, load_spec
 from agentworld_gym.domain.task import Check, Expect, Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import installed
@@ -20,8 +21,8 @@ from agentworld_gym.importers.conversation import Tally
 from agentworld_gym.importers.formats import READERS, Record, format_of
 from agentworld_gym.importers.turns import Turns, domain_of, turns_of
 from agentworld_gym.prompting.parsing import MARKER
-from agentworld_gym.prompting.prompt import Profile, Prompts
-from agentworld_gym.screens.sight import current
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.screens.history import History
 from agentworld_gym.sessions.row import OFFICIAL_NAMES, Provenance, Row, completed
 from agentworld_gym.text.escaping import unescape
 
@@ -124,13 +125,13 @@ class Importer:
             success=UNTESTED,
         )
         users = []
-        state: str | None = turns.first or None
-        for number, (raw, seen) in enumerate(zip(turns.actions, turns.observations, strict=True), 1):
+        history = History[Action](domain, turns.first)
+        for raw, observation in zip(turns.actions, turns.observations, strict=True):
             action = parser.parse(raw, task.tools)
             if action.error is not None:
                 self.tally.leave("action that the domain cannot read (kept as it is)")
-            users.append(prompts.turn(task, number, action, state))
-            state = current(domain, state or "", seen)
+            users.append(prompts.turn(task, history.next_turn, action, history.screen))
+            history.append(action, observation)
         data = {
             "system_str": prompts.system(task),
             "prompt": (*users[:-1], users[-1] + prompts.closing),

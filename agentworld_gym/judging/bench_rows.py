@@ -16,16 +16,15 @@ import orjson
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.documents.json_lines import problem_of
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import DOMAINS, Profile, load_spec
 from agentworld_gym.errors import AnswerError, SpecError
-from agentworld_gym.prompting.changes import CHANGE, FULL, SAME, SCREEN, apply
+from agentworld_gym.prompting.answers import AnswerCodec, answer_codec
+from agentworld_gym.prompting.changes import CHANGE, FULL, SAME, SCREEN
 from agentworld_gym.prompting.parsing import MARKER
-from agentworld_gym.prompting.prompt import Profile, Prompts
-from agentworld_gym.prompting.references import SOURCES, References, references_of
-from agentworld_gym.prompting.shorthand import restore, shorten
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
-from agentworld_gym.screens.sight import shows
-from agentworld_gym.sessions.rerendering import prompts_for, rerendered, source_of, task_of
+from agentworld_gym.screens.sight import last_screen
+from agentworld_gym.sessions.rerendering import may_refer, prompts_for, rerendered, source_of, task_of
 from agentworld_gym.sessions.row import ContentSpan, Row, completed, row_of
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.bundled import TINY_PROFILE, tiny_form
@@ -77,10 +76,7 @@ class BenchRow:
     @property
     def before(self) -> str:
         """What was on the screen before the action."""
-        if self.domain in GRAPHICAL:
-            screens = (text for text in reversed(self.shown) if shows(self.domain, text))
-            return next(screens, self.shown[-1] if self.shown else "")
-        return self.shown[-1] if self.shown else ""
+        return last_screen(self.domain, self.shown) if self.shown else ""
 
     def observation(self, answer: str) -> str:
         """The observation that a model's answer means: as it stands, what a change makes of the screen, or what it
@@ -92,24 +88,15 @@ class BenchRow:
         Raises:
             SpecError: as `source_of`.
         """
+        task = None if self.recorded is None else source_of(self.recorded)
         try:
-            return self._read(answer)
+            return self._codec(answer).read(task, self.before, answer)
         except AnswerError:
             return answer
 
-    def _read(self, answer: str) -> str:
-        compact = self.profile == "compact"
-        if self.domain not in GRAPHICAL:
-            known = self._known if compact else None
-            return answer if known is None else known.resolve(answer)
-        if compact or answer.startswith(_CHANGES):
-            answer = apply(shorten(self.domain, self.before) if compact else self.before, answer)
-        return restore(self.domain, answer) if compact else answer
-
-    @property
-    def _known(self) -> References | None:
-        task = None if self.recorded is None else source_of(self.recorded)
-        return None if task is None else references_of(self.domain, task.state)
+    def _codec(self, answer: str) -> AnswerCodec:
+        changes = self.domain in GRAPHICAL and (self.profile == "compact" or answer.startswith(_CHANGES))
+        return answer_codec(self.domain, self.profile or "full", "change" if changes else "full")
 
 
 @dataclass(frozen=True)
@@ -177,7 +164,7 @@ class BenchRows:
         found: Counter[str] = Counter()
         for _, row, turns in self._picked():
             found[row.domain] += len(turns)
-            if _refers(row):
+            if may_refer(row):
                 source_of(row.at(turns[-1]))
         if not found:
             there = {row.domain for _, row, _ in replace(self, domains=None)._picked()}
@@ -249,13 +236,8 @@ def bench_row(row: Row, line: int) -> BenchRow:
         spans=row.spans[-1] if row.spans else (),
         shown=(row.first_observation, *seen[:-1]),
         profile=row.profile,
-        recorded=row if _refers(row) else None,
+        recorded=row if may_refer(row) else None,
     )
-
-
-def _refers(row: Row) -> bool:
-    """Whether answers to a row may refer to its task's state."""
-    return row.profile == "compact" and row.domain in SOURCES
 
 
 def _known_to_tiny(row: Row) -> Prompts:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentworld_gym.documents.plain_json import Found, loose_objects
-from agentworld_gym.text.escaping import unescape
+from agentworld_gym.text.escaping import escape, unescape
 
 NO_OUTPUT = "No output"
 """What a benchmark puts where a completion holds no observation."""
@@ -55,6 +55,15 @@ def parse_completion(text: str) -> str:
     if marker:
         block = block[marker.end() :]
     return unescape(block) if block.strip() else ""
+
+
+def in_output_tag(observation: str) -> str:
+    """Return the completion that a closing request asks for, from which `parse_completion` reads the observation.
+
+    >>> parse_completion(in_output_tag("a.txt"))
+    'a.txt'
+    """
+    return f"<{OUTPUT_TAG}>\n{escape(observation)}\n</{OUTPUT_TAG}>"
 
 
 def strip_thinking(text: str, answer: str = OUTPUT_TAG) -> str:

@@ -8,26 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.domain.spec import DomainSpec, Form
+from agentworld_gym.domain.spec import DomainSpec, Form, Profile
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.prompting.changes import apply, diff, numbered, plain_diff, renumbers
+from agentworld_gym.prompting.answers import answer_codec
 from agentworld_gym.prompting.ledger import StateChange, with_ledger
-from agentworld_gym.prompting.parsing import MARKER
-from agentworld_gym.prompting.references import SOURCES, References, references_of
-from agentworld_gym.prompting.shorthand import restore, shorten
+from agentworld_gym.prompting.parsing import MARKER, in_output_tag
 from agentworld_gym.prompting.templates import Templates, render, ticks
+from agentworld_gym.screens.history import History
 from agentworld_gym.screens.pointing import pointed_lines
-from agentworld_gym.screens.sight import current
 from agentworld_gym.text.escaping import escape, escape_all
-
-Profile = Literal["full", "compact"]
 
 REFERENCES = 1
 """How references are written, to the state and to the screen before: counts for the digest of the prompts whose answers
@@ -74,6 +70,7 @@ class Prompts:
         self.spec, self.profile = spec, profile
         self._shown = spec.model_dump(exclude={"path"})
         self.form: Form = form or spec.observation.form
+        self.answers = answer_codec(spec.id, profile, self.form)
         self._actions = ActionParser(spec)
         self._arguments = (spec, folder, profile, system, form, wording, ledger)
         folders = [Path(folder)] if folder is not None else []
@@ -100,17 +97,12 @@ class Prompts:
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
         if ledger:
             form_part["ledger"] = True
-        if self.refers or self.form == "change":
+        if self.answers.refers or self.form == "change":
             form_part["references"] = REFERENCES
         self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
-
-    @property
-    def restates(self) -> bool:
-        """Whether every turn shows the current state again."""
-        return self.spec.observation.restate or self.form == "change"
 
     def system(self, task: Task, controls: Mapping[str, float] | None = None) -> str:
         """The system message of an episode; `controls` (strength by name) are the perturbations in force."""
@@ -146,8 +138,9 @@ class Prompts:
         in the compact profile only in the first one, and where the last change has moved the numbers. The last user
         message is this one followed by `closing`.
         """
-        shown = turn == 1 or self._restated(task, before, state or "")
-        return self._user(task.instruction, turn, action, state, shown=shown, closing=False)
+        restated = turn == 1 or (self.profile == "full" and self.spec.observation.restate)
+        displayed = restated or self.answers.outdates(before, state or "")
+        return self._user(task.instruction, turn, action, state, displayed=displayed, closing=False)
 
     def observation(self, text: str) -> str:
         """The assistant message of a turn that is over."""
@@ -156,33 +149,17 @@ class Prompts:
         return render(self._observation, observation=escape(text))
 
     def answer(self, task: Task | None, before: str, observation: str) -> str:
-        """What a model should write for an observation, without tags: in the form of these prompts, not escaped.
-
-        `before` is what was on the screen. The compact profile shortens screens, and refers to what the initial state
-        of the task holds (see `agentworld_gym.prompting.references`); without a task there is nothing to refer to.
-        """
-        if self.profile == "full":
-            return diff(before, observation) if self.form == "change" else observation
-        known = self._known(task)
-        if known is not None:
-            return known.refer(observation)
-        before, observation = shorten(self.spec.id, before), shorten(self.spec.id, observation)
-        return plain_diff(before, observation) if self.form == "change" else observation
+        """Return what a model should write for an observation: see `AnswerCodec.write`."""
+        return self.answers.write(task, before, observation)
 
     def read(self, task: Task | None, before: str, answer: str) -> str:
-        """The observation that an answer means: the inverse of `answer`.
+        """Return the observation that an answer stands for: see `AnswerCodec.read`.
 
         Raises:
-            AnswerError: the answer is a change that does not fit the screen, or refers to what the state does not hold.
+            AnswerError: The answer is a change that does not fit the screen, or it refers to what the state does not
+                hold.
         """
-        if self.profile == "full":
-            return apply(before, answer) if self.form == "change" else answer
-        known = self._known(task)
-        if known is not None:
-            return known.resolve(answer)
-        if self.form == "change":
-            answer = apply(shorten(self.spec.id, before), answer)
-        return restore(self.spec.id, answer)
+        return self.answers.read(task, before, answer)
 
     def past(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
         """The assistant message of a turn that is over, on a screen, with what the ledger says of it.
@@ -190,8 +167,22 @@ class Prompts:
         In the compact profile it is the answer itself, so that a history costs little; what was on the screen then is
         told by the turns, and what a reference means by the system message.
         """
-        shown = self.observation(self.answer(task, before, observation) if self.profile == "compact" else observation)
-        return with_ledger(shown, escape(ledger), closed=self.profile == "full")
+        if self.profile == "compact":
+            return self.answer_message(task, before, observation, ledger)
+        return self._with_ledger(self.observation(observation), ledger)
+
+    def answer_message(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
+        """The assistant message that holds an answer, with what the ledger says of it."""
+        return self._with_ledger(self.observation(self.answer(task, before, observation)), ledger)
+
+    def completion(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
+        """What a model should write to a request: an answer, in tags where the closing request asks for them."""
+        if not self.closing:
+            return self.answer_message(task, before, observation, ledger)
+        return self._with_ledger(in_output_tag(self.answer(task, before, observation)), ledger)
+
+    def _with_ledger(self, message: str, ledger: str) -> str:
+        return with_ledger(message, escape(ledger), closed=self.profile == "full")
 
     @property
     def keeps_ledger(self) -> bool:
@@ -214,14 +205,16 @@ class Prompts:
         controls: Mapping[str, float] | None = None,
     ) -> list[Message]:
         """All messages for one prediction: turns that are over, as (action, observation), and the next action."""
-        found: list[Message] = [{"role": "system", "content": self.system(task, controls)}]
-        before = state = self.first_observation(task)
-        for number, (past, observation) in enumerate(turns, 1):
-            found.append({"role": "user", "content": self.turn(task, number, past, state, before)})
-            found.append({"role": "assistant", "content": self.past(task, state, observation)})
-            before, state = state, current(self.spec.id, state, observation)
-        last = self.turn(task, len(turns) + 1, action, state, before) + self.closing
-        return [*found, {"role": "user", "content": last}]
+        messages: list[Message] = [{"role": "system", "content": self.system(task, controls)}]
+        history = History[Action](self.spec.id, self.first_observation(task))
+        for past, observation in turns:
+            messages.append({"role": "user", "content": self._next_turn(task, history, past)})
+            messages.append({"role": "assistant", "content": self.past(task, history.screen, observation)})
+            history.append(past, observation)
+        return [*messages, {"role": "user", "content": self._next_turn(task, history, action) + self.closing}]
+
+    def _next_turn(self, task: Task, history: History[Action], action: Action) -> str:
+        return self.turn(task, history.next_turn, action, history.screen, history.screen_before)
 
     def judge(
         self,
@@ -257,38 +250,27 @@ class Prompts:
     @property
     def refers(self) -> bool:
         """Whether answers may refer to the state of a task."""
-        return self.profile == "compact" and self.form == "full" and self.spec.id in SOURCES
-
-    def _known(self, task: Task | None) -> References | None:
-        return references_of(self.spec.id, task.state) if self.refers and task is not None else None
-
-    def _restated(self, task: Task, before: str | None, state: str) -> bool:
-        if self.profile == "full":
-            return self.restates
-        return self.form == "change" and (before is None or renumbers(self.answer(task, before, state)))
+        return self.answers.refers
 
     def _user(
-        self, instruction: str, turn: int, action: Action, state: str | None, *, shown: bool, closing: bool
+        self, instruction: str, turn: int, action: Action, state: str | None, *, displayed: bool, closing: bool
     ) -> str:
+        display = self.answers.display(state) if state else ""
         targets: list[str] = []
         if state and self.profile == "compact":
-            pointed = pointed_lines(self.spec.id, action.parsed, state)
-            state = shorten(self.spec.id, state)
-            lines = (numbered(state) if self.form == "change" else state).split("\n")
-            targets = [lines[line] for line in pointed]
-        if not shown or not state:
-            state = None
-        elif self.form == "change":
-            state = numbered(state)
+            lines = display.split("\n")
+            targets = [lines[line] for line in pointed_lines(self.spec.id, action.parsed, state)]
+        if not displayed:
+            display = ""
         return render(
             self._turn,
             turn=turn,
             instruction=escape(instruction) if turn == 1 else None,
-            state=None if state is None else escape(state),
+            state=escape(display) if display else None,
             closing=closing,
             form=self.form,
             targets=escape_all(targets),
-            **self._block(action, state or ""),
+            **self._block(action, display),
         )
 
     def _block(self, action: Action, other: str) -> dict[str, str]:
@@ -308,8 +290,8 @@ class Prompts:
         name = self._turn.name or "turn.j2"
         found = set()
         for instruction, turn, action, state in samples:
-            still = self._user(instruction, turn, action, state, shown=True, closing=False)
-            closed = self._user(instruction, turn, action, state, shown=True, closing=True)
+            still = self._user(instruction, turn, action, state, displayed=True, closing=False)
+            closed = self._user(instruction, turn, action, state, displayed=True, closing=True)
             if not closed.startswith(still):
                 raise SpecError(name, "closing", closed[-80:], "the request at the very end")
             found.add(closed[len(still) :])

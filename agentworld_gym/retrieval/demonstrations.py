@@ -17,9 +17,8 @@ from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.prompting.changes import SCREEN, diff, numbered
+from agentworld_gym.prompting.changes import SCREEN, diff
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.shorthand import shorten
 from agentworld_gym.prompting.templates import render, ticks
 from agentworld_gym.retrieval.index import StepIndex
 from agentworld_gym.retrieval.steps import DISTURBED, RecordedStep, origin_of_row, origin_of_task, steps_of
@@ -152,9 +151,7 @@ class Demonstrations:
     def _alone(self, step: RecordedStep) -> str:
         """What a model would answer, without references to a screen that the step does not show."""
         answer = self.prompts.answer(None, step.before, step.observation)
-        if self.prompts.form == "change" and answer.startswith(SCREEN):
-            return numbered(shorten(step.domain, step.observation))
-        return answer
+        return self.prompts.answers.display(step.observation) if answer.startswith(SCREEN) else answer
 
 
 def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = None) -> Demonstrations:

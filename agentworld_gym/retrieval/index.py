@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.retrieval.steps import Features, RecordedStep
-from agentworld_gym.screens.sight import current
+from agentworld_gym.screens.sight import last_screen
 
 FORMAT = 1
 META, SESSIONS, OFFSETS, KEYS, STEPS = "meta.json", "sessions.jsonl", "sessions.npy", "keys.npy", "steps.npy"
@@ -132,9 +132,7 @@ class StepIndex:
     def _step(self, part: _Domain, number: int) -> RecordedStep:
         session, turn = (int(value) for value in part.steps[number])
         data = orjson.loads(self._text[int(self._offsets[session]) : int(self._offsets[session + 1])])
-        before = data["first"]
-        for shown in data["observations"][: turn - 1]:
-            before = current(part.name, before, shown)
+        before = last_screen(part.name, [data["first"], *data["observations"][: turn - 1]])
         action = data["actions"][turn - 1]
         target = part.features.target(action, before)
         return RecordedStep(part.name, data["id"], turn, action, before, data["observations"][turn - 1], target)

@@ -10,8 +10,8 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens.history import History
 from agentworld_gym.screens.pointing import pointed_lines
-from agentworld_gym.screens.sight import current
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.row import Row
 
@@ -71,10 +71,10 @@ class Features:
 
 def steps_of(row: Row) -> Iterator[tuple[str, str, str]]:
     """The action, what was on the screen before it, and what it showed, for each turn of a session."""
-    before = row.first_observation
-    for action, shown in zip(row.actions, row.observations, strict=True):
-        yield action, before, shown
-        before = current(row.domain, before, shown)
+    history = History[str](row.domain, row.first_observation)
+    for action, observation in zip(row.actions, row.observations, strict=True):
+        yield action, history.screen, observation
+        history.append(action, observation)
 
 
 def origin_of_row(row: Row) -> tuple[str, ...]:

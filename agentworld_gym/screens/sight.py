@@ -13,16 +13,18 @@ Way = Generator[str, str, None]
 """Yields actions and is sent the observation of each. In a graphical domain they may hold locators: see `on_screen`."""
 
 
-def current(domain: str, before: str, observation: str) -> str:
-    """What is on the screen after an observation: itself, or what was there before where it shows no screen.
+def last_screen(domain: str, observations: Sequence[str]) -> str:
+    """Return what is on the screen after some observations, of which there is at least one.
+
+    This is the last observation; in a graphical domain it is the last one that shows a screen, if any does.
 
     >>> page = "### Snapshot\\n- link \\"Cart\\" [ref=e4]"
-    >>> current("web", page, "### Error") == page, current("web", page, ""), current("mcp", "a", "b")
-    (True, '### Snapshot\\n- link "Cart" [ref=e4]', 'b')
+    >>> last_screen("web", [page, "### Error"]) == page, last_screen("mcp", ["a", "b"])
+    (True, 'b')
     """
-    if domain not in GRAPHICAL or shows(domain, observation) or not shows(domain, before):
-        return observation
-    return before
+    if domain not in GRAPHICAL:
+        return observations[-1]
+    return next((text for text in reversed(observations) if shows(domain, text)), observations[-1])
 
 
 def shows(domain: str, observation: str) -> bool:

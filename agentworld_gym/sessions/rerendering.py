@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Message
-from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.contracts import Action, Message
+from agentworld_gym.domain.spec import Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.ledger import with_ledger
-from agentworld_gym.prompting.prompt import Profile, Prompts
-from agentworld_gym.prompting.references import SOURCES
-from agentworld_gym.screens.sight import current
+from agentworld_gym.prompting.answers import answer_codec
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.screens.history import History
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.text.escaping import escape, unescape
@@ -31,12 +31,8 @@ def remessage(row: Row, prompts: Prompts) -> list[Message]:
     task = must_have_task(row, prompts)
     if task is None:
         return row.messages()
-    closed = prompts.profile == "full"
-    turns = (
-        (user, with_ledger(prompts.observation(prompts.answer(task, *seen)), escape(ledger), closed))
-        for (user, *seen), ledger in zip(turns_of(row, prompts, task), ledgers_of(row, prompts, task), strict=True)
-    )
-    return conversation(row, prompts, task, turns)
+    turns = rendered_turns(row, prompts, task)
+    return conversation(row, prompts, task, [(turn.user, prompts.answer_message(task, *turn.seen)) for turn in turns])
 
 
 def rerendered(row: Row, prompts: Prompts) -> Row:
@@ -80,6 +76,11 @@ def task_of(row: Row) -> Task | None:
     return task.model_copy(update={"controls": row.controls, "control_seed": row.control_seed})
 
 
+def may_refer(row: Row) -> bool:
+    """Whether the answers of a session may refer to the state of its task."""
+    return answer_codec(row.domain, row.profile or "full", "full").refers
+
+
 def source_of(row: Row) -> Task | None:
     """The task whose state the answers of a session may refer to; None where they stand as they are.
 
@@ -87,7 +88,7 @@ def source_of(row: Row) -> Task | None:
         SpecError: recorded answers do refer to it, and it cannot be generated again.
     """
     task = task_of(row)
-    if task is None and row.profile == "compact" and row.domain in SOURCES:
+    if task is None and may_refer(row):
         for answer, shown in zip(row.response, row.observations, strict=False):
             if unescape(answer) != shown:
                 expected = f"a task that can be generated again, for the recorded answers refer to it: {answer[:80]!r}"
@@ -118,18 +119,37 @@ def must_have_task(row: Row, prompts: Prompts) -> Task | None:
     return task
 
 
-def turns_of(row: Row, prompts: Prompts, task: Task) -> Iterator[tuple[str, str, str]]:
-    """For each turn the user message, what was on the screen, and what the action showed."""
+class RenderedTurn(NamedTuple):
+    """One turn of a session, with its user message."""
+
+    user: str
+    """The user message."""
+
+    screen: str
+    """What was on the screen before the action."""
+
+    observation: str
+    """What the action showed."""
+
+    ledger: str
+    """What a ledger says of the turn; empty where it says nothing, or none is kept."""
+
+    @property
+    def seen(self) -> tuple[str, str, str]:
+        """Screen, observation and ledger, as the methods of `Prompts` that write an assistant message take them."""
+        return self[1:]
+
+
+def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedTurn]:
+    """Render the user messages of a session anew; the ledger of a row without its changes is empty."""
     parser = _parser(prompts)
-    before = state = row.first_observation
-    for number, (text, shown) in enumerate(zip(row.actions, row.observations, strict=True), 1):
-        yield prompts.turn(task, number, parser.parse(text, task.tools), state, before), state, shown
-        before, state = state, current(row.domain, state, shown)
-
-
-def ledgers_of(row: Row, prompts: Prompts, task: Task) -> list[str]:
-    """What the ledger says of each turn; a row without its changes has nothing to say."""
-    return [prompts.ledger(task, changes) for changes in row.changes or [()] * len(row.actions)]
+    history = History[Action](row.domain, row.first_observation)
+    changes = row.changes or [()] * len(row.actions)
+    for text, observation, changed in zip(row.actions, row.observations, changes, strict=True):
+        action, screen = parser.parse(text, task.tools), history.screen
+        user = prompts.turn(task, history.next_turn, action, screen, history.screen_before)
+        yield RenderedTurn(user, screen, observation, prompts.ledger(task, changed))
+        history.append(action, observation)
 
 
 def conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[str, str]]) -> list[Message]:

@@ -17,11 +17,10 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.documents.strict import Strict, validated
-from agentworld_gym.domain.spec import Form
+from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Split
 from agentworld_gym.engines import Kind, Scalar
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.prompt import Profile
 
 FORMAT = 1
 """Version of the row format; it rises when a key changes its meaning."""

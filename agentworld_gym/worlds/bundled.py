@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Form
-from agentworld_gym.prompting.prompt import Profile
+from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Form, Profile
 
 BUNDLED = Path(__file__).resolve().parent.parent / "models"
 

@@ -23,29 +23,44 @@ from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.prompting.ledger import StateChange, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens.sight import current
+from agentworld_gym.screens.history import History
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.waves import rounds
 
 
 @dataclass
 class LanguageSession:
-    """The append-only history of one episode.
-
-    `screen` is what the model is told to start from: the last observation, or in a graphical domain the last one that
-    showed a screen; `screen_before` is what it was a turn ago. `tokens` is what the last prompt took. `failures` counts
-    the failed steps, so that a retry draws another seed.
-    """
+    """One episode: the chat messages so far, to which turns are only ever added, and what its agent was shown."""
 
     task: Task
     seed: int
-    observation: str
+
     history: list[Message]
-    turn: int = 0
+    """The chat messages that every request begins with."""
+
+    seen: History[Action]
+    """What the agent did and was shown."""
+
     tokens: int = 0
+    """How many tokens the last prompt took."""
+
     failures: int = 0
-    screen: str = ""
-    screen_before: str = ""
+    """How many steps failed: a retry draws another seed."""
+
+    @property
+    def observation(self) -> str:
+        """The last observation."""
+        return self.seen.observation
+
+    @property
+    def screen(self) -> str:
+        """What the model is told to start from: see `History.screen`."""
+        return self.seen.screen
+
+    @property
+    def turn(self) -> int:
+        """How many turns are over."""
+        return len(self.seen.turns)
 
     @property
     def system(self) -> str:
@@ -54,7 +69,7 @@ class LanguageSession:
 
     def fork(self) -> LanguageSession:
         """An exact copy: equal actions on both give equal requests."""
-        return replace(self, history=list(self.history))
+        return replace(self, history=list(self.history), seen=self.seen.fork())
 
     def probe(self) -> LanguageSession:
         """A fork: what the model was told about controls cannot be taken back."""
@@ -117,7 +132,7 @@ class LanguageWorld:
     def _begin(self, task: Task, seed: int) -> LanguageSession:
         system = self.prompts.system(task, task.controls)
         first = self.prompts.first_observation(task)
-        return LanguageSession(task, seed, first, [Message(role="system", content=system)], screen=first)
+        return LanguageSession(task, seed, [Message(role="system", content=system)], History(self.spec.id, first))
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """One completion an action that can be parsed, all of a wave submitted together."""
@@ -145,12 +160,12 @@ class LanguageWorld:
                 if isinstance(observed, Failure):
                     sessions[index].failures += 1
                 else:
-                    self._append(sessions[index], turns[index], observed)
+                    self._append(sessions[index], actions[index], turns[index], observed)
         return results
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Append an answer that is known already (from a recording) as if the generator had given it."""
-        self._append(session, self._turn(session, action), observed)
+        self._append(session, action, self._turn(session, action), observed)
 
     def ledger(self, session: LanguageSession, changes: Sequence[StateChange]) -> str:
         """What the ledger of a session says of true changes of the state; empty where none is kept."""
@@ -170,17 +185,17 @@ class LanguageWorld:
         if not session.turn:
             raise ValueError("a session without a turn has no observation of the world to correct")
         session.history[-1] = Message(
-            role="assistant", content=self.prompts.past(session.task, session.screen_before, text, ledger)
+            role="assistant", content=self.prompts.past(session.task, session.seen.screen_before, text, ledger)
         )
-        session.observation = text
-        session.screen = current(self.spec.id, session.screen_before, text)
+        session.seen.correct(text)
 
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
         """The chat messages that this action would be sent as."""
         return list(self._request(session, action, self._turn(session, action)).messages)
 
     def _turn(self, session: LanguageSession, action: Action) -> str:
-        return self.prompts.turn(session.task, session.turn + 1, action, session.screen, session.screen_before)
+        seen = session.seen
+        return self.prompts.turn(session.task, seen.next_turn, action, seen.screen, seen.screen_before)
 
     def _request(self, session: LanguageSession, action: Action, turn: str) -> ChatRequest:
         seed = step_seed(session.seed, session.turn, session.failures) if self.generator.supports_seed else None
@@ -188,14 +203,11 @@ class LanguageWorld:
         last = Message(role="user", content=turn + shown + self.prompts.closing)
         return ChatRequest([*session.history, last], self.sampling.seeded(seed))
 
-    def _append(self, session: LanguageSession, turn: str, observed: Observation) -> None:
+    def _append(self, session: LanguageSession, action: Action, turn: str, observed: Observation) -> None:
         session.history.append(Message(role="user", content=turn))
         past = self.prompts.past(session.task, session.screen, observed.text, observed.ledger)
         session.history.append(Message(role="assistant", content=past))
-        session.observation = observed.text
-        session.screen_before = session.screen
-        session.screen = current(self.spec.id, session.screen, observed.text)
-        session.turn += 1
+        session.seen.append(action, observed.text)
         session.tokens = observed.usage.prompt_tokens or session.tokens
 
     def _read(

@@ -13,9 +13,9 @@ from agentworld_gym.contracts import Generator
 from agentworld_gym.documents.options import Expected, Options
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.domain.spec import DomainSpec, Form, SamplingSpec
+from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
 from agentworld_gym.generators import open_generator
-from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
 
 FilePath = str | os.PathLike[str]

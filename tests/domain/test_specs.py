@@ -18,10 +18,10 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.checks import passed
 from agentworld_gym.contracts import ActionKind
 from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, load_spec
+from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Profile, load_spec
 from agentworld_gym.domain.task import Check, Expect, Task, load_task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.prompt import LEDGER, Profile, Prompts
+from agentworld_gym.prompting.prompt import LEDGER, Prompts
 from agentworld_gym.retrieval.demonstrations import TEMPLATES
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.text.escaping import escape

@@ -15,14 +15,14 @@ from worlds import predicted
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import Action, ChatRequest, Failure, FailureKind, Observation
-from agentworld_gym.domain.spec import DOMAINS, Form, load_spec
+from agentworld_gym.domain.spec import DOMAINS, Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.prompting.changes import CHANGE, FULL, SAME, ChangeError, apply, diff, numbered
 from agentworld_gym.prompting.parsing import parse_completion
-from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds import LanguageWorld, RecordingWorld, WorldOptions, open_world, register_world
 from agentworld_gym.worlds.recorded import read_recording

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, load_spec
+from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Profile, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.parsing import MARKER
-from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.text.escaping import is_valid, unescape
 
 LIVE = re.compile(r"<\||</?(?:think|predicted_observation|final_evaluation|tool_call|tool_response)", re.IGNORECASE)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.domain.spec import DomainSpec
-from agentworld_gym.screens.sight import current
+from agentworld_gym.screens.history import History
 from agentworld_gym.sessions.row import Row
 
 BUCKETS = 4096
@@ -49,10 +49,10 @@ def moments(row: Row) -> Iterator[Moment]:
     [Moment(action='ls', last='', state='cwd /srv ')]
     """
     begun = " ".join(f"{name} {value}" for name, value in row.initial_state.items())
-    last = screen = row.first_observation
-    for action, shown in zip(row.actions, row.observations, strict=True):
-        yield Moment(action, last, f"{begun} {screen}")
-        last, screen = shown, current(row.domain, screen, shown)
+    history = History[str](row.domain, row.first_observation)
+    for action, observation in zip(row.actions, row.observations, strict=True):
+        yield Moment(action, history.observation, f"{begun} {history.screen}")
+        history.append(action, observation)
 
 
 class Nearest:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Literal
 
 from agentworld_gym.contracts import Message
-from agentworld_gym.domain.spec import Form, load_spec
-from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.domain.spec import Form, Profile, load_spec
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.turn_weights import Weighting
 from agentworld_gym.recipe.thinking import Queries, Query, engine_samples

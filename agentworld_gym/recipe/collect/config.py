@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import Form
-from agentworld_gym.prompting.prompt import Profile
+from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.recipe.field_types import Positive, Share
 
 PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]

@@ -70,7 +70,7 @@ class Recorder:
         rng = random.Random(name)
         part = stage.cast(rng, random.Random(f"controls/{name}"), self._split)
         take = stage.play(part, rng)
-        if not take.actions:
+        if not take.history.turns:
             return None
         task, domain = part.task, stage.spec.id
         data = {

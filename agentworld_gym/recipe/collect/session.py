@@ -10,7 +10,8 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Machine, Scalar
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens.sight import Sight, Way, current, on_screen
+from agentworld_gym.screens.history import History
+from agentworld_gym.screens.sight import Sight, Way, on_screen
 from agentworld_gym.sessions.row import Change, ContentSpan, changes_between
 from agentworld_gym.worlds.grounded import GroundedSession
 
@@ -21,12 +22,10 @@ class Take:
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task) -> None:
         self._runner, self._prompts, self._task = runner, prompts, task
         ((self._episode, _, _),) = runner.start([task.seed or 0], {"task": task})
-        self._before = self._seen = self.first_observation = self._episode.session.observation
+        self.history = History[str](task.domain, self._episode.session.observation)
         self._state = self.initial_state = dict(self._machine.state())
         self.prompts: list[str] = []
         self.responses: list[str] = []
-        self.actions: list[str] = []
-        self.observations: list[str] = []
         self.spans: list[tuple[ContentSpan, ...]] = []
         self.changes: list[tuple[Change, ...]] = []
         self.finish: str | None = None
@@ -87,11 +86,11 @@ class Take:
             "prompt": (*self.prompts[:-1], last + self._prompts.closing),
             "response": self.responses,
             "current_prompt": last,
-            "turn_idx": len(self.actions),
-            "total_turns": len(self.actions),
-            "actions": self.actions,
-            "first_observation": self.first_observation,
-            "observations": self.observations,
+            "turn_idx": len(self.history.turns),
+            "total_turns": len(self.history.turns),
+            "actions": [action for action, _ in self.history.turns],
+            "first_observation": self.history.first,
+            "observations": [observation for _, observation in self.history.turns],
             "spans": self.spans,
             "initial_state": self.initial_state,
             "changes": self.changes,
@@ -111,20 +110,18 @@ class Take:
     def _parse(self, text: str) -> Action:
         return self._runner.parser.parse(text, self._task.tools)
 
-    def _keep(self, action: Action, shown: str) -> None:
-        """One turn more. What cannot be read as an action never reached the machine."""
+    def _keep(self, action: Action, observation: str) -> None:
+        """Add a turn. An action that could not be read never reached the machine."""
         spans: tuple[ContentSpan, ...] = ()
         after: dict[str, Scalar] = self._state
         if action.error is None:
             after = dict(self._machine.state())
             found = (span for span in self._machine.spans if span.kind != "deterministic")
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in found)
-        turn = len(self.prompts) + 1
-        self.prompts.append(self._prompts.turn(self._task, turn, action, self._seen, self._before))
-        self.responses.append(self._prompts.past(self._task, self._seen, shown))
-        self.actions.append(action.raw)
-        self.observations.append(shown)
+        turn, screen, screen_before = self.history.next_turn, self.history.screen, self.history.screen_before
+        self.prompts.append(self._prompts.turn(self._task, turn, action, screen, screen_before))
+        self.responses.append(self._prompts.past(self._task, screen, observation))
+        self.history.append(action.raw, observation)
         self.spans.append(spans)
         self.changes.append(changes_between(self._state, after))
-        self._before, self._seen = self._seen, current(self._task.domain, self._seen, shown)
         self._state = after

@@ -22,7 +22,8 @@ from pydantic import Field
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.screens import GRAPHICAL
-from agentworld_gym.screens.sight import current, shows
+from agentworld_gym.screens.history import History
+from agentworld_gym.screens.sight import shows
 from agentworld_gym.sessions.rerendering import prompts_for, rerendered
 from agentworld_gym.sessions.row import Row
 
@@ -131,12 +132,12 @@ class Sieve:
         """For each turn the first rule that it falls to. Rules read plain actions, without which none looks."""
         rules = [(name, rule) for name, rule in _RULES.items() if row.actions and self._looks(name, row)]
         tools = declared(row) if any(name == "undeclared_tool" for name, _ in rules) else frozenset()
-        screen = row.first_observation
+        history = History[str](row.domain, row.first_observation)
         for turn in range(row.turn_idx):
-            scene = {"tools": tools, "screen": screen}
+            scene = {"tools": tools, "screen": history.screen}
             yield next((name for name, rule in rules if rule(row, turn, scene)), None)
-            if row.observations:
-                screen = current(row.domain, screen, row.observations[turn])
+            if row.actions and row.observations:
+                history.append(row.actions[turn], row.observations[turn])
 
 
 def without(row: Row, turns: Sequence[int]) -> Row:

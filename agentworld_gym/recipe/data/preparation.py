@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import DOMAINS, Form
+from agentworld_gym.domain.spec import DOMAINS, Form, Profile
 from agentworld_gym.process.parallel import mapped
-from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.data.filters import Filters, Sieve
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed

@@ -6,22 +6,19 @@ from collections.abc import Iterator
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.domain.spec import DOMAINS
-from agentworld_gym.prompting.ledger import with_ledger
-from agentworld_gym.prompting.parsing import OUTPUT_TAG, parse_completion
+from agentworld_gym.prompting.parsing import in_output_tag, parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.rerendering import (
     conversation,
-    ledgers_of,
     must_have_task,
     prompts_for,
     remessage,
-    turns_of,
+    rendered_turns,
 )
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.samples import Sample
-from agentworld_gym.text.escaping import escape
 
 
 def cpt_sample(
@@ -75,20 +72,11 @@ def turn_samples(
     task = None if prompts is None else must_have_task(row, prompts)
     if prompts is None or task is None:
         history, closing = row.messages(), row.closing
-        completions = [_tagged(parse_completion(text)) if closing else text for text in row.response]
+        completions = [in_output_tag(parse_completion(text)) if closing else text for text in row.response]
     else:
-        turns, closing = list(turns_of(row, prompts, task)), prompts.closing
-        ledgers = ledgers_of(row, prompts, task)
-        told = [
-            (user, prompts.past(task, before, shown, ledger))
-            for (user, before, shown), ledger in zip(turns, ledgers, strict=True)
-        ]
-        history = conversation(row, prompts, task, told)
-        answers = [prompts.answer(task, *seen) for _, *seen in turns]
-        completions = [
-            with_ledger(_tagged(answer) if closing else prompts.observation(answer), escape(ledger), bool(closing))
-            for answer, ledger in zip(answers, ledgers, strict=True)
-        ]
+        turns, closing = list(rendered_turns(row, prompts, task)), prompts.closing
+        history = conversation(row, prompts, task, [(turn.user, prompts.past(task, *turn.seen)) for turn in turns])
+        completions = [prompts.completion(task, *turn.seen) for turn in turns]
     weights = _weights(row, weighting or Weighting(rule="equal"))
     for turn, (completion, weight) in enumerate(zip(completions, weights, strict=True), 1):
         if not weight:
@@ -116,7 +104,3 @@ def _changes_of(row: Row) -> Prompts | None:
     if row.form != "change" or row.profile != "full" or row.domain not in DOMAINS:
         return None
     return prompts_for(row)
-
-
-def _tagged(text: str) -> str:
-    return f"<{OUTPUT_TAG}>\n{escape(text)}\n</{OUTPUT_TAG}>"

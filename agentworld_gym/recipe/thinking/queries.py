@@ -14,10 +14,10 @@ from typing import Any
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Message
-from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.domain.spec import Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.wordings import drawn_wording
 from agentworld_gym.recipe.data.filters import Filters, Sieve
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agentworld_gym.contracts import Completion, Failure, FailureKind
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.matching.forms import is_valid
-from agentworld_gym.prompting.parsing import OUTPUT_TAG, parse_completion, strip_thinking
+from agentworld_gym.prompting.parsing import OUTPUT_TAG, in_output_tag, parse_completion, strip_thinking
 from agentworld_gym.recipe.thinking.queries import Query
 from agentworld_gym.sessions.rerendering import meant
 from agentworld_gym.text.escaping import escape
@@ -58,7 +58,7 @@ def read_rollout(query: Query, completion: Completion, thinking: bool = True) ->
 def _written(query: Query, answer: str) -> str:
     """An answer as the samples of these prompts write it: in the output tag where they ask for it."""
     if f"<{OUTPUT_TAG}>" in query.plain.messages[-1]["content"]:
-        return f"<{OUTPUT_TAG}>\n{escape(answer)}\n</{OUTPUT_TAG}>"
+        return in_output_tag(answer)
     return escape(answer) if query.prompts is None else query.prompts.observation(answer)
 
 

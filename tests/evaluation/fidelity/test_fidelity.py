@@ -31,7 +31,7 @@ from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
-from agentworld_gym.screens.sight import current
+from agentworld_gym.screens.sight import last_screen
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.text.escaping import escape
@@ -220,7 +220,7 @@ def knowing(domain: str, form: Form, rows: Sequence[Row]) -> Callable[[ChatReque
             asked = prompts.messages(task, turns, action, task.controls)
             known[str(asked)] = escape(prompts.answer(task, screen, shown))
             turns.append((action, shown))
-            screen = current(domain, screen, shown)
+            screen = last_screen(domain, (screen, shown))
     return lambda request: predicted(known.get(str(list(request.messages)), "not asked like that"))
 
 

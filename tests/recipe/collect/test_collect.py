@@ -19,12 +19,12 @@ from parallel_work import killed, pids, refusing, slow_when_even
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.documents.json_lines import JsonlWriter
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.spec import Profile, load_spec
 from agentworld_gym.domain.task import split_of
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import AgentWorldError, SpecError, TraceError
 from agentworld_gym.process.parallel import batches
-from agentworld_gym.prompting.prompt import Profile, Prompts
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE
 from agentworld_gym.recipe.collect.recorder import Recorder

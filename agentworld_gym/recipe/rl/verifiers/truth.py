@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.screens.sight import current
+from agentworld_gym.screens.sight import last_screen
 from agentworld_gym.sessions.row import ContentSpan, Row
 
 
@@ -72,10 +72,7 @@ class Truth:
 
 def screen_before(row: Row) -> str:
     """What was on the screen before the last turn of a row."""
-    before = row.first_observation
-    for observation in row.observations[:-1]:
-        before = current(row.domain, before, observation)
-    return before
+    return last_screen(row.domain, [row.first_observation, *row.observations[:-1]])
 
 
 SHORTEST = 4

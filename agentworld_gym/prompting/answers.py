@@ -1,0 +1,211 @@
+"""How a model writes the next observation: one codec for each way of writing it, chosen once by `answer_codec`.
+
+| profile | form | domain | an answer is |
+|---|---|---|---|
+| `full` | `full` | any | the observation itself |
+| `full` | `change` | any | the shortest change of the screen |
+| `compact` | `change` | any | a change that a small model can foresee, in shorthand |
+| `compact` | `full` | those of `SOURCES` | the observation with references to the state of its task |
+| `compact` | `full` | others | the observation in shorthand |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from agentworld_gym.domain.spec import Form, Profile
+from agentworld_gym.domain.task import Task
+from agentworld_gym.prompting.changes import apply, diff, numbered, plain_diff, renumbers
+from agentworld_gym.prompting.references import SOURCES, References, references_of
+from agentworld_gym.prompting.shorthand import restore, shorten
+
+
+class AnswerCodec(Protocol):
+    """Writes observations as the answers of a model, and reads such answers.
+
+    Answers have no tags and are not escaped. In every method `before` is the screen on which the agent acted, and
+    `task` is the task of the episode; without one there is no state that an answer could refer to.
+    """
+
+    @property
+    def refers(self) -> bool:
+        """Whether answers may refer to the state of a task, so that none can be read without it."""
+        ...
+
+    def write(self, task: Task | None, before: str, observation: str) -> str:
+        """Return the answer that a model should give for an observation."""
+        ...
+
+    def read(self, task: Task | None, before: str, answer: str) -> str:
+        """Return the observation that an answer stands for: the inverse of `write`.
+
+        Raises:
+            AnswerError: The answer is a change that does not fit the screen, or it refers to what the state does not
+                hold.
+        """
+        ...
+
+    def display(self, screen: str) -> str:
+        """Return a screen as a prompt shows it, with as many lines, whose names answers use."""
+        ...
+
+    def outdates(self, before: str | None, screen: str) -> bool:
+        """Whether a screen has to be displayed because answers name its lines in another way than those of `before`.
+
+        `before` is the screen one turn earlier, None where it is not known.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WholeAnswers:
+    """An answer is the observation itself."""
+
+    refers: ClassVar[bool] = False
+
+    def write(self, task: Task | None, before: str, observation: str) -> str:
+        """Return the observation."""
+        return observation
+
+    def read(self, task: Task | None, before: str, answer: str) -> str:
+        """Return the answer."""
+        return answer
+
+    def display(self, screen: str) -> str:
+        """Return the screen."""
+        return screen
+
+    def outdates(self, before: str | None, screen: str) -> bool:
+        """Return False: an answer names no line."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAnswers:
+    """An answer is the shortest change that leads from the screen to the observation.
+
+    Every turn displays the screen with the numbers of its lines.
+
+    >>> ChangeAnswers().write(None, "a cart with 12 articles", "a cart with 24 articles")
+    '@@ change\\n0~ 12 => 24'
+    """
+
+    refers: ClassVar[bool] = False
+
+    def write(self, task: Task | None, before: str, observation: str) -> str:
+        """Return the change."""
+        return diff(before, observation)
+
+    def read(self, task: Task | None, before: str, answer: str) -> str:
+        """Return the screen after the change.
+
+        Raises:
+            AnswerError: The change does not fit the screen.
+        """
+        return apply(before, answer)
+
+    def display(self, screen: str) -> str:
+        """Return the screen with the numbers of its lines."""
+        return numbered(screen)
+
+    def outdates(self, before: str | None, screen: str) -> bool:
+        """Return True: every turn displays its screen."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class PredictableChangeAnswers(ChangeAnswers):
+    """An answer is a change that a small model can foresee: few operations, or else the whole screen.
+
+    A screen is displayed only where the last change has renumbered its lines.
+    """
+
+    def write(self, task: Task | None, before: str, observation: str) -> str:
+        """Return the change."""
+        return plain_diff(before, observation)
+
+    def outdates(self, before: str | None, screen: str) -> bool:
+        """Whether the change from one screen to the other gives lines other numbers or places."""
+        return before is None or renumbers(plain_diff(before, screen))
+
+
+@dataclass(frozen=True, slots=True)
+class ShorthandAnswers:
+    """An answer is what another codec writes for screens in shorthand.
+
+    Args:
+        domain: The id of the domain, which decides what can be left out of a screen.
+        codec: The codec of the shortened screens.
+    """
+
+    domain: str
+    codec: AnswerCodec
+    refers: ClassVar[bool] = False
+
+    def write(self, task: Task | None, before: str, observation: str) -> str:
+        """Return the answer of the other codec."""
+        return self.codec.write(task, shorten(self.domain, before), shorten(self.domain, observation))
+
+    def read(self, task: Task | None, before: str, answer: str) -> str:
+        """Return the observation, written out.
+
+        Raises:
+            AnswerError: The other codec cannot read the answer.
+        """
+        return restore(self.domain, self.codec.read(task, shorten(self.domain, before), answer))
+
+    def display(self, screen: str) -> str:
+        """Return the shortened screen as the other codec displays it."""
+        return self.codec.display(shorten(self.domain, screen))
+
+    def outdates(self, before: str | None, screen: str) -> bool:
+        """Whether the other codec says so of the shortened screens."""
+        shortened = None if before is None else shorten(self.domain, before)
+        return self.codec.outdates(shortened, shorten(self.domain, screen))
+
+
+@dataclass(frozen=True, slots=True)
+class ReferringAnswers(WholeAnswers):
+    """An answer is the observation with references in the place of what the initial state of its task holds.
+
+    Args:
+        domain: The id of the domain, which decides what can be referred to.
+    """
+
+    domain: str
+    refers: ClassVar[bool] = True
+
+    def write(self, task: Task | None, before: str, observation: str) -> str:
+        """Return the observation with references."""
+        references = self._references(task)
+        return observation if references is None else references.refer(observation)
+
+    def read(self, task: Task | None, before: str, answer: str) -> str:
+        """Return the text that the references stand for.
+
+        Raises:
+            AnswerError: The state holds nothing of that name.
+        """
+        references = self._references(task)
+        return answer if references is None else references.resolve(answer)
+
+    def _references(self, task: Task | None) -> References | None:
+        return None if task is None else references_of(self.domain, task.state)
+
+
+def answer_codec(domain: str, profile: Profile, form: Form) -> AnswerCodec:
+    """Choose how a model writes the next observation.
+
+    >>> answer_codec("terminal", "full", "full")
+    WholeAnswers()
+    >>> answer_codec("web", "compact", "change")
+    ShorthandAnswers(domain='web', codec=PredictableChangeAnswers())
+    >>> answer_codec("swe", "compact", "full")
+    ReferringAnswers(domain='swe')
+    """
+    if profile == "full":
+        return ChangeAnswers() if form == "change" else WholeAnswers()
+    if form == "change":
+        return ShorthandAnswers(domain, PredictableChangeAnswers())
+    return ReferringAnswers(domain) if domain in SOURCES else ShorthandAnswers(domain, WholeAnswers())
