@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from agentworld_gym.contracts import World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import ClosedError, SpecError
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.registration import MENU_IDS
@@ -48,7 +49,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
     The first observation is the task's instruction, a blank line, and what the world shows. The action `finish` (or
     `finish: ANSWER`) ends the episode and has its success tested. `info` holds the keys of
-    `agentworld_gym.episodes.runner.Info`.
+    `agentworld_gym.episodes.episode.Info`.
 
     Args:
         render_mode: `ansi` (the episode so far as text), `human` (the same, written to standard output), or `rgb_array`

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from agentworld_gym.contracts import World
 from agentworld_gym.domain.task import Task
 from agentworld_gym.env import MAX_SEED, WorldSpec, picture_of, text_spaces, transcript
-from agentworld_gym.episodes.runner import Episode
+from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.errors import ClosedError, SpecError
 from agentworld_gym.options import EnvOptions
 

@@ -18,7 +18,8 @@ from statistics import median
 
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.engines.catalog import ENGINES
-from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.screens.sight import Sight
 

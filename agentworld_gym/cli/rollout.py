@@ -37,7 +37,8 @@ from agentworld_gym.process.interrupts import remembered_interrupt
 
 if TYPE_CHECKING:
     from agentworld_gym.domain.task import Task
-    from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+    from agentworld_gym.episodes.episode import Episode
+    from agentworld_gym.episodes.runner import EpisodeRunner
     from agentworld_gym.screens.sight import Way
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from agentworld_gym.contracts import Action, Failure, Observation
+from agentworld_gym.contracts import Failure, Observation
 from agentworld_gym.domain.task import Task
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.step import Step, Transition
 from agentworld_gym.traces.log import TraceLogs
-
-if TYPE_CHECKING:
-    from agentworld_gym.episodes.runner import Episode, Transition
 
 
 def log_starts(logs: TraceLogs, episodes: Iterable[Episode]) -> None:
@@ -38,35 +37,32 @@ def log_fork(logs: TraceLogs, twin: Episode, parent: Episode) -> None:
     logs.write([{**row, "system": twin.session.system}], [agent])
 
 
-def log_steps(
-    logs: TraceLogs,
-    steps: Iterable[tuple[Episode, Action, Observation | Failure | None, Transition]],
-    latency: float,
-) -> None:
+def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]], latency: float) -> None:
     """Write one wave of steps.
 
     Args:
-        logs: where to.
-        steps: the episode after its step, the action, what the world answered (None where it was not asked), and what
-            the agent got.
-        latency: the seconds that the world took for the wave.
+        logs: The logs to write.
+        steps: The steps, entered into their episodes, each with what the agent got.
+        latency: The seconds that the world took for the wave.
 
     Raises:
-        TraceError: a log cannot be written.
+        TraceError: A log cannot be written.
     """
     world, agent = [], []
-    for episode, action, answer, result in steps:
-        row = {"episode": episode.id, "turn": len(episode.actions) + isinstance(answer, Failure), "action": action.raw}
+    for step, transition in steps:
+        episode, answer = step.episode, step.answer
+        turn = len(episode.actions) + isinstance(answer, Failure)
+        row = {"episode": episode.id, "turn": turn, "action": step.action.raw}
         if answer is not None:
             world.append({**row, "wave_s": latency, **_answered(answer)})
         agent.append(
             {
                 **row,
-                "observation": result.observation,
-                "reward": result.reward,
-                "terminated": result.terminated,
-                "truncated": result.truncated,
-                "info": result.info,
+                "observation": transition.observation,
+                "reward": transition.reward,
+                "terminated": transition.terminated,
+                "truncated": transition.truncated,
+                "info": transition.info,
             }
         )
     logs.write(world, agent)

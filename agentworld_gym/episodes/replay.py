@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import TraceError
 from agentworld_gym.traces.diff import EpisodeDiff, Turn, agreeing, compare, turns_of
 from agentworld_gym.traces.log import TraceEpisode, read_trace
-
-if TYPE_CHECKING:
-    from agentworld_gym.episodes.runner import EpisodeRunner
 
 
 def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:

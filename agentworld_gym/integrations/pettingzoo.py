@@ -9,7 +9,8 @@ from typing import Any
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.env import MAX_SEED, text_spaces, transcript
-from agentworld_gym.episodes.runner import Episode, Transition
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.step import Transition
 from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, install
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.spaces import UnicodeText

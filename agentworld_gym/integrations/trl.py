@@ -22,7 +22,8 @@ from typing import Any
 
 import gymnasium as gym
 
-from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError, install
 from agentworld_gym.generators.special_tokens import TokenRule, rule_of
 from agentworld_gym.prompting.agent_prompt import role_of_agent

@@ -19,7 +19,8 @@ import numpy as np
 from agentworld_gym.contracts import Usage
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.runner import Episode, EpisodeRunner, no_tokens
+from agentworld_gym.episodes.episode import Episode, no_tokens
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.ways import expert_policy, menu_policy, mixed_policy, nothing_policy
 from agentworld_gym.screens.sight import Way, on_screen

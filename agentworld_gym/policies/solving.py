@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.episodes.runner import Episode, EpisodeRunner, Transition
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.episodes.step import Transition
 from agentworld_gym.screens.sight import Way, on_screen
 from agentworld_gym.tasks.solvers import Solver
 

@@ -18,7 +18,9 @@ from agentworld_gym.checks.checks import output_of
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.swe.git.objects import tree_id
-from agentworld_gym.episodes.runner import Episode, EpisodeRunner, Transition
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.episodes.step import Transition
 from agentworld_gym.screens import NotOnScreen
 from agentworld_gym.screens.sight import Sight, Way
 

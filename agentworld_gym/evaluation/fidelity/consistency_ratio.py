@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from agentworld_gym.contracts import Usage
-from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.results.fidelity import Consistency
 from agentworld_gym.policies.playing import WAVE, FunctionPolicy, Played, one_a_task, open_policy, play
 from agentworld_gym.statistics.proportions import paired_ratio, proportion

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.env import MAX_SEED
-from agentworld_gym.episodes.runner import Episode, EpisodeRunner
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError, install
 from agentworld_gym.menu_env import MenuEnv, menu_spaces
 from agentworld_gym.policies.encoder import TextEncoder, Vector

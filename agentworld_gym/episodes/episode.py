@@ -1,0 +1,126 @@
+"""An episode, and what `info` holds of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+from agentworld_gym.contracts import Session
+from agentworld_gym.domain.task import Task
+from agentworld_gym.screens.sight import Sight
+
+
+class Info(TypedDict, total=False):
+    """What stands in `info`; it is deterministic where the world is. A key without a value is left out."""
+
+    task_id: str
+    """The id of the task."""
+
+    instruction: str
+    """The instruction of the task; it is there after a reset."""
+
+    tools: list[dict[str, Any]]
+    """The tools that can be called, if there are any; they are there after a reset, as a copy that the caller owns."""
+
+    fingerprint: str
+    """The digest of the world's fingerprint."""
+
+    steps: int
+    """How many steps of the episode have begun."""
+
+    tokens: dict[str, int]
+    """The tokens that the step cost."""
+
+    confidence: float
+    """How sure a language world was of the observation: the mean log-probability per token."""
+
+    ledger: str
+    """The entries of the hidden state that the action changed, as a world that keeps a ledger writes them."""
+
+    check_tokens: dict[str, int]
+    """The tokens that probes and judges cost."""
+
+    reward_parts: dict[str, float]
+    """The parts of the reward by name."""
+
+    success: bool
+    """Whether the task is solved. It is there once the task's checks were tested, always on `finish`, and never where
+    the world or a judge failed."""
+
+    score: float
+    """The weighted share of the checks that pass, from 0 to 1."""
+
+    collateral: list[str]
+    """Where the state differs from the one that the task's expert leaves; success wants it empty. It is there where all
+    checks passed and the world knows its state."""
+
+    action_error: str
+    """Why the action cannot be parsed."""
+
+    failure: dict[str, Any]
+    """What the world did wrong: the step is truncated and its reward is 0.0. Where `retryable` is true, the session is
+    as before the step, which may be tried again. A failed probe or judge is not retryable, because the action itself
+    was carried out."""
+
+
+@dataclass
+class Episode:
+    """One episode: its task, its world's session, and what happened so far.
+
+    Where several `agents` share an episode, each acts once in a round, and a round is a step.
+    """
+
+    id: str
+    """The name of the episode in the logs."""
+
+    task: Task
+    """What the agent shall do."""
+
+    seed: int
+    """The seed that fixed the task and the initial state."""
+
+    session: Session
+    """The episode as its world keeps it."""
+
+    agents: int = 1
+    """How many agents share the episode."""
+
+    actions: list[str] = field(default_factory=list)
+    """The actions so far, as the agent wrote them."""
+
+    observations: list[str] = field(default_factory=list)
+    """What the agent saw: at the start, and after each action."""
+
+    confirming: bool = False
+    """Whether the last action asked to finish and has to be repeated to confirm it."""
+
+    paid: float = 0.0
+    """The score that was paid as reward so far."""
+
+    over: bool = False
+    """Whether the episode has ended."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps have begun: as many as there were actions, or rounds of them."""
+        return -(-len(self.actions) // self.agents)
+
+    @property
+    def observation(self) -> str:
+        """What the agent saw last."""
+        return self.observations[-1]
+
+    @property
+    def menu(self) -> tuple[str | None, ...]:
+        """The entries of the task's menu as actions for the last screen; None for those whose element is not there."""
+        return Sight(self.task.domain, self.observations).offers(self.task.menu)
+
+    def fork(self, name: str) -> Episode:
+        """Return an exact copy that goes its own way, under another name."""
+        session = self.session.fork()
+        return replace(self, id=name, session=session, actions=list(self.actions), observations=list(self.observations))
+
+
+def no_tokens() -> dict[str, int]:
+    """Return the tokens of a step that cost nothing."""
+    return {"prompt": 0, "completion": 0, "cached": 0}

@@ -1,0 +1,58 @@
+"""What an agent gets for a step: its reward and its info, from what the world answered and the checks found."""
+
+from __future__ import annotations
+
+from agentworld_gym.checks.checks import score, score_with_collateral
+from agentworld_gym.contracts import Failure, Observation, Usage
+from agentworld_gym.domain.spec import RewardSpec
+from agentworld_gym.episodes.checking import SOLVED
+from agentworld_gym.episodes.episode import Info, no_tokens
+from agentworld_gym.episodes.step import Moment, Step, Transition
+
+
+def transition_of(step: Step, weights: RewardSpec, fingerprint: str) -> Transition:
+    """Return what the agent gets, and note in the episode what was paid and whether it is over.
+
+    Args:
+        step: The step, with what the world answered and the checks found.
+        weights: The weights of the parts of a reward.
+        fingerprint: The digest of the world's fingerprint.
+    """
+    episode, answer, results = step.episode, step.answer, step.results
+    info = Info(task_id=episode.task.id, fingerprint=fingerprint, steps=episode.steps, tokens=no_tokens())
+    answered = isinstance(answer, Observation)
+    if isinstance(answer, Observation):
+        info["tokens"] = answer.usage.as_dict()
+        if answer.confidence is not None:
+            info["confidence"] = answer.confidence
+        if answer.ledger:
+            info["ledger"] = answer.ledger
+    if step.action.error is not None:
+        info["action_error"] = step.action.error
+    if results is not None and results.usage != Usage():
+        info["check_tokens"] = results.usage.as_dict()
+    failure = answer if isinstance(answer, Failure) else results.failure if results else None
+    if failure is not None:
+        info["failure"] = failure.as_dict()
+        episode.over = step.moment in (Moment.FINISH, Moment.END)
+        return Transition(episode.observation, 0.0, False, True, info, answered)
+    parts = {"step_cost": -weights.step_cost / episode.agents}
+    solved = False
+    if results is not None:
+        reached = score(episode.task, results.passed)
+        if results.collateral is not None:
+            info["collateral"] = list(results.collateral)
+            reached = min(reached, score_with_collateral(episode.task)) if results.collateral else reached
+        parts["checks"] = weights.checks * (reached - episode.paid)
+        episode.paid = reached
+        solved = reached >= SOLVED
+        if results.rubric is not None:
+            parts["rubric"] = weights.rubric * results.rubric
+        info["score"] = reached
+        if solved or step.moment is not Moment.STEP:
+            info["success"] = solved
+    info["reward_parts"] = parts
+    terminated = step.moment is Moment.FINISH or (solved and step.moment is Moment.STEP)
+    truncated = step.moment is Moment.END
+    episode.over = terminated or truncated
+    return Transition(episode.observation, sum(parts.values()), terminated, truncated, info, answered)
