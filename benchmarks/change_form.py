@@ -26,7 +26,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import has_engine
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.ways import expert_policy, menu_policy
+from agentworld_gym.policies.scripted import expert_policy, menu_policy
 from agentworld_gym.prompting.changes import SAME, apply, diff, numbered
 from agentworld_gym.screens import read_screen
 from agentworld_gym.screens.sight import Way, on_screen

@@ -18,8 +18,8 @@ from math import sqrt
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.solving import play
-from agentworld_gym.tasks.solvers import ControlCase, control_cases
+from agentworld_gym.policies.following import play
+from agentworld_gym.tasks.control_cases import ControlCase, control_cases
 
 HEADER = ("domain", "control", "strength", "family", "level", "changed %", "expert, off", "expert, on", "knowing, on")
 STEPS = 60

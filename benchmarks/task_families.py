@@ -18,8 +18,8 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.solving import walk
-from agentworld_gym.policies.ways import expert_policy, menu_policy, nothing_policy
+from agentworld_gym.policies.following import walk
+from agentworld_gym.policies.scripted import expert_policy, menu_policy, nothing_policy
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.tasks import families, generate
 

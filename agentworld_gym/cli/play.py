@@ -203,7 +203,7 @@ class Game:
     def _show(self, observation: str) -> None:
         """An observation; that of a graphical domain as a drawing of its screen."""
         from agentworld_gym.rendering import MODAL, latest
-        from agentworld_gym.rendering.text import drawing
+        from agentworld_gym.rendering.text.screen import drawing
 
         task = self.current.task
         if MODAL in observation:

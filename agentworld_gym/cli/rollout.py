@@ -169,7 +169,7 @@ def way(policy: Policy, episode: Episode, rng: random.Random) -> Way:
     Raises:
         SpecError: if the task has no expert or no menu.
     """
-    from agentworld_gym.policies.ways import expert_policy, menu_policy, nothing_policy
+    from agentworld_gym.policies.scripted import expert_policy, menu_policy, nothing_policy
     from agentworld_gym.screens.sight import on_screen
 
     task = episode.task

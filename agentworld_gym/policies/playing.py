@@ -22,7 +22,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.episode import Episode, no_tokens
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
-from agentworld_gym.policies.ways import expert_policy, menu_policy, mixed_policy, nothing_policy
+from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy
 from agentworld_gym.screens.sight import Way, on_screen
 from agentworld_gym.tasks.source import TaskSource
 

@@ -39,17 +39,17 @@ def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
     if domain in GRAPHICAL:
         nodes = read_screen(domain, observation)
         if domain == "web" and is_page(observation):
-            from agentworld_gym.rendering import web
+            from agentworld_gym.rendering.web.page import draw as draw_page
 
-            return web.draw(nodes, observation).pixels(scale)
+            return draw_page(nodes, observation).pixels(scale)
         if nodes and domain == "desktop":
-            from agentworld_gym.rendering import desktop
+            from agentworld_gym.rendering.desktop.screen import draw as draw_desktop
 
-            return desktop.draw(nodes).pixels(scale)
+            return draw_desktop(nodes).pixels(scale)
         if nodes and domain == "android":
-            from agentworld_gym.rendering import android
+            from agentworld_gym.rendering.android.screen import draw as draw_phone
 
-            return android.draw(nodes).pixels(scale)
+            return draw_phone(nodes).pixels(scale)
     from agentworld_gym.rendering import transcript
 
     return transcript.draw(observation).pixels(scale)

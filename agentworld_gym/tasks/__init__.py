@@ -9,7 +9,7 @@ from importlib import import_module
 from agentworld_gym.domain.task import Task, split_of
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import deferred_interrupt
-from agentworld_gym.tasks.draft import MENU_MIN, Draft, Family
+from agentworld_gym.tasks.family import MENU_MIN, Draft, Family
 
 __all__ = ["Draft", "Family", "families", "generate"]
 

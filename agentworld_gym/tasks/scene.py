@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from agentworld_gym.domain.task import Split
-from agentworld_gym.tasks.draft import Draft, Family
+from agentworld_gym.tasks.family import Draft, Family
 
 ATTEMPTS = 50
 """How many scenes a family draws before it gives up."""

@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Iterator
 
 from agentworld_gym.actions.finish import finishes
-from agentworld_gym.policies.exploring.ways import EXPLORERS, explore
-from agentworld_gym.policies.ways import explore_policy
+from agentworld_gym.policies.exploring.explorers import EXPLORERS, explore
+from agentworld_gym.policies.exploring.terminal import explore_policy
 from agentworld_gym.screens import read_screen
 from hacks.playing import ALL, Attack, Case, Play, play, rewritten, strings
 

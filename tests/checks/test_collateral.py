@@ -15,12 +15,11 @@ from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.solving import play
-from agentworld_gym.policies.ways import follow
+from agentworld_gym.policies.following import follow, play
 from agentworld_gym.screens import NotOnScreen
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.tasks import families
-from agentworld_gym.tasks.solvers import control_cases
+from agentworld_gym.tasks.control_cases import control_cases
 
 RULES = OutcomeSpec(
     free=("clock",),

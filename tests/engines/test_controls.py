@@ -13,8 +13,8 @@ from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.solving import play
-from agentworld_gym.tasks.solvers import ControlCase, control_cases
+from agentworld_gym.policies.following import play
+from agentworld_gym.tasks.control_cases import ControlCase, control_cases
 
 CASES = [
     pytest.param(domain, case, id=f"{domain}-{case.control}-{case.family}")

@@ -21,7 +21,8 @@ from agentworld_gym.domain.task import Task, load_task
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside, explorer
-from agentworld_gym.policies.ways import follow, mixed_policy
+from agentworld_gym.policies.following import follow
+from agentworld_gym.policies.scripted import mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect

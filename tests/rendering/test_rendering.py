@@ -22,7 +22,7 @@ from agentworld_gym.rendering import from_png, latest, picture
 from agentworld_gym.rendering.drawings import DRAWINGS, WORDS
 from agentworld_gym.rendering.glyphs import drawing_of
 from agentworld_gym.rendering.style import fitted, width_of, wrapped
-from agentworld_gym.rendering.text import drawing
+from agentworld_gym.rendering.text.screen import drawing
 from agentworld_gym.screens import GRAPHICAL, read_screen
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld

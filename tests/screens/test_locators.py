@@ -19,8 +19,8 @@ from agentworld_gym.contracts import Failure, FailureKind
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.policies.solving import walk
-from agentworld_gym.policies.ways import expert_policy, follow, menu_policy, mixed_policy
+from agentworld_gym.policies.following import follow, walk
+from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.session import Take
 from agentworld_gym.screens import Node, NotOnScreen, read_screen, resolve

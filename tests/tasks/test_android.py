@@ -21,16 +21,17 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task, split_of
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.solving import play
+from agentworld_gym.policies.following import play
 from agentworld_gym.screens import read_screen, resolve
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.android.controlled import CASES
-from agentworld_gym.tasks.android.scene import AndroidScene, app, enter_text, family, hold, line, tap
-from agentworld_gym.tasks.draft import MENU_MIN, Draft
+from agentworld_gym.tasks.android.actions import app, enter_text, hold, tap
+from agentworld_gym.tasks.android.control_cases import CASES
+from agentworld_gym.tasks.android.scene import AndroidScene, family, line
+from agentworld_gym.tasks.control_cases import ControlCase
+from agentworld_gym.tasks.family import MENU_MIN, Draft
 from agentworld_gym.tasks.locators import locator
 from agentworld_gym.tasks.scene import Unfit
-from agentworld_gym.tasks.solvers import ControlCase
 
 SPEC = load_spec("android")
 PARSER = ActionParser(SPEC)

@@ -19,15 +19,17 @@ from agentworld_gym.domain.task import Check, Expect, Task, split_of
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.solving import play, walk
-from agentworld_gym.policies.ways import expert_policy, menu_policy
-from agentworld_gym.screens import NotOnScreen
+from agentworld_gym.policies.following import play, walk
+from agentworld_gym.policies.scripted import expert_policy, menu_policy
+from agentworld_gym.screens import NotOnScreen, read_screen, resolve
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.desktop import scene as scenes
-from agentworld_gym.tasks.desktop.controlled import CASES
-from agentworld_gym.tasks.draft import MENU_MIN
+from agentworld_gym.tasks.desktop.actions import click, press
+from agentworld_gym.tasks.desktop.checks import is_switched, says, sets
+from agentworld_gym.tasks.desktop.control_cases import CASES
+from agentworld_gym.tasks.desktop.scene import DOCUMENTS, HOME, DesktopScene, family
+from agentworld_gym.tasks.family import MENU_MIN
 from agentworld_gym.tasks.scene import Unfit
 
 FAMILIES = sorted(families("desktop"))
@@ -141,10 +143,9 @@ def test_an_episode_of_the_environment() -> None:
     env = gym.make("AgentWorld/Desktop-v0", world="grounded")
     task = generate("desktop", "sort_table", 1, 4)
     env.reset(seed=1, options={"task": task.id})
-    sight = scenes.read_screen
     observation = task.first_observation or ""
     for action in task.expert:
-        code = scenes.resolve(action, sight("desktop", observation))
+        code = resolve(action, read_screen("desktop", observation))
         assert code is not None
         shown, reward, terminated, _, info = env.step(code)
         observation = shown if isinstance(shown, str) else observation
@@ -167,8 +168,8 @@ def test_a_control_costs_success_and_can_be_coped_with(runner: EpisodeRunner, ca
     assert not all(play(runner, case.naive, seed, under)[0] for seed in range(14))
 
 
-def scene() -> scenes.DesktopScene:
-    made = scenes.DesktopScene(random.Random("a scene"), 1, "train")
+def scene() -> DesktopScene:
+    made = DesktopScene(random.Random("a scene"), 1, "train")
     made.put("Documents/a.txt", "one")
     made.show()
     return made
@@ -177,22 +178,22 @@ def scene() -> scenes.DesktopScene:
 def test_a_task_that_is_satisfied_at_the_start_is_not_issued() -> None:
     made = scene()
     with pytest.raises(Unfit, match="holds from the start"):
-        made.draft("Do nothing.", [], [], [made.holds(f"{scenes.DOCUMENTS}/a.txt", "one\n")])
+        made.draft("Do nothing.", [], [], [made.holds(f"{DOCUMENTS}/a.txt", "one\n")])
 
 
 def test_an_expert_that_cannot_go_on_is_a_mistake_of_the_family() -> None:
-    check = scene().holds(f"{scenes.DOCUMENTS}/a.txt", "two\n")
+    check = scene().holds(f"{DOCUMENTS}/a.txt", "two\n")
     with pytest.raises(RuntimeError, match="not on the screen"):
-        scene().draft("Write.", [scenes.click("icon 'b.txt'")], [], [check])
+        scene().draft("Write.", [click("icon 'b.txt'")], [], [check])
     with pytest.raises(RuntimeError, match="raises"):
         scene().draft("Write.", ["pyautogui.fly()"], [], [check])
     with pytest.raises(RuntimeError, match="the expert misses"):
-        scene().draft("Write.", [scenes.press("f5")], [], [check])
+        scene().draft("Write.", [press("f5")], [], [check])
 
 
 def test_a_family_that_never_fits_says_so() -> None:
-    @scenes.family
-    def impossible(scene: scenes.DesktopScene, level: int) -> object:
+    @family
+    def impossible(scene: DesktopScene, level: int) -> object:
         raise Unfit("never")
 
     with pytest.raises(RuntimeError, match="nothing fits impossible at level 2"):
@@ -213,7 +214,7 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]
 @settings(max_examples=30, deadline=None)
 @given(st.lists(TEXT, max_size=3), st.lists(TEXT, max_size=3))
 def test_a_check_of_a_file_holds_for_its_text_alone(wanted: list[str], there: list[str]) -> None:
-    path = f"{scenes.DOCUMENTS}/a.txt"
+    path = f"{DOCUMENTS}/a.txt"
     expected, text = "\n".join(wanted), "\n".join(there) + "\n"
     same = expected.rstrip("\n") == text.rstrip("\n") or expected + "\n" == text
     assert seen(scene().holds(path, expected), files={path: text}) == same
@@ -221,7 +222,7 @@ def test_a_check_of_a_file_holds_for_its_text_alone(wanted: list[str], there: li
 
 
 def test_a_check_of_cells_looks_at_what_is_saved() -> None:
-    path = f"{scenes.DOCUMENTS}/a.ods"
+    path = f"{DOCUMENTS}/a.ods"
     check = scene().cells(path, {"B1": "3", "B2": "", "A2": "x"})
     assert seen(check, files={path: "1,=A1+2\nx\n"})
     assert not seen(check, files={path: "1,=A1+3\nx\n"})
@@ -235,9 +236,7 @@ def test_a_check_of_cells_looks_at_what_is_saved() -> None:
 
 
 def test_a_check_of_settings_looks_at_their_panel() -> None:
-    check = scenes.sets(
-        "Power", scenes.is_switched("Dim Screen", False), scenes.says("combo-box", "Screen Blank", "Never")
-    )
+    check = sets("Power", is_switched("Dim Screen", False), says("combo-box", "Screen Blank", "Never"))
     given_ = {"power/dim-screen": False, "power/screen-blank": "Never"}
     assert seen(check, settings=given_)
     assert not seen(check, settings={**given_, "power/dim-screen": True})
@@ -245,14 +244,14 @@ def test_a_check_of_settings_looks_at_their_panel() -> None:
 
 
 def test_no_window_of_the_agent_is_taken_for_a_saved_file() -> None:
-    path, decoy = f"{scenes.DOCUMENTS}/a.txt", f"{scenes.HOME}/k/.seen.txt"
+    path, decoy = f"{DOCUMENTS}/a.txt", f"{HOME}/k/.seen.txt"
     made = scene()
     check = made.holds(path, "two\n")
     machine = DesktopMachine.start({"files": {path: "one\n", decoy: "two\n"}}, 0)
     machine.act(f"subprocess.Popen(['gedit', {decoy!r}])\ntime.sleep(3)")
     assert check.expect is not None and not check.expect.holds(machine.fork().act(check.probes[0]))
     copy = str(check.probes[0]).split("open('")[2].split("'")[0].rpartition("/")[2]
-    beside = f"open('{scenes.HOME}/k/{copy}', 'w').write('two')\nsubprocess.Popen(['gedit', '{scenes.HOME}/k/{copy}'])"
+    beside = f"open('{HOME}/k/{copy}', 'w').write('two')\nsubprocess.Popen(['gedit', '{HOME}/k/{copy}'])"
     shown = machine.act(f"{beside}\ntime.sleep(3)")
     assert f"text\t{copy}\ttwo\t" in shown
     assert not check.expect.holds(machine.fork().act(check.probes[0]))

@@ -24,7 +24,7 @@ from agentworld_gym.engines.mcp.scenario import scenario_names
 from agentworld_gym.engines.mcp.service import load_service
 from agentworld_gym.engines.tables.database import opened
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.draft import MENU_MIN
+from agentworld_gym.tasks.family import MENU_MIN
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 from agentworld_gym.tasks.scene import Unfit
 

@@ -22,12 +22,12 @@ from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.engines.search.theme import load_theme, theme_names
 from agentworld_gym.errors import SpecError
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.solving import play
-from agentworld_gym.policies.ways import menu_policy
+from agentworld_gym.policies.following import play
+from agentworld_gym.policies.scripted import menu_policy
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.draft import MENU_MIN
+from agentworld_gym.tasks.control_cases import control_cases
+from agentworld_gym.tasks.family import MENU_MIN
 from agentworld_gym.tasks.search.questions import WORLDS, Asked, ask, pose
-from agentworld_gym.tasks.solvers import control_cases
 
 FAMILIES = sorted(families("search"))
 HANDWRITTEN = sorted((Path(__file__).parents[2] / "domain_specs" / "tasks" / "search").glob("*.yaml"))

@@ -16,9 +16,9 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.swe import SweEngine
 from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.errors import SpecError
-from agentworld_gym.policies.ways import menu_policy
+from agentworld_gym.policies.scripted import menu_policy
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.swe.repairing import shell
+from agentworld_gym.tasks.swe.actions import shell
 from agentworld_gym.tasks.swe.repository import KINDS, ROOT, draw_repository, load_template, templates
 
 SUITE = ["-m", "pytest", "-q"]

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from agentworld_gym.domain.task import Task, load_task, split_of
 from agentworld_gym.engines.terminal import TerminalMachine
 from agentworld_gym.errors import SpecError
-from agentworld_gym.policies.ways import expert_policy, explore_actions, menu_policy, mixed_policy
+from agentworld_gym.policies.exploring.terminal import explore_actions
+from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.draft import MENU_MAX, MENU_MIN
-from agentworld_gym.tasks.words import FOLDERS, KEYS, NAMES, STEMS, WORDS
+from agentworld_gym.tasks.family import MENU_MAX, MENU_MIN
+from agentworld_gym.tasks.vocabulary import FOLDERS, KEYS, NAMES, STEMS, WORDS
 
 FAMILIES = sorted(families("terminal"))
 HANDWRITTEN = sorted((Path(__file__).parents[2] / "domain_specs" / "tasks" / "terminal").glob("*.yaml"))

@@ -21,19 +21,21 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Expect, Task, split_of
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.solving import play
+from agentworld_gym.policies.following import play
 from agentworld_gym.screens import read_screen, resolve
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.draft import MENU_MIN, Draft
+from agentworld_gym.tasks.control_cases import ControlCase
+from agentworld_gym.tasks.family import MENU_MIN, Draft
 from agentworld_gym.tasks.locators import locator
 from agentworld_gym.tasks.scene import Unfit
-from agentworld_gym.tasks.solvers import ControlCase
-from agentworld_gym.tasks.web.controlled import CASES
-from agentworld_gym.tasks.web.scene import WebScene, click, family, fill_in, go, press, term, write
-from agentworld_gym.tasks.web.shop import PAYMENTS
-from agentworld_gym.tasks.web.tracking import LABELS
+from agentworld_gym.tasks.web.actions import click, fill_in, go, press, write
+from agentworld_gym.tasks.web.control_cases import CASES
+from agentworld_gym.tasks.web.patterns import term
+from agentworld_gym.tasks.web.scene import WebScene, family
+from agentworld_gym.tasks.web.shop_stock import PAYMENTS
+from agentworld_gym.tasks.web.tracker import LABELS
 
 SPEC = load_spec("web")
 PARSER = ActionParser(SPEC)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.policies.exploring.explorer import Explorer
-from agentworld_gym.policies.exploring.ways import EXPLORERS, explore, explore_beside, explorer
+from agentworld_gym.policies.exploring.base import Explorer
+from agentworld_gym.policies.exploring.explorers import EXPLORERS, explore, explore_beside, explorer
 
 __all__ = ["EXPLORERS", "Explorer", "explore", "explore_beside", "explorer"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from agentworld_gym.policies.exploring.explorer import ScreenExplorer
+from agentworld_gym.policies.exploring.base import ScreenExplorer
 from agentworld_gym.screens.node import Node
 
 APPS = ("Calculator", "Calendar", "Clock", "Contacts", "Files", "Messages", "Notes", "Pantry", "Phone", "Settings")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.policies.exploring.explorer import ScreenExplorer
+from agentworld_gym.policies.exploring.base import ScreenExplorer
 from agentworld_gym.screens.node import Node
 
 CLICKED = {

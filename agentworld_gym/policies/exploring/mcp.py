@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.policies.exploring.explorer import Explorer, Words, call
+from agentworld_gym.policies.exploring.base import Explorer, Words, call
 
 READING = ("get", "list", "find", "search", "count", "spending", "describe", "read", "show", "report", "summary")
 _PAGING = ("limit", "offset", "cursor")

@@ -7,7 +7,7 @@ import re
 from urllib.parse import urljoin, urlsplit
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.policies.exploring.explorer import Explorer, Words, call
+from agentworld_gym.policies.exploring.base import Explorer, Words, call
 
 _ADDRESS = re.compile(r"https?://[^\s)\]>\"'|]+")
 _NOTED = re.compile(r"Key '([^']*)' (?:added|updated)")

@@ -10,7 +10,7 @@ from posixpath import basename, dirname, relpath
 from typing import Any
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.policies.exploring.explorer import Explorer, Words
+from agentworld_gym.policies.exploring.base import Explorer, Words
 
 TODOS = ("Read the code", "Reproduce the problem", "Repair it", "Run the tests", "Look at the history", "Write it down")
 _NAME = re.compile(r"[A-Za-z_]\w{3,}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urljoin, urlsplit
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.policies.exploring.explorer import ScreenExplorer, call
+from agentworld_gym.policies.exploring.base import ScreenExplorer, call
 from agentworld_gym.screens.node import Node
 from agentworld_gym.screens.web import location
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
-from agentworld_gym.policies.ways import expert_policy, explore_policy, menu_policy, mixed_policy
+from agentworld_gym.policies.exploring.terminal import explore_policy
+from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.screens.sight import Way
-from agentworld_gym.tasks.solvers import ControlCase, control_cases
+from agentworld_gym.tasks.control_cases import ControlCase, control_cases
 
 AWARE = "aware"
 """The policy of sessions in which a solver faces a control that it knows."""

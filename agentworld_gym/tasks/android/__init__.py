@@ -1,21 +1,29 @@
-"""Task families of the android domain, a module for each kind of errand."""
+"""The families of phone tasks, a module for each app."""
 
 from __future__ import annotations
 
-from agentworld_gym.tasks.android import keeping, listing, planning, writing
-from agentworld_gym.tasks.draft import Family
+from agentworld_gym.tasks.android.alarms import set_alarms
+from agentworld_gym.tasks.android.calendar import book_slot, move_event
+from agentworld_gym.tasks.android.calls import return_calls
+from agentworld_gym.tasks.android.checklists import tick_list
+from agentworld_gym.tasks.android.contacts import save_number
+from agentworld_gym.tasks.android.files import sort_papers
+from agentworld_gym.tasks.android.groceries import order_goods
+from agentworld_gym.tasks.android.messages import answer_question, pass_on
+from agentworld_gym.tasks.android.settings import change_settings
+from agentworld_gym.tasks.family import by_name
 
-FAMILIES: dict[str, Family] = {
-    "answer_question": writing.answer_question,
-    "book_slot": planning.book_slot,
-    "change_settings": keeping.change_settings,
-    "move_event": planning.move_event,
-    "order_goods": listing.order_goods,
-    "pass_on": writing.pass_on,
-    "return_calls": keeping.return_calls,
-    "save_number": writing.save_number,
-    "set_alarms": planning.set_alarms,
-    "sort_papers": keeping.sort_papers,
-    "tick_list": listing.tick_list,
-}
+FAMILIES = by_name(
+    answer_question,
+    book_slot,
+    change_settings,
+    move_event,
+    order_goods,
+    pass_on,
+    return_calls,
+    save_number,
+    set_alarms,
+    sort_papers,
+    tick_list,
+)
 """Name → family."""

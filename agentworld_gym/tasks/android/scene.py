@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterable, Sequence
@@ -12,43 +11,12 @@ from typing import Any
 from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.android.display import quoted
 from agentworld_gym.engines.android.machine import AndroidMachine
-from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.locators import locator
+from agentworld_gym.tasks.android.actions import app, tap
+from agentworld_gym.tasks.android.word_lists import words
+from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.people import people_of
 from agentworld_gym.tasks.proof import Stage, prove
 from agentworld_gym.tasks.scene import Scene, family_of
-
-BACK = '{"action_type": "navigate_back"}'
-ENTER = '{"action_type": "keyboard_enter"}'
-DOWN = '{"action_type": "scroll", "direction": "down"}'
-WAIT = '{"action_type": "wait"}'
-HOME = '{"action_type": "navigate_home"}'
-
-
-def app(name: str) -> str:
-    """Open an app."""
-    return json.dumps({"action_type": "open_app", "app_name": name})
-
-
-def tap(name: str, role: str = "", after: str = "", part: bool = False) -> str:
-    """Touch an element.
-
-    >>> tap("Save", "Button")
-    '{"action_type": "click", "index": @{Button \\'Save\\'}}'
-    """
-    return f'{{"action_type": "click", "index": {locator(name, role, after, part)}}}'
-
-
-def hold(name: str, role: str = "") -> str:
-    """Touch an element and hold."""
-    return f'{{"action_type": "long_press", "index": {locator(name, role)}}}'
-
-
-def enter_text(field: str, text: str, clear: bool = False) -> str:
-    """Type into a field that is known by its hint; with `clear` instead of what it holds."""
-    written = json.dumps(text, ensure_ascii=False)
-    more = ', "clear_text": true' if clear else ""
-    return f'{{"action_type": "input_text", "text": {written}, "index": {locator(field, "EditText")}{more}}}'
 
 
 def line(text: str, description: str | None = None, flags: str = "") -> str:
@@ -235,3 +203,11 @@ family = family_of(AndroidScene, "no phone")
 def problem(before: str, after: str) -> str:
     """Return why an action of the expert is of no use: it has to change the screen."""
     return "" if after != before else "it changes nothing"
+
+
+def background(scene: AndroidScene, people: int = 4, threads: int = 2) -> list[str]:
+    """Contacts and small talk with some of them that no task is about; their names."""
+    names = [person["name"] for person in scene.people(people)]
+    for name, talk in zip(scene.some(names, threads), scene.some(words().small_talk, threads), strict=True):
+        scene.thread(name, *talk)
+    return names

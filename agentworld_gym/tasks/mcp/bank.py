@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.domain.task import Check
-from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 OWN = "customer_id = (SELECT customer_id FROM sessions)"

@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from agentworld_gym.domain.task import Check
-from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.mcp.hr_departments import (
+    annual_leave,
+    count_taken,
+    gather,
+    leave_left,
+    left_of,
+    payroll_of,
+    requested,
+)
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
-from agentworld_gym.tasks.mcp.team import annual_leave, count_taken, gather, leave_left, left_of, payroll_of, requested
 
 REASON = "not enough days left"
 

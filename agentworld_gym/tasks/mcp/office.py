@@ -6,8 +6,8 @@ import datetime
 import re
 from collections.abc import Sequence
 
-from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.mcp.correspondence import Question, invented
+from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.mcp.office_letters import Question, invented
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 ME = "nora.feldt@brightwell.example"

@@ -14,7 +14,8 @@ from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
 from agentworld_gym.engines.tables.database import has, opened, tables_of, today
-from agentworld_gym.tasks.draft import Draft, Family
+from agentworld_gym.tasks.family import Draft, Family
+from agentworld_gym.tasks.patterns import literal
 from agentworld_gym.tasks.proof import Stage, prove
 from agentworld_gym.tasks.scene import Build, Scene, Unfit, family_of
 
@@ -272,15 +273,11 @@ def _pattern(fields: Fields | str) -> str:
 
 
 def _field(key: str, value: Any) -> str:
-    name = _literal(json.dumps(key))
+    name = literal(json.dumps(key))
     if isinstance(value, bool) or value is None or isinstance(value, str):
-        return rf"{name}:\s*{_literal(json.dumps(value, ensure_ascii=False))}"
+        return rf"{name}:\s*{literal(json.dumps(value, ensure_ascii=False))}"
     whole, _, part = f"{value:.10f}".rstrip("0").partition(".")
     return rf"{name}:\s*{re.escape(whole)}" + (rf"\.{part}0*" if part else r"(?:\.0+)?") + r"(?![\d.])"
-
-
-def _literal(text: str) -> str:
-    return re.escape(text).replace(r"\ ", " ").replace(r"\-", "-")
 
 
 def _right(success: Sequence[Check], action: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 Item = tuple[str, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 ME = "rhea.lindholm"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from agentworld_gym.tasks.draft import Family
+from agentworld_gym.tasks.family import Family
 from agentworld_gym.tasks.swe.publishing import publish
-from agentworld_gym.tasks.swe.repairing import repair
+from agentworld_gym.tasks.swe.repairs import repair
 from agentworld_gym.tasks.swe.repository import KINDS
 
 FAMILIES: Mapping[str, Family] = MappingProxyType({**{kind: repair(kind) for kind in KINDS}, "publish": publish})

@@ -6,8 +6,10 @@ import random
 from collections.abc import Sequence
 
 from agentworld_gym.domain.task import Check, Split
-from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.swe.repairing import PYTHON, SUITE, edit, fix, prints, read, shell, suite_passes
+from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.swe.actions import edit, fix, read, shell
+from agentworld_gym.tasks.swe.checks import SUITE, prints, suite_passes
+from agentworld_gym.tasks.swe.repairs import PYTHON
 from agentworld_gym.tasks.swe.repository import ROOT, Mutation, Repository, draw_repository, templates
 
 MENU = {1: 11, 2: 13, 3: 16}

@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable, Sequence
 
 from agentworld_gym.domain.task import Check, Expect, Split
-from agentworld_gym.tasks.draft import Draft
+from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.scene import Scene, family_of
-from agentworld_gym.tasks.words import FOLDERS, NAMES, STEMS, WORDS
+from agentworld_gym.tasks.vocabulary import FOLDERS, NAMES, STEMS, WORDS
 
 HOME = "/home/dev"
 WORKING_FOLDERS = (HOME, HOME + "/work", "/srv/app", "/srv/data")

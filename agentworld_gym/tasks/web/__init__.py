@@ -1,22 +1,27 @@
-"""Task families of the web domain, a module for each kind of site."""
+"""The families of web tasks, a module for each site; the shop has one for its cart and one for its orders."""
 
 from __future__ import annotations
 
-from agentworld_gym.tasks.draft import Family
-from agentworld_gym.tasks.web import buying, gardening, mailing, ordering, reading, tracking
+from agentworld_gym.tasks.family import by_name
+from agentworld_gym.tasks.web.forum import join_thread, moderate
+from agentworld_gym.tasks.web.mail import answer_mail, sort_mail
+from agentworld_gym.tasks.web.shop_cart import buy_goods, compare_goods
+from agentworld_gym.tasks.web.shop_orders import place_order, undo_order
+from agentworld_gym.tasks.web.tracker import open_issue, triage_issues
+from agentworld_gym.tasks.web.wiki import follow_policy, look_up
 
-FAMILIES: dict[str, Family] = {
-    "answer_mail": mailing.answer_mail,
-    "buy_goods": buying.buy_goods,
-    "compare_goods": buying.compare_goods,
-    "follow_policy": reading.follow_policy,
-    "join_thread": gardening.join_thread,
-    "look_up": reading.look_up,
-    "moderate": gardening.moderate,
-    "open_issue": tracking.open_issue,
-    "place_order": ordering.place_order,
-    "sort_mail": mailing.sort_mail,
-    "triage_issues": tracking.triage_issues,
-    "undo_order": ordering.undo_order,
-}
+FAMILIES = by_name(
+    answer_mail,
+    buy_goods,
+    compare_goods,
+    follow_policy,
+    join_thread,
+    look_up,
+    moderate,
+    open_issue,
+    place_order,
+    sort_mail,
+    triage_issues,
+    undo_order,
+)
 """Name → family."""

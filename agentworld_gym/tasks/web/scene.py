@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,17 +13,12 @@ from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites.site import load_site
-from agentworld_gym.tasks.draft import Draft
-from agentworld_gym.tasks.locators import locator
+from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.people import people_of
 from agentworld_gym.tasks.proof import Stage, prove
 from agentworld_gym.tasks.scene import Scene, family_of
+from agentworld_gym.tasks.web.actions import url
 from agentworld_gym.tasks.web.answers import said
-
-BACK = '{"name": "browser_navigate_back", "arguments": {}}'
-SNAPSHOT = '{"name": "browser_snapshot", "arguments": {}}'
-ACCEPT = '{"name": "browser_handle_dialog", "arguments": {"accept": true}}'
-DISMISS = '{"name": "browser_handle_dialog", "arguments": {"accept": false}}'
 
 
 class Person(NamedTuple):
@@ -43,93 +36,6 @@ class Person(NamedTuple):
     def address(self) -> str:
         """Where mail goes."""
         return f"{self.username}@post.example"
-
-
-def go(address: str) -> str:
-    """Open an address; `wiki/all` is short for `http://wiki.example/all`.
-
-    >>> go("wiki/all")
-    '{"name": "browser_navigate", "arguments": {"url": "http://wiki.example/all"}}'
-    """
-    return json.dumps({"name": "browser_navigate", "arguments": {"url": url(address)}})
-
-
-def url(address: str) -> str:
-    """The address in full."""
-    site, _, path = address.partition("/")
-    return f"http://{site}.example/{path}"
-
-
-def click(name: str, role: str = "link", after: str = "", part: bool = False) -> str:
-    """Click an element.
-
-    >>> click("Save", "button")
-    '{"name": "browser_click", "arguments": {"element": "Save button", "ref": "@{button \\'Save\\'}"}}'
-    """
-    told = json.dumps(f"{name} {role}".strip(), ensure_ascii=False)
-    return (
-        f'{{"name": "browser_click", "arguments": {{"element": {told}, "ref": "{locator(name, role, after, part)}"}}}}'
-    )
-
-
-def press(name: str, after: str = "") -> str:
-    """Click a button."""
-    return click(name, "button", after)
-
-
-def write(field: str, text: str, role: str = "textbox", submit: bool = False, after: str = "") -> str:
-    """Type into a field, and press Enter with `submit`."""
-    told, text = json.dumps(f"{field} field", ensure_ascii=False), json.dumps(text, ensure_ascii=False)
-    more = ', "submit": true' if submit else ""
-    ref = locator(field, role, after)
-    return f'{{"name": "browser_type", "arguments": {{"element": {told}, "ref": "{ref}", "text": {text}{more}}}}}'
-
-
-def choose(field: str, option: str, after: str = "") -> str:
-    """Choose an option of a drop-down list."""
-    told, option = json.dumps(f"{field} list", ensure_ascii=False), json.dumps(option, ensure_ascii=False)
-    ref = locator(field, "combobox", after)
-    arguments = f'{{"element": {told}, "ref": "{ref}", "values": [{option}]}}'
-    return f'{{"name": "browser_select_option", "arguments": {arguments}}}'
-
-
-def fill_in(*fields: tuple[str, str]) -> str:
-    """Fill several text fields at once, each given by its name and text."""
-    rows = [
-        f'{{"name": {json.dumps(field)}, "type": "textbox", "ref": "{locator(field, "textbox")}",'
-        f' "value": {json.dumps(text, ensure_ascii=False)}}}'
-        for field, text in fields
-    ]
-    return f'{{"name": "browser_fill_form", "arguments": {{"fields": [{", ".join(rows)}]}}}}'
-
-
-def in_row(*texts: str) -> str:
-    """A regular expression for texts that follow one another in one row of a table."""
-    return r"(?:(?!- row\b).)*".join(re.escape(text) for text in texts)
-
-
-def in_article(*texts: str) -> str:
-    """A regular expression for texts that follow one another in one article."""
-    return r"(?:(?!- article\b).)*".join(re.escape(text) for text in texts)
-
-
-def term(name: str, value: str) -> str:
-    """A regular expression for a term and its definition."""
-    return rf"- term [^\n]*: {re.escape(name)}\n(?:(?!- term\b).)*?(?<![\w.,]){re.escape(value)}(?![\w.,])"
-
-
-def paragraph(text: str) -> str:
-    """A pattern for a paragraph with just this text, but for stops at its end."""
-    return rf"\]: {re.escape(text.rstrip('.!'))}[.!]?\n"
-
-
-def euros(amount: float) -> str:
-    """An amount as pages show it.
-
-    >>> euros(4.9)
-    '€4.90'
-    """
-    return f"€{amount:,.2f}"
 
 
 class WebScene(Scene):

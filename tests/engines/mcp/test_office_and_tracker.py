@@ -18,7 +18,7 @@ from agentworld_gym.domain.task import Check, Task, load_task
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
 from agentworld_gym.engines.tables.database import opened
-from agentworld_gym.policies.ways import menu_policy
+from agentworld_gym.policies.scripted import menu_policy
 from agentworld_gym.tasks import generate
 
 HANDWRITTEN = sorted(

@@ -20,7 +20,7 @@ from agentworld_gym.engines.swe import SweEngine, SweMachine
 from agentworld_gym.engines.swe.patterns import BadPattern, Pattern, glob_matches
 from agentworld_gym.errors import SpecError
 from agentworld_gym.tasks import generate
-from agentworld_gym.tasks.solvers import ControlCase, Solver, control_cases
+from agentworld_gym.tasks.control_cases import ControlCase, Solver, control_cases
 
 SPEC = load_spec("swe")
 PARSER = ActionParser(SPEC)

@@ -20,7 +20,7 @@ from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbo
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.tasks import generate
-from agentworld_gym.tasks.swe.repairing import shell
+from agentworld_gym.tasks.swe.actions import shell
 from agentworld_gym.tasks.swe.repository import KINDS
 
 needed = pytest.mark.skipif(not usable(), reason="bubblewrap cannot run here")

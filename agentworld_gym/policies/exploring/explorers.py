@@ -1,0 +1,106 @@
+"""Explorers as ways through a task, alone and beside another agent."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from agentworld_gym.actions.finish import finishes
+from agentworld_gym.domain.task import Task
+from agentworld_gym.errors import SpecError
+from agentworld_gym.policies.exploring.android import PhoneExplorer
+from agentworld_gym.policies.exploring.base import Explorer
+from agentworld_gym.policies.exploring.desktop import DesktopExplorer
+from agentworld_gym.policies.exploring.mcp import ToolExplorer
+from agentworld_gym.policies.exploring.search import SearchExplorer
+from agentworld_gym.policies.exploring.swe import CodeExplorer
+from agentworld_gym.policies.exploring.web import PageExplorer
+from agentworld_gym.screens import NotOnScreen
+from agentworld_gym.screens.sight import Way
+
+EXPLORERS: Mapping[str, type[Explorer]] = {
+    "mcp": ToolExplorer,
+    "search": SearchExplorer,
+    "swe": CodeExplorer,
+    "web": PageExplorer,
+    "desktop": DesktopExplorer,
+    "android": PhoneExplorer,
+}
+"""The explorer of each domain but the terminal, which `explore_policy` in the module `terminal` explores."""
+
+
+def explorer(task: Task, rng: random.Random) -> Explorer:
+    """The explorer of a task's domain.
+
+    Raises:
+        SpecError: the domain has none.
+    """
+    if task.domain not in EXPLORERS:
+        raise SpecError(task.id, "domain", task.domain, f"one of {', '.join(EXPLORERS)}")
+    return EXPLORERS[task.domain](task, rng)
+
+
+def explore(task: Task, rng: random.Random, n: int) -> Way:
+    """Try `n` things that can be done in a task; equal random numbers and equal answers give equal actions.
+
+    >>> from agentworld_gym.tasks import generate
+    >>> task = generate("mcp", "handle_return", 1, 0)
+    >>> way = explore(task, random.Random(0), 3)
+    >>> action = next(way)
+    >>> action == next(explore(task, random.Random(0), 3)), action.startswith('{"name": "shop-')
+    (True, True)
+
+    Raises:
+        SpecError: the domain has no explorer.
+    """
+    exploring = explorer(task, rng)
+    for _ in range(n):
+        yield from _try(exploring)
+
+
+def explore_beside(way: Way, task: Task, rng: random.Random, n: int) -> Way:
+    """Another agent's way, with at most `n` explored actions before, between and after what it does.
+
+    What the other agent cannot do on the screen that was reached is for it to pass over. It finishes last, if it does.
+
+    Raises:
+        SpecError: the domain has no explorer.
+    """
+    exploring = explorer(task, rng)
+    finish = None
+    pause = rng.choice((0.15, 0.3, 0.5))
+    left = n
+    action = next(way, None)
+    while action is not None:
+        if finishes(action):
+            finish = action
+            break
+        while left and rng.random() < pause:
+            left -= 1
+            yield from _try(exploring)
+        try:
+            try:
+                shown = yield action
+            except NotOnScreen as error:
+                action = way.throw(error)
+            else:
+                exploring.see(action, shown)
+                action = way.send(shown)
+        except (StopIteration, NotOnScreen):
+            break
+    way.close()
+    for _ in range(min(left, rng.randint(0, 4))):
+        yield from _try(exploring)
+    if finish is not None:
+        yield finish
+
+
+def _try(exploring: Explorer) -> Way:
+    """Do the first possible of an explorer's choices."""
+    for action in exploring.choices():
+        try:
+            shown = yield action
+        except NotOnScreen:
+            continue
+        exploring.see(action, shown)
+        return

@@ -1,0 +1,140 @@
+"""Commands that look at the files of a terminal task and change none of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from posixpath import relpath
+
+from agentworld_gym.domain.task import Task
+from agentworld_gym.screens.sight import Way
+from agentworld_gym.tasks.vocabulary import STEMS, WORDS
+
+UNKNOWN_COMMANDS = ("lls", "gti status", "pythn", "cta", "greo x", "mkdr new", "hepl")
+ADMINISTRATION = ("whoami", "hostname", "pwd", "echo $HOME", "echo $USER", "echo $?", "true", "false")
+
+
+def explore_actions(task: Task, rng: random.Random, n: int) -> list[str]:
+    """Plausible commands over the files of a terminal task that change no file.
+
+    Names and words come from the task's initial state, and at times from what its checks read; some of the commands
+    fail as commands do (a missing file, a folder where a file is wanted, an unknown command). They stay harmless when
+    other actions of the menu come between them, but for a `cd` and the way back, which follows at once.
+
+    >>> from agentworld_gym.tasks import generate
+    >>> len(explore_actions(generate("terminal", "archive", 1, 0), random.Random(0), 5))
+    5
+    """
+    things = _Things(task, rng)
+    actions: list[str] = []
+    while len(actions) < n:
+        step = rng.choice(_EXPLORE)(things)
+        if len(actions) + len(step) <= n:
+            actions += step
+    return actions
+
+
+def explore_policy(task: Task, rng: random.Random, n: int) -> Way:
+    """`explore_actions` as a way."""
+    # Not `yield from`: it would send the list what the action showed.
+    for action in explore_actions(task, rng, n):  # noqa: UP028
+        yield action
+
+
+class _Things:
+    """Names and words of a task, drawn at random."""
+
+    def __init__(self, task: Task, rng: random.Random) -> None:
+        cwd = task.state.get("cwd", "/")
+        files: dict[str, str] = {
+            path: file if isinstance(file, str) else str(file.get("content", ""))
+            for path, file in task.state.get("files", {}).items()
+        }
+        self.rng = rng
+        self.cwd: str = cwd
+        self.files = {relpath(path, cwd): text for path, text in files.items()}
+        probed = {probe.split()[-1] for check in task.success for probe in check.probes}
+        self.read_later = sorted(name for name in probed if "." in name and not name.endswith(".tar"))
+        self.named = " ".join((*task.menu, *self.files))
+        self.folders = sorted({name.rsplit("/", 1)[0] for name in self.files if "/" in name})
+        self.words = sorted(
+            {word for text in files.values() for word in text.replace(",", " ").replace("=", " ").split()}
+        )
+
+    @property
+    def file(self) -> str:
+        if self.read_later and self.rng.random() < 0.25:
+            return self.rng.choice(self.read_later)
+        return self.rng.choice(list(self.files)) if self.files else self.missing
+
+    @property
+    def table(self) -> str:
+        return self.rng.choice([name for name in self.files if name.endswith(".csv")] or [self.file])
+
+    @property
+    def extension(self) -> str:
+        return self.file.rsplit(".", 1)[-1]
+
+    @property
+    def folder(self) -> str:
+        return self.rng.choice(self.folders or ["."])
+
+    @property
+    def word(self) -> str:
+        return self.rng.choice(self.words) if self.words and self.rng.random() < 0.85 else self.rng.choice(WORDS)
+
+    @property
+    def missing(self) -> str:
+        names = [f"{stem}.{end}" for stem in STEMS for end in ("txt", "log")]
+        return self.rng.choice([name for name in names if name not in self.named])
+
+    @property
+    def count(self) -> int:
+        return self.rng.randint(1, 3)
+
+    def way(self) -> list[str]:
+        if not self.folders:
+            return ["cd ~", f"cd {self.cwd}"]
+        folder = self.folder
+        return [f"cd {folder}", f"cd {'/'.join('..' for _ in folder.split('/'))}"]
+
+
+_EXPLORE: tuple[Callable[[_Things], list[str]], ...] = (
+    lambda t: ["ls"],
+    lambda t: ["ls -1"],
+    lambda t: [f"ls {t.folder}"],
+    lambda t: [f"ls *.{t.extension}"],
+    lambda t: [f"cat {t.file}"],
+    lambda t: [f"cat {t.file}"],
+    lambda t: [f"cat {t.file} {t.file}"],
+    lambda t: [f"wc -l {t.file}"],
+    lambda t: [f"wc -l < {t.file}"],
+    lambda t: [f"grep {t.word} {t.file}"],
+    lambda t: [f"grep -v {t.word} {t.file}"],
+    lambda t: [f"grep -c {t.word} {t.file}"],
+    lambda t: [f"grep -n {t.word} {t.file}"],
+    lambda t: [f"grep -l {t.word} *.{t.extension}"],
+    lambda t: [f"grep {t.word} *.{t.extension}"],
+    lambda t: [f"head -n {t.count} {t.file}"],
+    lambda t: [f"tail -n {t.count} {t.file}"],
+    lambda t: [f"sort {t.file}"],
+    lambda t: [f"sort -r {t.file}"],
+    lambda t: [f"sort -u {t.file}"],
+    lambda t: [f"cut -d, -f{t.count} {t.table}"],
+    lambda t: [f"cat {t.file} | tr a-z A-Z"],
+    lambda t: [f"sed s/{t.word}/{t.word}/ {t.file}"],
+    lambda t: [f"find . -name {t.file.rsplit('/', 1)[-1]}"],
+    lambda t: [f"stat -c %a {t.file}"],
+    lambda t: [f"echo {t.word} {t.word}"],
+    lambda t: [t.rng.choice(ADMINISTRATION)],
+    lambda t: t.way(),
+    lambda t: [f"cat {t.missing}"],
+    lambda t: [f"cat {t.folder}"],
+    lambda t: [f"cp {t.missing} {t.file}"],
+    lambda t: [f"rm {t.missing}"],
+    lambda t: [f"ls {t.missing}"],
+    lambda t: [f"cd {t.missing}"],
+    lambda t: [f"grep {t.word} {t.missing}"],
+    lambda t: [t.rng.choice(UNKNOWN_COMMANDS)],
+    lambda t: [f"mkdir {t.folder}"],
+)

@@ -1,0 +1,74 @@
+"""Playing an episode by a way, which decides each action by what the actions before it showed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, SupportsFloat
+
+from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.episodes.step import Transition
+from agentworld_gym.screens.sight import Way, on_screen
+from agentworld_gym.tasks.control_cases import Solver
+
+if TYPE_CHECKING:
+    from gymnasium import Env
+
+
+def play(runner: EpisodeRunner, solver: Solver, seed: int, options: Mapping[str, Any]) -> tuple[bool, list[str]]:
+    """One episode of a solver: whether it succeeded, and all that it was shown. `options` are those of a reset."""
+    ((episode, _, _),) = runner.start([seed], options)
+    try:
+        end = walk(runner, episode, solver(episode.task))
+        return end is not None and bool(end.info.get("success", False)), episode.observations[1:]
+    finally:
+        episode.session.close()
+
+
+def walk(runner: EpisodeRunner, episode: Episode, way: Way) -> Transition | None:
+    """Go a way until the episode ends, and give its last step; None if the way ends first.
+
+    The actions' locators are resolved on what the episode showed last.
+    """
+    going = on_screen(way, episode.task.domain, episode.observation)
+    action = next(going, None)
+    while action is not None:
+        (step,) = runner.advance([episode], [action])
+        if step.terminated or step.truncated:
+            return step
+        try:
+            action = going.send(step.observation)
+        except StopIteration:
+            return None
+    return None
+
+
+def follow(env: Env[str, str], way: Way) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]] | None:
+    """Go a way in an environment that was reset, until the episode ends.
+
+    Locators are resolved on what was shown last.
+
+    Returns:
+        What the last `step` gave; None if the way ends without one.
+
+    >>> from agentworld_gym.env import AgentWorldEnv
+    >>> from agentworld_gym.policies.scripted import expert_policy
+    >>> env = AgentWorldEnv(spec="web", world="grounded")
+    >>> observation, info = env.reset(seed=0)
+    >>> observation, reward, terminated, truncated, info = follow(env, expert_policy(env.task))
+    >>> info["success"]
+    True
+    >>> env.close()
+    """
+    bare: Any = env.unwrapped
+    going = on_screen(way, bare.task.domain, bare.episode.observation)
+    action, result = next(going, None), None
+    while action is not None and not bare.episode.over:
+        result = env.step(action)
+        try:
+            # Not what `step` gave: a wrapper may have changed that.
+            action = going.send(bare.episode.observation)
+        except StopIteration:
+            break
+    going.close()
+    return result

@@ -1,0 +1,1 @@
+"""How a phone is drawn: its screen, and the elements on it."""

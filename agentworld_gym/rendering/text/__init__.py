@@ -1,0 +1,1 @@
+"""Screens and pages as text for a terminal."""

@@ -1,0 +1,39 @@
+"""The actions of a phone as its tasks write them, with locators in the place of indices."""
+
+from __future__ import annotations
+
+import json
+
+from agentworld_gym.tasks.locators import locator
+
+BACK = '{"action_type": "navigate_back"}'
+ENTER = '{"action_type": "keyboard_enter"}'
+DOWN = '{"action_type": "scroll", "direction": "down"}'
+WAIT = '{"action_type": "wait"}'
+HOME = '{"action_type": "navigate_home"}'
+
+
+def app(name: str) -> str:
+    """Open an app."""
+    return json.dumps({"action_type": "open_app", "app_name": name})
+
+
+def tap(name: str, role: str = "", after: str = "", part: bool = False) -> str:
+    """Touch an element.
+
+    >>> tap("Save", "Button")
+    '{"action_type": "click", "index": @{Button \\'Save\\'}}'
+    """
+    return f'{{"action_type": "click", "index": {locator(name, role, after, part)}}}'
+
+
+def hold(name: str, role: str = "") -> str:
+    """Touch an element and hold."""
+    return f'{{"action_type": "long_press", "index": {locator(name, role)}}}'
+
+
+def enter_text(field: str, text: str, clear: bool = False) -> str:
+    """Type into a field that is known by its hint; with `clear` instead of what it holds."""
+    written = json.dumps(text, ensure_ascii=False)
+    more = ', "clear_text": true' if clear else ""
+    return f'{{"action_type": "input_text", "text": {written}, "index": {locator(field, "EditText")}{more}}}'

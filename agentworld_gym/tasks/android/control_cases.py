@@ -1,0 +1,147 @@
+"""What each control of the phone does to an expert that reads the screen, and how one that knows it copes.
+
+All experts of a task follow one plan; they differ in how they touch, and in what they do about a screen that they did
+not ask for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Generator
+from functools import partial
+
+from agentworld_gym.domain.task import Task
+from agentworld_gym.screens import Node, read_screen, resolve
+from agentworld_gym.screens.sight import Way
+from agentworld_gym.tasks.android.actions import BACK, WAIT, app, tap
+from agentworld_gym.tasks.android.settings import SWITCHES
+from agentworld_gym.tasks.control_cases import ControlCase, Solver
+
+SHADE = '{"action_type": "swipe", "direction": "down", "x": 540, "y": 10}'
+REFUSALS = ("No thanks", "Later", "Don't allow", "Not now")
+_ORDER = re.compile(r"Order two (.+?) and one (.+?) in|Buy (.+?) once and (.+?) twice in")
+_SLOT = re.compile(r"(?:delivered|time:) (tomorrow [\d:-]+)")
+
+Doing = Generator[str, str, None]
+
+
+class Hand:
+    """What an expert sees and does. `cope` deals with what comes between, after every action."""
+
+    def __init__(self, task: Task, cope: Cope | None = None, points: bool = False) -> None:
+        self.cope, self.points = cope, points
+        self.nodes = read_screen("android", task.first_observation or "")
+
+    def do(self, *actions: str) -> Doing:
+        """Actions one after the other."""
+        for action in actions:
+            yield from self.once(self._aimed(action))
+            if self.cope is not None:
+                yield from self.cope(self)
+
+    def once(self, action: str) -> Doing:
+        """One action and nothing else."""
+        self.nodes = read_screen("android", (yield action))
+
+    def find(self, name: str) -> Node | None:
+        """The first element of that name."""
+        return next((node for node in self.nodes if name in (node.text, node.description)), None)
+
+    def _aimed(self, action: str) -> str:
+        """The action as it is, or at the point where its element stands."""
+        resolved = resolve(action, self.nodes) if self.points else None
+        if resolved is None:
+            return action
+        told = json.loads(resolved)
+        index = told.pop("index", None)
+        box = next((node.box for node in self.nodes if node.handle == index), None)
+        return action if box is None else json.dumps({**told, "x": box.centre[0], "y": box.centre[1]})
+
+
+Cope = Callable[[Hand], Doing]
+Plan = Callable[[Task, Hand], Way]
+
+
+def refuse(hand: Hand) -> Doing:
+    """Say no to whatever the system asks."""
+    while (button := next((name for name in REFUSALS if hand.find(name)), None)) is not None:
+        yield from hand.once(tap(button))
+
+
+def wait(hand: Hand) -> Doing:
+    """Wait until a screen is there."""
+    while hand.find("Loading"):
+        yield from hand.once(WAIT)
+
+
+def wait_for_app(hand: Hand) -> Doing:
+    """Give an app that does not respond another chance."""
+    while hand.find("Wait"):
+        yield from hand.once(tap("Wait"))
+
+
+def sign_in(hand: Hand) -> Doing:
+    """Sign in again where an app wants it."""
+    if any(node.text.startswith("Continue as ") for node in hand.nodes):
+        yield from hand.once(tap("Continue as ", "Button", part=True))
+
+
+def order(task: Task, hand: Hand) -> Way:
+    """Groceries into the basket, a time of delivery, and the order."""
+    found, slot = _ORDER.search(task.instruction), _SLOT.search(task.instruction)
+    assert found is not None and slot is not None
+    twice, once = (found[1], found[2]) if found[1] else (found[4], found[3])
+    yield from hand.do(app("Pantry"))
+    yield from hand.do(*(tap(f"Add {name} to basket") for name in (twice, twice, once)))
+    yield from hand.do(tap("Basket", "TextView", part=True), tap("Choose a time"), tap(slot[1].capitalize()))
+    yield from hand.do(tap("Order", "Button"), tap("Place order"))
+    yield "finish"
+
+
+def change(task: Task, hand: Hand, tiles: bool = False, places: bool = False) -> Way:
+    """Two settings on their pages.
+
+    Args:
+        task: a task of the family.
+        hand: the expert's.
+        tiles: whether it uses quick settings where a row takes no touch.
+        places: whether it remembers where rows stand, and does not look again.
+    """
+    wanted = [s for s in SWITCHES if re.search(rf"\b{re.escape(s.name)} (?:on|off)\b", task.instruction)]
+    yield from hand.do(app("Settings"))
+    spots = {setting.page: hand.find(setting.page) for setting in wanted}
+    for setting in wanted:
+        yield from hand.do(app("Settings"))
+        spot = spots[setting.page]
+        if places and spot is not None and spot.box is not None:
+            x, y = spot.box.centre
+            yield from hand.do(json.dumps({"action_type": "click", "x": x, "y": y}))
+        else:
+            yield from hand.do(tap(setting.page))
+        row = hand.find(setting.name)
+        if tiles and row is not None and "disabled" in row.flags:
+            yield from hand.do(SHADE, tap(setting.tile), BACK)
+        else:
+            yield from hand.do(tap(setting.name))
+    yield "finish"
+
+
+def expert(plan: Plan, cope: Cope | None = None, points: bool = False) -> Solver:
+    """An expert that follows a plan."""
+
+    def solve(task: Task) -> Way:
+        return plan(task, Hand(task, cope, points))
+
+    return solve
+
+
+CASES = (
+    ControlCase("unexpected-dialog", 0.2, "order_goods", 1, expert(order), expert(order, refuse)),
+    ControlCase("slow-loading", 0.5, "order_goods", 1, expert(order), expert(order, wait)),
+    ControlCase("stale-element", 0.15, "order_goods", 1, expert(order), expert(order, points=True)),
+    ControlCase("session-expired", 0.7, "order_goods", 1, expert(order), expert(order, sign_in)),
+    ControlCase("intermittent-errors", 0.4, "change_settings", 1, expert(change), expert(change, wait_for_app)),
+    ControlCase("reordered-menu", 0.8, "change_settings", 1, expert(partial(change, places=True)), expert(change)),
+    ControlCase("permission-denied", 0.4, "change_settings", 1, expert(change), expert(partial(change, tiles=True))),
+)

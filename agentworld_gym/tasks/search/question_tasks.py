@@ -1,0 +1,147 @@
+"""From a question to a task: what the agent is told, what it may choose from, and how its answer is tested."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
+
+from agentworld_gym.domain.task import Check, Split
+from agentworld_gym.engines.search.fictional_world import Page
+from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.search.questions import Asked, ask, exactly
+
+MENU = {1: 13, 2: 15, 3: 16}
+"""How many actions the menu of a level offers."""
+
+PAGES_IN_PLAY = 8
+"""How many pages a task's state states, where its way does not need more."""
+
+_HINTS = {
+    "items": "Answer with a list, its items separated by semicolons.",
+    "rows": "Answer with a table: its rows separated by semicolons, the cells of a row by bars.",
+}
+
+
+def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) -> Draft:
+    """A task of a family, about a thing that is told by way of `hops` others."""
+    asked = ask(rng, split, family, hops)
+    # What leads to the answer is noted: the thing meant where it is told by others, else the answer itself.
+    key = asked.noun.replace(" ", "_") if hops else asked.key
+    value = asked.subject if hops else asked.answer
+    noted = exactly(asked.subject) if hops else asked.expect
+    note = _memory("add", key, value)
+    expert = _way(asked, note)
+    success = (
+        Check(answer=asked.expect, weight=0.7),
+        Check(probe=_memory("retrieve", key), expect=noted, weight=0.3),
+    )
+    wrong_notes = [_memory("add", key, other) for other in (asked.others[:2] if hops else asked.wrong[:3])]
+    decoys = _decoys(rng, asked)
+    return Draft(
+        instruction=_instruction(rng, asked, key),
+        state=_state(asked, decoys),
+        success=success,
+        expert=expert,
+        distractors=_distractors(asked, wrong_notes, decoys),
+        answer=asked.answer,
+        hidden={
+            "question": asked.text,
+            "answer": asked.answer,
+            "proof": [stop.page.url for stop in asked.stops],
+            "wrong": list(asked.wrong[:3]),
+        },
+        menu_max=MENU[level],
+    )
+
+
+def _instruction(rng: random.Random, asked: Asked, key: str) -> str:
+    if asked.hops:
+        note = rng.choice(
+            (
+                f"Keep the name of that {asked.noun} in your memory under the key {key}, then finish with the answer.",
+                f"Note which {asked.noun} it is in your memory under the key {key}, then finish with the answer.",
+            )
+        )
+    else:
+        note = rng.choice(
+            (
+                f"Keep the answer in your memory under the key {key}, and finish with it.",
+                f"Note what you found in your memory under the key {key}, then finish with the answer.",
+            )
+        )
+    return " ".join(part for part in (asked.text, _HINTS.get(asked.form), note) if part)
+
+
+def _way(asked: Asked, note: str) -> tuple[str, ...]:
+    """Search and open each page, note the thing once it is known, or the answer at the end."""
+    before, after = asked.stops[: asked.hops], asked.stops[asked.hops :]
+    way = [action for stop in before for action in (_search(stop.query), _open(stop.page))]
+    if asked.hops:
+        way.append(note)
+    if asked.together:
+        way += [_search(*(stop.query for stop in after)), *(_open(stop.page) for stop in after)]
+    else:
+        way += [action for stop in after for action in (_search(stop.query), _open(stop.page))]
+    return tuple(way) if asked.hops else (*way, note)
+
+
+def _distractors(asked: Asked, notes: Sequence[str], decoys: Sequence[Page]) -> tuple[str, ...]:
+    wrong = [f"finish: {answer}" for answer in asked.wrong[:6]]
+    opens = [_open(page) for page in decoys]
+    vague = [_search(asked.noun), _memory("retrieve_all")]
+    return tuple([*wrong[:3], *notes, *opens[:1], *wrong[3:5], *opens[1:2], *wrong[5:], *vague, *opens[2:]])
+
+
+def _decoys(rng: random.Random, asked: Asked) -> list[Page]:
+    """Pages beside the way: in turns the same of other things and others of the same things, then any."""
+    recipes = asked.world.recipe.pages
+    on_the_way = {stop.page.key for stop in asked.stops}
+    things = {_thing(asked, key) for key in on_the_way} | {asked.thing}
+    kinds = {key.partition("/")[0] for key in on_the_way}
+    beside = [page for page in asked.world.pages if page.key not in on_the_way]
+    rng.shuffle(beside)
+    others = [page for page in beside if recipes[page.key.partition("/")[0]].of and _thing(asked, page.key) in things]
+    alike = [page for page in beside if page.key.partition("/")[0] in kinds and page not in others]
+    mixed = [page for pair in zip_longest(alike, others) for page in pair if page is not None]
+    found = {page.key: page for page in (*mixed, *beside)}
+    return list(found.values())[: max(2, PAGES_IN_PLAY - len(asked.stops))]
+
+
+def _thing(asked: Asked, key: str) -> tuple[str | None, str]:
+    """The table and the row that a page is about."""
+    recipe, _, row = key.partition("/")
+    return asked.world.recipe.pages[recipe].of, row
+
+
+def _state(asked: Asked, decoys: Sequence[Page]) -> dict[str, Any]:
+    pages = sorted([*(stop.page for stop in asked.stops), *decoys], key=lambda page: page.url)
+    return {
+        "theme": asked.world.theme,
+        "seed": asked.world.seed,
+        "now": asked.world.now,
+        "note": f"{asked.world.recipe.title}. Other pages may be added where a search needs them.",
+        "pages": [
+            {"url": page.url, "title": page.title, "date": page.date, "content": page.body.rstrip("\n")}
+            for page in pages
+        ],
+    }
+
+
+def _search(*queries: str) -> str:
+    return _call("web_search", {"query": queries[0]} if len(queries) == 1 else {"queries": list(queries)})
+
+
+def _open(page: Page) -> str:
+    return _call("web_extractor", {"url": page.url})
+
+
+def _memory(operation: str, key: str | None = None, value: str | None = None) -> str:
+    given = {"operation": operation, "key": key, "value": value}
+    return _call("dict_memory", {name: text for name, text in given.items() if text is not None})
+
+
+def _call(name: str, arguments: dict[str, Any]) -> str:
+    return json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)

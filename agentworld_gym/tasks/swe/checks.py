@@ -1,0 +1,36 @@
+"""Checks on a repository: what a command prints, and whether the whole suite of tests passes."""
+
+from __future__ import annotations
+
+from agentworld_gym.domain.task import Check, Expect
+from agentworld_gym.engines.swe.envelope import Envelope
+from agentworld_gym.tasks.swe.actions import shell
+from agentworld_gym.tasks.swe.repository import Repository
+
+SUITE = "python -m pytest -q"
+UNWANTED = "conftest.py tests/conftest.py pytest.ini"
+"""Files that change which tests run and how; no repository has them."""
+PASSED = Expect(
+    matches=r"\nDirectory: \(root\)\nOutput: \.+ +\[100%\]\n\d+ passed in [\d.]+s\n"
+    r"Error: \(none\)\nExit Code: 0\nSignal: \(none\)\nBackground PIDs: \(none\)\s*\Z"
+)
+"""The end of what a run shows in which all tests pass, and nothing else is printed."""
+
+
+def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
+    """Every test passes, none is skipped, and the tests are those that were there.
+
+    The grounded repository judges the tests of the start, and the same ones with other names and numbers, which the
+    agent never sees, by the values that the code gives. Any other world is asked,
+    with the texts of the tests: an agent can commit whatever it wants.
+    """
+    tests = sorted(path for path in repository.files if path.startswith("tests/"))
+    given = [f"diff - {path} <<'END'\n{repository.files[path]}END\n" for path in ("pyproject.toml", *tests)]
+    command = f"{''.join(given)}ls {UNWANTED} 2>/dev/null; {SUITE} {' '.join(tests)}"
+    return Check(probe=shell(command), expect=PASSED, tests={**dict.fromkeys(tests), **repository.held}, weight=weight)
+
+
+def prints(command: str, output: str, weight: float = 1.0) -> Check:
+    """A command prints this and nothing else, and ends well."""
+    expect = Expect(equals=Envelope(command, output=output, exit_code=0).text)
+    return Check(probe=shell(command), expect=expect, weight=weight)

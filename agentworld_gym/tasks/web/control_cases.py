@@ -1,0 +1,213 @@
+"""What each control of the web does to an expert that reads the pages, and how one that knows it copes.
+
+The experts of a task follow one plan; they differ in how they go on where an action did nothing, and in what they do
+about a page that they did not ask for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Generator
+from functools import partial
+
+from agentworld_gym.domain.task import Task
+from agentworld_gym.screens import Node, read_screen
+from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.web import location
+from agentworld_gym.tasks.control_cases import ControlCase, Solver
+from agentworld_gym.tasks.web.actions import SNAPSHOT, click, fill_in, go, press
+from agentworld_gym.tasks.web.shop_stock import KINDS, PAYMENTS, WAYS
+from agentworld_gym.tasks.web.tracker import change, select
+
+WAIT = '{"name": "browser_wait_for", "arguments": {"time": 2}}'
+REFUSALS = ("Only necessary", "Subscribe later", "No thanks", "Not now", "Never ask again")
+PATIENCE = 40
+"""How many pages an expert deals with before it gives up."""
+
+Doing = Generator[str, str, None]
+
+
+class Hand:
+    """What an expert sees and does. `cope` deals with what comes between; `retries` repeats what did nothing."""
+
+    def __init__(self, task: Task, cope: Cope | None = None, retries: bool = False) -> None:
+        self.cope, self.retries = cope, retries
+        self.last, self.shown = SNAPSHOT, task.first_observation or ""
+        self.nodes = read_screen("web", self.shown)
+
+    def look(self) -> Doing:
+        """See what page there is: it need not be the one that was promised."""
+        if self.cope is not None:
+            yield from self.do(SNAPSHOT)
+
+    def do(self, *actions: str) -> Doing:
+        """Actions one after the other."""
+        for action in actions:
+            yield from self.once(action)
+            if self.retries and "### Error" in self.shown:
+                yield from self.once(SNAPSHOT)
+                yield from self.once(action)
+            if self.cope is not None:
+                yield from self.cope(self)
+
+    def once(self, action: str) -> Doing:
+        """One action and nothing else."""
+        self.last, self.shown = action, (yield action)
+        self.nodes = read_screen("web", self.shown) or self.nodes
+
+    def find(self, name: str) -> Node | None:
+        """The first element of that name or text."""
+        return next((node for node in self.nodes if name in (node.name, node.text)), None)
+
+    def after(self, text: str, pattern: str) -> str:
+        """The first text that matches, after the one given; empty if there is none."""
+        texts = [node.text or node.name for node in self.nodes]
+        rest = texts[texts.index(text) + 1 :] if text in texts else []
+        return next((told for told in rest if re.fullmatch(pattern, told)), "")
+
+    @property
+    def title(self) -> str:
+        """The first heading of the page."""
+        return next((node.name for node in self.nodes if node.role == "heading"), "")
+
+
+Cope = Callable[[Hand], Doing]
+Plan = Callable[[Task, Hand], Way]
+
+
+def refuse(hand: Hand) -> Doing:
+    """Say no to whatever opens over a page."""
+    while any(node.role == "dialog" for node in hand.nodes):
+        yield from hand.once(press(next(name for name in REFUSALS if hand.find(name))))
+
+
+def wait(hand: Hand) -> Doing:
+    """Wait until a page is there."""
+    while hand.find("Loading"):
+        yield from hand.once(WAIT)
+
+
+def ask_again(hand: Hand) -> Doing:
+    """Open a page once more that failed."""
+    while "net::ERR_" in hand.shown:
+        yield from hand.once(hand.last)
+    while hand.title in ("502 Bad Gateway", "This site can’t be reached"):
+        address, _ = location(hand.shown)
+        again = json.dumps({"name": "browser_navigate", "arguments": {"url": address}})
+        yield from hand.once(press("Reload") if hand.find("Reload") else again)
+
+
+def _wishes(task: Task) -> tuple[str, str]:
+    """The delivery and the payment that a task wants."""
+    delivery = WAYS["express" if "express" in task.instruction else "pickup"]
+    payment = PAYMENTS["invoice" if "invoice" in task.instruction else "voucher"]
+    return click(delivery, "radio"), click(payment, "radio")
+
+
+def order(task: Task, hand: Hand) -> Way:
+    """The way from the cart to an order, step by step."""
+    delivery, payment = _wishes(task)
+    yield from hand.look()
+    yield from hand.do(click("Go to checkout"), press("Continue to delivery"), delivery, press("Continue to payment"))
+    yield from hand.do(payment, press("Continue to review"))
+    yield from hand.do(click("I accept the terms of sale", "checkbox"), press("Place order"))
+    yield f"finish: {hand.after('Total', '€.+')}"
+
+
+def order_by_pages(task: Task, hand: Hand) -> Way:
+    """The way from the cart to an order: whatever page there is, what it is there for."""
+    delivery, payment = _wishes(task)
+    told = re.search(r"you are (\w+), password (\S+)\.\)", task.instruction)
+    assert told is not None
+    pages = {
+        "Your cart": [click("Go to checkout")],
+        "Delivery address": [press("Continue to delivery")],
+        "Delivery": [delivery, press("Continue to payment")],
+        "Payment": [payment, press("Continue to review")],
+        "Review your order": [click("I accept the terms of sale", "checkbox"), press("Place order")],
+        "Sign in": [fill_in(("User name", told[1]), ("Password", told[2])), press("Sign in")],
+    }
+    yield from hand.look()
+    for _ in range(PATIENCE):
+        if hand.title not in pages or (hand.find("Cart (0)") and hand.title != "Sign in"):
+            break
+        yield from hand.do(*pages[hand.title])
+    # The order may be placed although the page that says so did not come.
+    if not hand.title.startswith("Order "):
+        yield from hand.do(go("shop/orders"))
+        placed = [int(node.name[6:]) for node in hand.nodes if re.fullmatch(r"Order \d+", node.name)]
+        yield from hand.do(click(f"Order {max(placed)}"))
+    yield f"finish: {hand.after('Total', '€.+')}"
+
+
+def buy(task: Task, hand: Hand, compares: bool) -> Way:
+    """The cheapest product in stock goes into the cart.
+
+    Args:
+        task: a task of the family.
+        hand: the expert's.
+        compares: whether it reads the prices, and does not trust that the list is sorted by them.
+    """
+    found = re.search(r"cheapest (.+?) that is|need a (.+?):", task.instruction)
+    assert found is not None
+    category = KINDS[found[1] or found[2]].lower()
+    yield from hand.do(go(f"shop/products?category={category}&sort=price&stock=1"))
+    names = [node.name for node in hand.nodes if any(re.match(r"url=/products/\d", flag) for flag in node.flags)]
+    if compares:
+        texts = [node.text or node.name for node in hand.nodes]
+        names.sort(key=lambda name: _price(texts, name))
+    yield from hand.do(click(names[0]), press("Add to cart"))
+    yield f"finish: {hand.after('Total', '€.+')}"
+
+
+def _price(texts: list[str], name: str) -> float:
+    """What stands behind the name of a product."""
+    return next(float(text[1:]) for text in texts[texts.index(name) + 1 :] if text.startswith("€"))
+
+
+def triage(task: Task, hand: Hand, leafs: bool) -> Way:
+    """One issue gets somebody and a priority.
+
+    Args:
+        task: a task of the family.
+        hand: the expert's.
+        leafs: whether it looks at the next page of a list too.
+    """
+    found = re.search(r"'(.+?)' (?:to|is for) (.+?)(?: with the|,) priority (\w+)", task.instruction)
+    assert found is not None
+    title, person, priority = found.groups()
+    yield from hand.do(SNAPSHOT)
+    while leafs and not _number(hand, title) and hand.find("Next"):
+        yield from hand.do(click("Next"))
+    number = _number(hand, title)
+    yield from hand.do(select(number), change("Priority", priority), change("Assignee", person), press("Change issues"))
+    yield f"finish: #{number}"
+
+
+def _number(hand: Hand, title: str) -> int:
+    """The number of an issue in the list; 0 if it is not there."""
+    found = (re.fullmatch(rf"#(\d+) {re.escape(title)}", node.name) for node in hand.nodes)
+    return next((int(match[1]) for match in found if match), 0)
+
+
+def expert(plan: Plan, cope: Cope | None = None, retries: bool = False) -> Solver:
+    """An expert that follows a plan."""
+
+    def solve(task: Task) -> Way:
+        return plan(task, Hand(task, cope, retries))
+
+    return solve
+
+
+CASES = (
+    ControlCase("unexpected-dialog", 0.2, "place_order", 2, expert(order), expert(order, refuse)),
+    ControlCase("slow-loading", 0.3, "place_order", 2, expert(order), expert(order, wait)),
+    ControlCase("stale-element", 0.15, "place_order", 2, expert(order), expert(order, retries=True)),
+    ControlCase("intermittent-errors", 0.2, "place_order", 2, expert(order), expert(order_by_pages, ask_again)),
+    ControlCase("session-expired", 0.3, "place_order", 2, expert(order), expert(order_by_pages)),
+    ControlCase("reordered-menu", 0.8, "buy_goods", 1, expert(partial(buy, compares=False)),
+                expert(partial(buy, compares=True))),
+    ControlCase("pagination", 1.0, "triage_issues", 1, expert(partial(triage, leafs=False)),
+                expert(partial(triage, leafs=True))),
+)  # fmt: skip

@@ -1,0 +1,34 @@
+"""Regular expressions for what a page shows, as the checks of web tasks need them."""
+
+from __future__ import annotations
+
+import re
+
+
+def in_row(*texts: str) -> str:
+    """A regular expression for texts that follow one another in one row of a table."""
+    return r"(?:(?!- row\b).)*".join(re.escape(text) for text in texts)
+
+
+def in_article(*texts: str) -> str:
+    """A regular expression for texts that follow one another in one article."""
+    return r"(?:(?!- article\b).)*".join(re.escape(text) for text in texts)
+
+
+def term(name: str, value: str) -> str:
+    """A regular expression for a term and its definition."""
+    return rf"- term [^\n]*: {re.escape(name)}\n(?:(?!- term\b).)*?(?<![\w.,]){re.escape(value)}(?![\w.,])"
+
+
+def paragraph(text: str) -> str:
+    """A pattern for a paragraph with just this text, but for stops at its end."""
+    return rf"\]: {re.escape(text.rstrip('.!'))}[.!]?\n"
+
+
+def euros(amount: float) -> str:
+    """An amount as pages show it.
+
+    >>> euros(4.9)
+    '€4.90'
+    """
+    return f"€{amount:,.2f}"
