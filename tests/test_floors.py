@@ -1,0 +1,46 @@
+"""The house has floors: no circle of files, and the page on design draws the floors that the linter holds."""
+
+from __future__ import annotations
+
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "docs" / "_hooks"))
+
+from floors import floors, redrawn  # noqa: E402
+
+CONTRACT = (ROOT / ".importlinter").read_text(encoding="utf-8")
+
+
+def imports() -> dict[str, set[str]]:
+    """For each file of the package, the files that it imports; a package stands for its `__init__.py`."""
+    graph = grimp.build_graph("agentworld_gym", cache_dir=None)
+    return {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
+
+
+def test_no_circle_of_files() -> None:
+    TopologicalSorter(imports()).prepare()
+
+
+def test_a_circle_of_files_would_be_seen() -> None:
+    files = imports()
+    files["agentworld_gym.errors"].add("agentworld_gym.env")
+    with pytest.raises(CycleError, match=r"agentworld_gym\.errors"):
+        TopologicalSorter(files).prepare()
+
+
+def test_the_page_draws_the_floors_of_the_contract() -> None:
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    assert page == redrawn(page, CONTRACT), "run: python docs/_hooks/floors.py"
+
+
+def test_every_room_stands_on_one_floor() -> None:
+    rooms = [room for floor in floors(CONTRACT) for room in floor]
+    package = ROOT / "agentworld_gym"
+    there = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert sorted(rooms) == sorted(there - {"__init__"})
