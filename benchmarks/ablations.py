@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from agentworld_gym.recipe.ablations.arms import ARMS
-from agentworld_gym.recipe.ablations.study import Ablations, smoke
+from agentworld_gym.recipe.ablations.study import AblationStudy, smoke
 from agentworld_gym.recipe.ablations.table import AblationConfig, markdown
 from agentworld_gym.recipe.config import load_config
 from agentworld_gym.recipe.training.config import CptConfig
@@ -54,7 +54,7 @@ def main() -> None:
         sys.stderr.write(f"{time.monotonic() - begun:7.0f} s  {text}\n")
 
     out: Path = arguments.out
-    table = Ablations(settings, out.with_suffix(""), say).run()
+    table = AblationStudy(settings, out.with_suffix(""), say).run()
     out.write_text(table.model_dump_json(indent=2) + "\n", encoding="utf-8")
     found = markdown(table)
     out.with_suffix(".md").write_text(found, encoding="utf-8")

@@ -30,7 +30,7 @@ import stub
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.catalog import ENGINES
-from agentworld_gym.evaluation.bench.runner import Bench, Model
+from agentworld_gym.evaluation.bench.runner import BenchRun, Model
 from agentworld_gym.generators import ServerGenerator
 from agentworld_gym.judging.bench_rows import BenchRows
 from agentworld_gym.judging.judge import Judge, judge_messages
@@ -107,7 +107,7 @@ def timed(base: str | None, path: Path, out: Path, options: argparse.Namespace) 
     sampling = Sampling(temperature=0.0, max_tokens=200) if options.url else Sampling(max_tokens=32768)
     started, computed = time.perf_counter(), time.process_time()
     judge = None if base is None else Judge(generator, sampling, handle=url)
-    bench = Bench(BenchRows((path,)), Model(generator, sampling, url), judge, out, concurrency=options.concurrency)
+    bench = BenchRun(BenchRows((path,)), Model(generator, sampling, url), judge, out, concurrency=options.concurrency)
     result = bench.run()
     bench.close()
     ours, computed = time.perf_counter() - started, time.process_time() - computed

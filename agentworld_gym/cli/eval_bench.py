@@ -29,7 +29,7 @@ from agentworld_gym.errors import AgentWorldError, SpecError
 if TYPE_CHECKING:
     from agentworld_gym.domain.sampling import Sampling
     from agentworld_gym.evaluation.bench.aggregate import Prices
-    from agentworld_gym.evaluation.bench.runner import Bench, Progress
+    from agentworld_gym.evaluation.bench.runner import BenchRun, Progress
     from agentworld_gym.evaluation.results.bench import Averages, BenchResult
     from agentworld_gym.generators.handles import Lease
 
@@ -93,7 +93,7 @@ def bench(
     The same command goes on after a stop, a kill included. Every run has the track without a judge; another judge can
     score the same predictions later.
     """
-    from agentworld_gym.evaluation.bench.runner import RESULT, Bench, Model, check_folder
+    from agentworld_gym.evaluation.bench.runner import RESULT, BenchRun, Model, check_folder
     from agentworld_gym.evaluation.report import write_page
     from agentworld_gym.judging.bench_rows import BenchRows, files_of
     from agentworld_gym.judging.judge import Judge
@@ -125,7 +125,7 @@ def bench(
                 closing(open_with(named, ("--judge", "--judge-generator"), own, judge_sampling))
             )
             scorer = Judge(judging, _sampling(judge_sampling, "--judge-sampling"), handle=named)
-        run = Bench(
+        run = BenchRun(
             chosen,
             predictor,
             scorer,
@@ -155,7 +155,7 @@ def _failures(result: BenchResult) -> dict[str, int]:
     return {f"prediction/{kind}": number for kind, number in result.rows.failures.items()}
 
 
-def _run(run: Bench, total: int, prices: dict[str, Prices]) -> BenchResult:
+def _run(run: BenchRun, total: int, prices: dict[str, Prices]) -> BenchResult:
     """The run behind a bar that tells what it costs; rows that were over before say nothing of the time left."""
     with progress("predicting", total) as bar:
         task = bar.tasks[0]

@@ -14,8 +14,8 @@ from agentworld_gym.cli.common import counter, examples, pair, progress, stdout
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.recipe.data.preparation import Account
-    from agentworld_gym.recipe.data.tokenization import Encoder
+    from agentworld_gym.recipe.data.preparation import PreparationReport
+    from agentworld_gym.recipe.data.tokenization import SampleTokenizer
     from agentworld_gym.sessions.row import Row
 
 RowsArgument = Annotated[
@@ -162,7 +162,7 @@ def line_count(file: Path) -> int:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: data.read(1 << 20), b""))
 
 
-def _report(account: Account) -> None:
+def _report(account: PreparationReport) -> None:
     from agentworld_gym.recipe.data.turn_weights import CLASSES
 
     sessions = {
@@ -203,9 +203,9 @@ def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) ->
     stdout().print(table)
 
 
-def _encoder(folder: Path) -> Encoder:
+def _encoder(folder: Path) -> SampleTokenizer:
     from agentworld_gym.generators.pretrained import load_tokenizer
-    from agentworld_gym.recipe.data.tokenization import Encoder
+    from agentworld_gym.recipe.data.tokenization import SampleTokenizer
 
     expected = "the folder of a model or a tokenizer"
     if not folder.is_dir():
@@ -216,7 +216,7 @@ def _encoder(folder: Path) -> Encoder:
         raise SpecError(
             "command line", "--tokenizer", str(folder), f"{expected} ({str(error).strip()[:200]})"
         ) from error
-    return Encoder(found)
+    return SampleTokenizer(found)
 
 
 def register(app: typer.Typer) -> None:

@@ -23,7 +23,7 @@ from agentworld_gym.cli.samples import (
 )
 
 if TYPE_CHECKING:
-    from agentworld_gym.recipe.thinking import Queries, Report
+    from agentworld_gym.recipe.thinking import Queries, RejectionReport
     from agentworld_gym.sessions.row import Row
 
 TurnsOption = Annotated[int, typer.Option("--turns", min=1, help="How many turns of each session.")]
@@ -138,7 +138,7 @@ def reject(
     from agentworld_gym.domain.spec import SamplingSpec
     from agentworld_gym.generators import open_generator
     from agentworld_gym.judging.judge import BENCH_SAMPLING, Judge
-    from agentworld_gym.recipe.thinking import Rejection, RejectionConfig
+    from agentworld_gym.recipe.thinking import RejectionConfig, RejectionSampling
     from agentworld_gym.sessions.samples import write_samples
 
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
@@ -148,7 +148,7 @@ def reject(
     world, critic = open_generator(generator), open_generator(judge)
     try:
         scorer, log = Judge(critic, BENCH_SAMPLING, handle=judge), out.with_suffix(".log.jsonl")
-        picking = Rejection(queries, world, how, scorer, log, config)
+        picking = RejectionSampling(queries, world, how, scorer, log, config)
         with progress("rollouts", queries.at_most()) as bar:
             report = picking.run(counter(bar))
         count = write_samples(out, picking.samples())
@@ -160,7 +160,7 @@ def reject(
         stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _told(report: Report) -> Iterable[str]:
+def _told(report: RejectionReport) -> Iterable[str]:
     share = report.outcomes["kept"] / report.queries if report.queries else 0.0
     yield f"{report.queries} queries, {share:.0%} kept: " + _counts(report.outcomes)
     if report.failures:

@@ -16,7 +16,7 @@ from agentworld_gym.errors import SpecError
 logger = logging.getLogger(__name__)
 
 
-def claim(path: Path, settings: Mapping[str, Any], free: Collection[str] = ()) -> None:
+def ensure_same_settings(path: Path, settings: Mapping[str, Any], free: Collection[str] = ()) -> None:
     """Write settings into a folder; earlier ones there may differ only where they are free to, which is logged.
 
     Args:
@@ -35,10 +35,10 @@ def claim(path: Path, settings: Mapping[str, Any], free: Collection[str] = ()) -
                 raise SpecError(path, key, before.get(key), f"{after.get(key)!r}, or another folder")
         for key in changed:
             logger.info("%s: goes on with %s %r in place of %r", path.parent, key, after.get(key), before.get(key))
-    write_whole(path, yaml.safe_dump(dict(settings), sort_keys=False))
+    write_atomically(path, yaml.safe_dump(dict(settings), sort_keys=False))
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a file so that a crash leaves either an earlier one or the whole of this one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")

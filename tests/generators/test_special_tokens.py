@@ -146,12 +146,12 @@ def test_a_server_whose_tokenizer_is_named_is_sent_none_of_its_tokens(tmp_path: 
 
 def test_training_encodes_a_conversation_as_an_engine_reads_it() -> None:
     tokenizer = odd_tokenizer()
-    from agentworld_gym.recipe.data.tokenization import Encoder
+    from agentworld_gym.recipe.data.tokenization import SampleTokenizer
     from agentworld_gym.sessions.samples import Sample
 
     answer = Message(role="assistant", content=escape(HOSTILE))
     sample = Sample(id="a", domain="terminal", messages=(*CHAT, answer), weights=(1.0,))
-    (encoded,) = Encoder(tokenizer).encode([sample])
+    (encoded,) = SampleTokenizer(tokenizer).encode([sample])
     specials = [tokenizer.convert_tokens_to_ids(name) for name in ("<human>", "@@end")]
     assert [int(token) for token in encoded.ids if token in specials] == specials * 2
     shown = tokenizer.decode(encoded.ids[encoded.observed], skip_special_tokens=True)

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure
-from agentworld_gym.evaluation.bench.runner import Bench, Model
+from agentworld_gym.evaluation.bench.runner import BenchRun, Model
 from agentworld_gym.evaluation.results.bench import BenchResult
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.judging.bench_rows import BenchRows
@@ -59,7 +59,7 @@ def run(
 ) -> BenchResult:
     """A run of scripts."""
     scorer = Judge(ScriptedGenerator(judge, name="judge"), handle="judge") if judge else None
-    bench = Bench(rows, Model(ScriptedGenerator(say, name="model"), handle="model"), scorer, folder, **options)
+    bench = BenchRun(rows, Model(ScriptedGenerator(say, name="model"), handle="model"), scorer, folder, **options)
     try:
         return bench.run()
     finally:

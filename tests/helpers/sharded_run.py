@@ -16,8 +16,8 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from training_run import config
 
-from agentworld_gym.recipe.training.distributed import Workers
-from agentworld_gym.recipe.training.loss import Inputs, Learner
+from agentworld_gym.recipe.training.distributed import Processes
+from agentworld_gym.recipe.training.loss import Inputs, ModelWithLoss
 from agentworld_gym.recipe.training.model import make_model, make_tokenizer, trained_weights
 from agentworld_gym.recipe.training.optimizers import make_optimizers
 
@@ -33,21 +33,21 @@ class Wrapped:
 def main() -> None:
     """Train, save, train on; and train on from what was saved."""
     torch.set_num_threads(1)
-    workers = Workers()
+    workers = Processes()
     workers.sharded = True
     settings = config({"optimizer": "adamw"})
     tokenizer = make_tokenizer(settings.model, ["alpha beta"])
     mesh = init_device_mesh("cpu", (workers.count,))
 
-    def build() -> tuple[Learner, list[Wrapped]]:
+    def build() -> tuple[ModelWithLoss, list[Wrapped]]:
         model: Any = make_model(settings.model, tokenizer, 0)
-        learner = Learner(model, bfloat16=False)
+        learner = ModelWithLoss(model, bfloat16=False)
         for layer in model.model.layers:
             fully_shard(layer, mesh=mesh)
         fully_shard(learner, mesh=mesh)
         return learner, [Wrapped(optimizer) for optimizer in make_optimizers(model, settings.train, "float32")]
 
-    def step(learner: Learner, optimizers: list[Wrapped], seed: int) -> float:
+    def step(learner: ModelWithLoss, optimizers: list[Wrapped], seed: int) -> float:
         ids = torch.randint(0, 200, (1, 16), generator=torch.Generator().manual_seed(seed))
         ones = torch.ones(15)
         losses = learner(Inputs(ids, None, torch.arange(15), ids[0, 1:], ones, ones.bool()))

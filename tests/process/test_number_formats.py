@@ -25,7 +25,7 @@ from agentworld_gym.process.number_formats import Speeds, speeds  # noqa: E402
 from agentworld_gym.recipe.config import load_config  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
-from agentworld_gym.recipe.training.flops import pairs_of, work_of  # noqa: E402
+from agentworld_gym.recipe.training.flops import attention_pairs, count_flops  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.model import CHECKPOINTS  # noqa: E402
 from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
@@ -216,7 +216,7 @@ class TestWork:
 
         settings = ModelConfig.model_validate({"shape": SHAPE})
         tokenizer = make_tokenizer(settings, ["alpha beta"] * 10)
-        work = work_of(make_model(settings, tokenizer, 0))
+        work = count_flops(make_model(settings, tokenizer, 0))
         hidden, wide, inner = 32, 64, 2 * 16
         layer = hidden * inner * 2 + hidden * inner // 2 * 2 + 3 * hidden * wide
         assert work.token == 6 * 2 * layer
@@ -224,5 +224,5 @@ class TestWork:
         assert work.pair == 12 * 2 * inner
 
     def test_a_token_looks_back_to_itself_and_all_before(self) -> None:
-        assert pairs_of([4]) == 4 + 3 + 2 + 1
-        assert pairs_of([2, 2]) == 6
+        assert attention_pairs([4]) == 4 + 3 + 2 + 1
+        assert attention_pairs([2, 2]) == 6

@@ -18,7 +18,7 @@ from agentworld_gym.recipe.config import config_path, load_config, shipped
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.training.config import CptConfig, SessionsConfig, SftConfig
 from agentworld_gym.recipe.training.model_config import LoraConfig, ModelConfig, ModelShape
-from agentworld_gym.recipe.training.optimizers import LOWEST, rate
+from agentworld_gym.recipe.training.optimizers import LOWEST, learning_rate_factor
 from agentworld_gym.recipe.training.train_config import PRETRAINED, TrainConfig
 
 KINDS: dict[str, type[Strict]] = {"sft": SftConfig, "rl": RlConfig}
@@ -127,9 +127,9 @@ def test_the_context_counts_a_little_whatever_else_is_said_of_the_preparation() 
 )
 def test_a_rate_is_a_share_of_its_height_and_never_nothing(spent: float, warmup: float, decay: float) -> None:
     options = TrainConfig(max_steps=1, warmup=warmup, decay=decay)
-    assert LOWEST <= rate(spent, options) <= 1
+    assert LOWEST <= learning_rate_factor(spent, options) <= 1
     if warmup <= spent <= 1 - decay:
-        assert rate(spent, options) == 1
+        assert learning_rate_factor(spent, options) == 1
 
 
 def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() -> None:
@@ -166,7 +166,7 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
 def test_a_deeper_model_begins_by_answering_as_the_one_that_its_layers_are_of(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from agentworld_gym.recipe.training.model import make_model, make_tokenizer, write_model
-    from agentworld_gym.recipe.training.warm_start import origins
+    from agentworld_gym.recipe.training.warm_start import layer_origins
 
     def of_depth(depth: int, origin: Path | None) -> Any:
         shape = ModelShape(hidden_size=32, intermediate_size=64, num_hidden_layers=depth, vocab_size=400)
@@ -180,7 +180,11 @@ def test_a_deeper_model_begins_by_answering_as_the_one_that_its_layers_are_of(tm
         for depth in (4, 5, 6):
             deeper = of_depth(depth, source)
             assert torch.allclose(deeper(ids).logits, expected, atol=1e-4)
-            copies = [place for place, origin in enumerate(origins(3, depth)) if origin in origins(3, depth)[:place]]
+            copies = [
+                place
+                for place, origin in enumerate(layer_origins(3, depth))
+                if origin in layer_origins(3, depth)[:place]
+            ]
             assert len(copies) == depth - 3
             for place in copies:
                 layer, twin = deeper.model.layers[place], deeper.model.layers[place - 1]

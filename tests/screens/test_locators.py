@@ -22,7 +22,7 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.policies.following import follow, walk
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.recipe.collect.session import Take
+from agentworld_gym.recipe.collect.session import SessionRecording
 from agentworld_gym.screens import Node, NotOnScreen, read_screen, resolve
 from agentworld_gym.screens.locate import compiled, stand_in
 from agentworld_gym.screens.sight import Sight, on_screen
@@ -375,7 +375,7 @@ def test_a_world_that_fails_in_the_middle_of_a_probe_is_a_failure():
 def test_a_recording_that_looks_with_probes_has_a_turn_for_each_of_their_actions():
     spec = load_spec("android")
     runner = EpisodeRunner(spec, open_world("grounded", WorldOptions(spec)), TaskSource(spec))
-    take = Take(runner, Prompts(spec), Task(**{**ALARM, "seed": 0}))
+    take = SessionRecording(runner, Prompts(spec), Task(**{**ALARM, "seed": 0}))
     take.look([[HOME, OPEN], [FLIP.replace("6:30", "nowhere"), HOME]])
     take.close()
     assert take.probes == 2 and len(take.observations) == 2

@@ -26,10 +26,16 @@ from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.references import SOURCES
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.data.filters import Filters, Sieve, without
+from agentworld_gym.recipe.data.filters import Filters, RowFilter, only_turns
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
-from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed, pieces, size
+from agentworld_gym.recipe.data.text_corpora import (
+    Knowledge,
+    character_count,
+    knowledge_samples,
+    mixed_with_texts,
+    text_pieces,
+)
 from agentworld_gym.recipe.data.turn_weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
 from agentworld_gym.sessions.pools import Pool, group_of, split_of_row, stage_of
 from agentworld_gym.sessions.rerendering import meant, remessage, task_of
@@ -178,7 +184,7 @@ def test_a_session_that_lost_turns_is_what_a_world_asks_that_never_had_them(doma
     for row in recorded(domain, "compact", form):
         idle = [turn for turn, (a, b) in enumerate(pairwise([row.first_observation, *row.observations])) if a == b]
         for gone in {0, *idle[:2]}:
-            cut = without(row, [turn for turn in range(row.turn_idx) if turn != gone])
+            cut = only_turns(row, [turn for turn in range(row.turn_idx) if turn != gone])
             prompts = Prompts(load_spec(domain), profile="compact", form=form)
             turns = list(turn_samples(cut))
             requests = asked(cut, prompts, [sample.messages[-1]["content"] for sample in turns])
@@ -365,7 +371,7 @@ def test_the_pools_have_their_shares() -> None:
 
 
 def kept(row: Row, **scopes: Any) -> tuple[list[str], dict[str, int]]:
-    sieve = Sieve(Filters(min_turns=1, **scopes))
+    sieve = RowFilter(Filters(min_turns=1, **scopes))
     found = sieve.filter(row)
     gone = {name: count for name, count in sieve.turns[row.domain].items() if count and name != "kept"}
     return list(found.actions) if found else [], gone
@@ -380,7 +386,7 @@ def test_turns_that_teach_nothing_go_and_the_rest_is_numbered_anew() -> None:
     actions, gone = kept(row)
     assert actions == [LOOK, BUY]
     assert gone == {"empty_action": 1, "retry": 1, "undeclared_tool": 1}
-    found = Sieve(Filters()).filter(row)
+    found = RowFilter(Filters()).filter(row)
     assert found is not None
     assert found.prompt[0] == f"### Turn 1\n\n**Task Instruction:**\nGo.\n\n**Action:**\n{LOOK}"
     assert found.prompt[1] == f"### Turn 2\n\n**Action:**\n{BUY}\n\nNow." and found.closing == "\n\nNow."
@@ -423,7 +429,7 @@ def test_a_turn_that_changed_the_state_takes_the_rest_along() -> None:
 
 
 def test_short_and_repeated_sessions_go() -> None:
-    sieve = Sieve(Filters())
+    sieve = RowFilter(Filters())
     row = session((LOOK, "1"), (BUY, "2"))
     assert [sieve.filter(row), sieve.filter(row), sieve.filter(session((LOOK, "1")))] == [row, None, None]
     assert sieve.rows["mcp"] == {"kept": 1, "repeated": 1, "few_turns": 1}
@@ -437,7 +443,7 @@ TURNS = st.lists(st.tuples(ACTIONS, st.sampled_from(["", "a", "b", PAGE.format("
 @given(TURNS, st.sampled_from(DOMAINS))
 def test_every_turn_is_kept_or_counted(turns: list[tuple[str, str]], domain: str) -> None:
     row = session(*turns, domain=domain)
-    sieve = Sieve(Filters())
+    sieve = RowFilter(Filters())
     found = sieve.filter(row)
     assert sieve.turns[domain].total() == len(turns) and sieve.rows[domain].total() == 1
     if found is not None:
@@ -452,7 +458,7 @@ def test_every_turn_is_kept_or_counted(turns: list[tuple[str, str]], domain: str
 
 @given(st.text(max_size=300), st.integers(5, 40))
 def test_pieces_make_up_the_text(text: str, length: int) -> None:
-    found = list(pieces(text, length))
+    found = list(text_pieces(text, length))
     assert "".join(found) == text and all(0 < len(piece) <= length for piece in found)
 
 
@@ -462,9 +468,9 @@ def test_texts_are_mixed_in_by_their_share(tmp_path: Path) -> None:
     texts = list(knowledge_samples(Knowledge(files=[str(tmp_path)], piece=500)))
     assert texts[-1].messages[0]["content"] == "A line <\\|im_end|>\u2028of it." and texts[-1].context_weight == 1
     own = [cpt_sample(session(("look", "at " * 40), ("go", "on " * 20))) for _ in range(60)]
-    found = list(mixed(own, texts, 0.25))
-    told = sum(size(sample) for sample in found if sample.domain == "knowledge")
-    assert 0.2 < told / sum(map(size, found)) < 0.3
+    found = list(mixed_with_texts(own, texts, 0.25))
+    told = sum(character_count(sample) for sample in found if sample.domain == "knowledge")
+    assert 0.2 < told / sum(map(character_count, found)) < 0.3
     assert [sample for sample in found if sample.domain != "knowledge"] == own
 
 

@@ -163,9 +163,9 @@ def aggregate(
             failures[f"prediction/{_kind(prediction)}" if text is None else f"judge/{_kind(verdict)}"] += 1
             score.add(row, None)
             continue
-        score.add(row, shown(sum(verdict.scores.values()) / len(verdict.scores)))
+        score.add(row, scaled_score(sum(verdict.scores.values()) / len(verdict.scores)))
         for name, value in verdict.scores.items():
-            dimensions[name].add(row, shown(value))
+            dimensions[name].add(row, scaled_score(value))
     return BenchResult(
         package=installed("agentworld-gym"),
         model=model,
@@ -184,22 +184,22 @@ def aggregate(
         judged=None if judge is None else _judged(score, dimensions, failures),
         matched=_matched(rows, measures, kinds),
         tokens={
-            "model": tokens(records.spent("prediction"), prices.get("model")),
-            **({"judge": tokens(records.spent("verdict"), prices.get("judge"))} if judge else {}),
+            "model": priced_tokens(records.spent("prediction"), prices.get("model")),
+            **({"judge": priced_tokens(records.spent("verdict"), prices.get("judge"))} if judge else {}),
         },
     )
 
 
-def shown(raw: float) -> float:
+def scaled_score(raw: float) -> float:
     """A raw score of 1 to 5 as it is shown, 0 to 100.
 
-    >>> shown(1), shown(3), shown(5)
+    >>> scaled_score(1), scaled_score(3), scaled_score(5)
     (0.0, 50.0, 100.0)
     """
     return (raw - 1) / 4 * SCORED
 
 
-def tokens(usage: Usage, prices: Prices | None) -> Tokens:
+def priced_tokens(usage: Usage, prices: Prices | None) -> Tokens:
     """Tokens with their price."""
     return Tokens(
         prompt=usage.prompt_tokens,

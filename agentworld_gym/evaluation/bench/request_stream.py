@@ -13,14 +13,14 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 
 T = TypeVar("T")
 Answer = Completion | Failure
-Answers = SimpleQueue[tuple["Stream[T]", T, Answer] | BaseException]
+Answers = SimpleQueue[tuple["RequestStream[T]", T, Answer] | BaseException]
 UNANSWERED = Failure(
     FailureKind.SERVER, "the generator ended its wave without an answer to this request", retryable=True
 )
 
 
 @dataclass(eq=False)
-class Stream(Generic[T]):
+class RequestStream(Generic[T]):
     """Keeps up to `limit` requests of one generator in flight; what is offered beyond waits.
 
     Args:
@@ -73,7 +73,7 @@ class Stream(Generic[T]):
             self.answers.put(error)
 
 
-def arrived(answers: Answers[T]) -> Iterator[tuple[T, Answer]]:
+def arrivals(answers: Answers[T]) -> Iterator[tuple[T, Answer]]:
     """What is there, after waiting for the first answer.
 
     Raises:

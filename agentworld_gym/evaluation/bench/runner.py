@@ -18,7 +18,7 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.bench.aggregate import Prices, aggregate
 from agentworld_gym.evaluation.bench.records import Record, Records
-from agentworld_gym.evaluation.bench.request_stream import Answer, Answers, Stream, arrived
+from agentworld_gym.evaluation.bench.request_stream import Answer, Answers, RequestStream, arrivals
 from agentworld_gym.evaluation.results.base import Result
 from agentworld_gym.evaluation.results.bench import BenchResult, Party
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of
@@ -34,7 +34,7 @@ NOTHING = Failure(FailureKind.EMPTY, "the model wrote nothing", retryable=True)
 class Model:
     """The model that predicts, and how it samples; `handle` is what results call it.
 
-    `overlap` says whether requests may be sent while others are open: see `Stream`.
+    `overlap` says whether requests may be sent while others are open: see `RequestStream`.
     """
 
     generator: Generator
@@ -54,7 +54,7 @@ class Progress:
     judge: Usage = field(default_factory=Usage)
 
 
-class Run(Result):
+class RunManifest(Result):
     """Whose run a folder holds: the model, the digest of the rows, which turns of them, and the seed of drawn ones."""
 
     model: Party
@@ -67,7 +67,7 @@ Report = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Ticket:
     """What a request is about: a row, and where the judge was asked, the observation and what it took so far."""
 
     row: BenchRow
@@ -77,7 +77,7 @@ class Asked:
     spent: Usage = field(default_factory=Usage)
 
 
-class Bench:
+class BenchRun:
     """One run in a folder. What was answered is kept in `rows.jsonl`; running again goes on from there.
 
     Args:
@@ -115,9 +115,9 @@ class Bench:
         self._records = Records(folder / RECORDS, self._judge_digest)
         if retry_failed:
             self._records.forget_failures()
-        self._answers: Answers[Asked] = SimpleQueue()
-        self._models = Stream(model.generator, concurrency, self._answers, model.overlap)
-        self._judges = Stream(judge.generator, concurrency, self._answers, judge_overlap) if judge else None
+        self._answers: Answers[Ticket] = SimpleQueue()
+        self._models = RequestStream(model.generator, concurrency, self._answers, model.overlap)
+        self._judges = RequestStream(judge.generator, concurrency, self._answers, judge_overlap) if judge else None
 
     def run(self, report: Report | None = None) -> BenchResult:
         """Ask for all that is not answered yet, and aggregate.
@@ -133,7 +133,7 @@ class Bench:
             self._send()
             if self._models.idle and (self._judges is None or self._judges.idle):
                 break
-            for asked, answer in arrived(self._answers):
+            for asked, answer in arrivals(self._answers):
                 take = self._judged if asked.judged else self._predicted
                 take(asked, answer, progress)
             self._records.flush()
@@ -157,7 +157,7 @@ class Bench:
                 return
             known = self._records.get(row.key, "prediction")
             if known is None:
-                self._models.offer(Asked(row), self._request(row))
+                self._models.offer(Ticket(row), self._request(row))
             elif known.failure is not None:
                 _over(progress, failed=True)
             elif self.judge is None:
@@ -165,7 +165,7 @@ class Bench:
             elif (verdict := self._records.get(row.key, "verdict")) is not None:
                 _over(progress, failed=verdict.failure is not None)
             else:
-                self._ask_judge(Asked(row, True, known.text))
+                self._ask_judge(Ticket(row, True, known.text))
 
     def _send(self) -> None:
         self._models.send()
@@ -178,7 +178,7 @@ class Bench:
             row.request, self.model.sampling.seeded(seed if self.model.generator.supports_seed else None)
         )
 
-    def _predicted(self, asked: Asked, answer: Answer, progress: Progress) -> None:
+    def _predicted(self, asked: Ticket, answer: Answer, progress: Progress) -> None:
         row = asked.row
         tokens = answer.usage.as_dict() if isinstance(answer, Completion) else {}
         if isinstance(answer, Completion) and not answer.text:
@@ -203,14 +203,14 @@ class Bench:
         if self.judge is None:
             _over(progress)
         else:
-            self._ask_judge(Asked(row, True, text))
+            self._ask_judge(Ticket(row, True, text))
 
-    def _ask_judge(self, asked: Asked) -> None:
+    def _ask_judge(self, asked: Ticket) -> None:
         assert self.judge is not None and self._judges is not None
         attempt = asked.tries + self._records.failed_tries(asked.row.key, "verdict")
         self._judges.offer(asked, self.judge.request(asked.row, asked.text, attempt))
 
-    def _judged(self, asked: Asked, answer: Answer, progress: Progress) -> None:
+    def _judged(self, asked: Ticket, answer: Answer, progress: Progress) -> None:
         assert self.judge is not None
         spent = asked.spent + answer.usage if isinstance(answer, Completion) else asked.spent
         asked = replace(asked, tries=asked.tries + 1, spent=spent)
@@ -244,7 +244,9 @@ class Bench:
         check_folder(self.folder, self.rows, self.model.sampling, self.party)
         path = self.folder / RUN
         if not path.is_file():
-            Run(model=self.party, rows=self.rows.digest, turns=self.rows.turns, seed=_drawn_by(self.rows)).write(path)
+            RunManifest(
+                model=self.party, rows=self.rows.digest, turns=self.rows.turns, seed=_drawn_by(self.rows)
+            ).write(path)
 
     def _result(self) -> BenchResult:
         judge = self.judge
@@ -269,7 +271,7 @@ def check_folder(folder: Path, rows: BenchRows, sampling: Sampling, model: Party
     path = folder / RUN
     if not path.is_file():
         return
-    theirs = Run.read(path)
+    theirs = RunManifest.read(path)
     mine: dict[str, Any] = _prefixed("sampling", sampling.seeded(None).as_dict())
     # What was not sent stands there as the default.
     kept: dict[str, Any] = _prefixed("sampling", Sampling().as_dict() | theirs.model.sampling)

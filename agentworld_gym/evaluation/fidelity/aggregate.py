@@ -9,7 +9,7 @@ from itertools import compress, groupby, islice
 
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import Measure, calibration
-from agentworld_gym.evaluation.fidelity.replay import Case, Step, Walk, verb
+from agentworld_gym.evaluation.fidelity.replay import Case, Replay, Step, verb
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (
     Calibration,
@@ -44,21 +44,21 @@ class Findings:
 
     cases: list[Case] = field(default_factory=list)
     stale: int = 0
-    taught: Walk | None = None
-    free: Walk | None = None
+    taught: Replay | None = None
+    free: Replay | None = None
     baselines: dict[str, list[Match]] = field(default_factory=dict)
     consistency: Consistency | None = None
 
 
-def summed(runner: EpisodeRunner, found: Findings) -> DomainFidelity:
+def aggregate(runner: EpisodeRunner, found: Findings) -> DomainFidelity:
     """The result of a domain."""
     asked = [(number, turn) for number, case in enumerate(found.cases) for turn, one in enumerate(case.asked) if one]
-    first = found.taught or found.free or Walk()
+    first = found.taught or found.free or Replay()
     # Beside what the world answered stands what the baselines say to the same steps.
     answered = {(step.case, step.turn) for step in first.steps if step.failure is None}
     kept = [place in answered for place in asked]
     owners = [number for number, _ in compress(asked, kept)]
-    usage = (found.taught or Walk()).usage + (found.free or Walk()).usage
+    usage = (found.taught or Replay()).usage + (found.free or Replay()).usage
     return DomainFidelity(
         domain=runner.spec.id,
         sessions=len(found.cases),
@@ -77,7 +77,7 @@ def summed(runner: EpisodeRunner, found: Findings) -> DomainFidelity:
     )
 
 
-def _run(walked: Walk, cases: Sequence[Case]) -> Run:
+def _run(walked: Replay, cases: Sequence[Case]) -> Run:
     # In one order however they were asked, so that equal answers have equal intervals.
     steps = sorted(walked.steps, key=lambda step: (step.case, step.turn))
     answered = [step for step in steps if step.failure is None]
@@ -185,7 +185,7 @@ def _probes(probed: Mapping[int, Sequence[bool | None]], cases: Sequence[Case]) 
     )
 
 
-def _calibrations(walked: Walk) -> Iterator[Calibration]:
+def _calibrations(walked: Replay) -> Iterator[Calibration]:
     answered = [(step, step.match) for step in walked.steps if step.match is not None and step.sequence is not None]
     measures: tuple[Measure, ...] = ("sequence", "token")
     for measure in measures:
@@ -194,7 +194,7 @@ def _calibrations(walked: Walk) -> Iterator[Calibration]:
             yield calibration(measure, sure, [one.exact for _, one in answered], [step.case for step, _ in answered])
 
 
-def _examples(walked: Walk, cases: Sequence[Case]) -> Iterator[Example]:
+def _examples(walked: Replay, cases: Sequence[Case]) -> Iterator[Example]:
     """The first wrong step of each session."""
     for number, places in groupby(sorted(walked.wrong), key=lambda place: place[0]):
         place = next(places)

@@ -17,11 +17,11 @@ from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
-from agentworld_gym.evaluation.fidelity.aggregate import Findings, summed
+from agentworld_gym.evaluation.fidelity.aggregate import Findings, aggregate
 from agentworld_gym.evaluation.fidelity.baselines import Moment, Nearest, moments
 from agentworld_gym.evaluation.fidelity.consistency_ratio import consistency
 from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
-from agentworld_gym.evaluation.fidelity.replay import Case, Walk, cases_of, teachable, walk
+from agentworld_gym.evaluation.fidelity.replay import Case, Replay, cases_of, replay, teachable
 from agentworld_gym.evaluation.results.fidelity import DomainFidelity
 from agentworld_gym.matching import Match
 from agentworld_gym.options import EnvOptions
@@ -98,7 +98,7 @@ def measure(
                 _ask(runner, truth, plan, found, say)
         except KeyboardInterrupt:
             interrupted = True
-        return summed(runner, found), interrupted
+        return aggregate(runner, found), interrupted
 
 
 def record(
@@ -160,18 +160,18 @@ def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, found: Finding
         say(f"{name}: replaying", number, len(rows))
     total = sum(len(case.actions) for case in found.cases)
     if plan.quick:
-        found.taught = Walk()
+        found.taught = Replay()
         show = _shower(say, f"{name}: forward", len(found.cases))
         for step in exact_steps(runner.world, found.cases, show):
             found.taught.steps.append(step)
     elif teachable(runner.world):
-        found.taught = Walk()
+        found.taught = Replay()
         show = _shower(say, f"{name}: true history", total)
-        walk(runner, found.cases, taught=True, wave=plan.wave, into=found.taught, on_progress=show)
+        replay(runner, found.cases, taught=True, wave=plan.wave, into=found.taught, on_progress=show)
     if (plan.free and not plan.quick) or found.taught is None:
-        found.free = Walk()
+        found.free = Replay()
         show = _shower(say, f"{name}: own history", total)
-        walk(runner, found.cases, taught=False, wave=plan.wave, into=found.free, on_progress=show)
+        replay(runner, found.cases, taught=False, wave=plan.wave, into=found.free, on_progress=show)
     for who, answers in _baselines(runner.spec, found.cases, recorded):
         found.baselines[who] = answers
     if plan.plans:

@@ -75,7 +75,7 @@ class Step:
 
 
 @dataclass
-class Walk:
+class Replay:
     """What asking a world for all steps gave.
 
     `probed` holds, for each case, what each of its probes found; None where the world failed, then or on the way.
@@ -175,13 +175,13 @@ def teachable(world: World[Any]) -> bool:
     return hasattr(world, "correct") and hasattr(world, "accept")
 
 
-def walk(
+def replay(
     runner: EpisodeRunner,
     cases: Sequence[Case],
     *,
     taught: bool,
     wave: int,
-    into: Walk,
+    into: Replay,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
     """Ask a world for every step of some sessions, all sessions of a wave one step further at a time.
@@ -208,7 +208,7 @@ def walk(
 class _Group:
     """Some sessions on their way, in step."""
 
-    def __init__(self, runner: EpisodeRunner, cases: Sequence[Case], places: Sequence[int], taught: bool, into: Walk):
+    def __init__(self, runner: EpisodeRunner, cases: Sequence[Case], places: Sequence[int], taught: bool, into: Replay):
         self._runner, self._cases, self._places, self._taught, self._into = runner, cases, places, taught, into
         tasks = [cases[place].task for place in places]
         begun = runner.world.begin(tasks, [task.seed or 0 for task in tasks])

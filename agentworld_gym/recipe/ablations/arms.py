@@ -55,7 +55,7 @@ ARMS: Mapping[str, Arm] = {
 }
 """All arms. Thinking and demonstrations never stand in a history, so that they need single turns to learn from."""
 
-COMPARED: tuple[tuple[str, ArmName, ArmName], ...] = (
+COMPARISONS: tuple[tuple[str, ArmName, ArmName], ...] = (
     ("loss weights by class against none", "base", "plain"),
     ("detailed initial state against none", "base", "stateless"),
     ("change form against full state", "base", "full"),

@@ -24,9 +24,9 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.recipe.ablations.arms import Arm, ArmData, arms_for
-from agentworld_gym.recipe.ablations.table import AblationConfig, ArmResult, Table, Turn, table_of
+from agentworld_gym.recipe.ablations.table import AblationConfig, ArmResult, Table, TestedTurn, comparison_table
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.manifest import claim, write_whole
+from agentworld_gym.recipe.manifest import ensure_same_settings, write_atomically
 from agentworld_gym.recipe.training.config import CptConfig
 from agentworld_gym.recipe.training.exact_match import exact_answers
 from agentworld_gym.recipe.training.metrics import Metrics
@@ -46,7 +46,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Ablations:
+class AblationStudy:
     """All arms, in one folder. What is there already is used again: a run that was stopped goes on with its arm.
 
     Args:
@@ -66,7 +66,7 @@ class Ablations:
         """Train and test what is missing, then compare."""
         self._claim()
         results = [self._arm(arm) for arm in self._chosen()]
-        return table_of(self.config, results)
+        return comparison_table(self.config, results)
 
     def _chosen(self) -> list[Arm]:
         possible = arms_for(self.config.domains)
@@ -74,7 +74,7 @@ class Ablations:
 
     def _claim(self) -> None:
         """Settle that this folder is for these settings. More arms may come; nothing else may differ."""
-        claim(self.folder / SETTINGS, self.config.model_dump(mode="json", exclude={"arms"}))
+        ensure_same_settings(self.folder / SETTINGS, self.config.model_dump(mode="json", exclude={"arms"}))
 
     def _arm(self, arm: Arm) -> ArmResult:
         path = self.folder / arm.name / RESULT
@@ -115,7 +115,7 @@ class Ablations:
             loss=last.get("loss"),
             turns=turns,
         )
-        write_whole(path, result.model_dump_json())
+        write_atomically(path, result.model_dump_json())
         return result
 
     def _recipe(self, arm: Arm) -> CptConfig:
@@ -168,7 +168,7 @@ class _Recorded:
         return read_rows(self.path, 0, self.count)
 
 
-def _by_forward(data: ArmData, rows: Iterable[Row], run: Path, config: AblationConfig) -> Iterator[Turn]:
+def _by_forward(data: ArmData, rows: Iterable[Row], run: Path, config: AblationConfig) -> Iterator[TestedTurn]:
     """Each turn, tested by one forward pass a sample."""
     import torch
 
@@ -184,7 +184,7 @@ def _by_forward(data: ArmData, rows: Iterable[Row], run: Path, config: AblationC
             yield _turn(by_id[name], number, bool(flag), FailureKind.OVERFLOW if flag is None else None)
 
 
-def _decoded(data: ArmData, rows: Iterable[Row], model: Path, config: AblationConfig) -> Iterator[Turn]:
+def _decoded(data: ArmData, rows: Iterable[Row], model: Path, config: AblationConfig) -> Iterator[TestedTurn]:
     """Some turns, decoded as a language world does."""
     by_id = {row.id: row for row in rows}
     samples = [sample for row in by_id.values() for sample in data.tested(row, config.tested_turns)]
@@ -201,7 +201,7 @@ def _decoded(data: ArmData, rows: Iterable[Row], model: Path, config: AblationCo
         generator.close()
 
 
-def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> Turn:
+def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> TestedTurn:
     _, before, truth = list(steps_of(row))[turn - 1]
     if isinstance(answer, Failure):
         return _turn(row, turn, False, answer.kind)
@@ -220,9 +220,9 @@ def _place(sample: Sample) -> tuple[str, int | None]:
     return (name, int(turn)) if slash else (sample.id, None)
 
 
-def _turn(row: Row, turn: int, exact: bool, failure: FailureKind | None = None) -> Turn:
+def _turn(row: Row, turn: int, exact: bool, failure: FailureKind | None = None) -> TestedTurn:
     fixed = not (row.spans and row.spans[turn - 1])
-    return Turn(row=row.id, turn=turn, domain=row.domain, fixed=fixed, exact=exact, failure=failure)
+    return TestedTurn(row=row.id, turn=turn, domain=row.domain, fixed=fixed, exact=exact, failure=failure)
 
 
 def smoke(recipe: CptConfig, domains: tuple[str, ...] = ("terminal", "android")) -> AblationConfig:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentworld_gym.contracts import FailureKind
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.recipe.ablations.arms import ARMS, COMPARED, ArmData, ArmName
+from agentworld_gym.recipe.ablations.arms import ARMS, COMPARISONS, ArmData, ArmName
 from agentworld_gym.recipe.field_types import Positive
 from agentworld_gym.recipe.training.config import CptConfig
 from agentworld_gym.statistics.bootstrap import Share, interval
@@ -34,7 +34,7 @@ class AblationConfig(Strict):
     recipe: CptConfig
 
 
-class Turn(Strict):
+class TestedTurn(Strict):
     """One tested turn: the session, the turn counted from 1, and whether the arm was exact.
 
     `fixed` says that all of the true observation is deterministic. `failure` is the kind of failure, where the answer
@@ -57,7 +57,7 @@ class ArmResult(Strict):
     tokens: int
     seconds: float
     loss: float | None
-    turns: tuple[Turn, ...]
+    turns: tuple[TestedTurn, ...]
 
 
 class Score(Strict):
@@ -94,13 +94,13 @@ class Table(Strict):
     comparisons: tuple[Comparison, ...]
 
 
-def table_of(config: AblationConfig, results: Iterable[ArmResult]) -> Table:
+def comparison_table(config: AblationConfig, results: Iterable[ArmResult]) -> Table:
     """The shares of each arm, and the pairs of arms that were run."""
     arms = {result.arm: result for result in results}
     scores = [score for result in arms.values() for domain in config.domains for score in _scores(result, domain)]
     comparisons = [
         comparison
-        for question, having, lacking in COMPARED
+        for question, having, lacking in COMPARISONS
         for domain in config.domains
         if having in arms and lacking in arms
         for comparison in _compared(question, arms[having], arms[lacking], domain)
@@ -121,7 +121,7 @@ def _scores(result: ArmResult, domain: str) -> Iterator[Score]:
         )
 
 
-def _share(turns: list[Turn]) -> Share:
+def _share(turns: list[TestedTurn]) -> Share:
     return interval([turn.exact for turn in turns], [turn.row for turn in turns])
 
 

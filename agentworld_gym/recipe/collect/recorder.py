@@ -17,7 +17,7 @@ from agentworld_gym.fingerprint import digest_of, installed
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_shares, solver_cases, way
-from agentworld_gym.recipe.collect.session import Take
+from agentworld_gym.recipe.collect.session import SessionRecording
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.sessions.row import FORMAT, OFFICIAL_NAMES, Provenance, Row
 from agentworld_gym.tasks import generate
@@ -157,9 +157,9 @@ class _Stage:
             return _Part(task, AWARE, case.aware(task))
         return _Part(task, policy, way(policy, task, rng, self._config))
 
-    def play(self, part: _Part, rng: random.Random) -> Take:
+    def play(self, part: _Part, rng: random.Random) -> SessionRecording:
         """Play a task to its end, and at times look at the state with the task's probes."""
-        take = Take(self._runner, self.prompts, part.task)
+        take = SessionRecording(self._runner, self.prompts, part.task)
         try:
             if take.play(part.way) and rng.random() < self._config.probe_share:
                 probes = [check.probes for check in part.task.success if check.probes]

@@ -16,7 +16,7 @@ from agentworld_gym.sessions.row import Change, ContentSpan, changes_between
 from agentworld_gym.worlds.grounded import GroundedSession
 
 
-class Take:
+class SessionRecording:
     """Starts a task's episode and keeps what each action of it shows and changes."""
 
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task) -> None:

@@ -14,7 +14,7 @@ from agentworld_gym.sessions.row import read_rows
 from agentworld_gym.sessions.samples import Sample, read_samples
 
 
-def files(sources: Sequence[str], split: Split) -> list[Path]:
+def data_files(sources: Sequence[str], split: Split) -> list[Path]:
     """The files that a configuration names; of a folder, the file of a split.
 
     Raises:
@@ -27,7 +27,7 @@ def files(sources: Sequence[str], split: Split) -> list[Path]:
     return found
 
 
-def of_files(
+def samples_of_files(
     paths: Iterable[Path], domains: Sequence[str], preparation: Preparation | None = None, workers: int = 1
 ) -> Iterator[Sample]:
     """The samples of some domains (all, if none is named) in files of samples, or of rows that are to be prepared.
@@ -43,13 +43,13 @@ def of_files(
             yield from prepare(rows, preparation, workers)[0]
 
 
-def digests(sources: Sequence[str], split: Split) -> dict[str, str]:
+def file_digests(sources: Sequence[str], split: Split) -> dict[str, str]:
     """Digests of the content of files that a configuration names, as far as they are there."""
     paths = [path for path in (_file(source, split) for source in sources) if path.is_file()]
     return {str(path): _digest(path) for path in paths}
 
 
-def must_be_as_before(before: Mapping[str, str]) -> None:
+def must_be_unchanged(before: Mapping[str, str]) -> None:
     """Compare files with digests that were taken of them earlier; a file that is gone tells nothing.
 
     Raises:

@@ -65,13 +65,13 @@ class Filters(Strict):
     idle_turn: Scope = "imported"
 
 
-class Sieve:
+class RowFilter:
     """Filters rows one by one and counts what went and why.
 
     `rows` counts sessions by what became of them (`kept`, or the rule that they fell to), `turns` counts turns alike;
     both by domain.
 
-    >>> sieve = Sieve(Filters())
+    >>> sieve = RowFilter(Filters())
     >>> row = Row(task="mcp", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1,
     ...           total_turns=1)
     >>> sieve.filter(row), sieve.rows["mcp"]
@@ -122,7 +122,7 @@ class Sieve:
             gone[rule] += 1
         if len(stay) < self._filters.min_turns:
             return "few_turns", gone
-        return (row if len(stay) == row.turn_idx else without(row, stay)), gone
+        return (row if len(stay) == row.turn_idx else only_turns(row, stay)), gone
 
     def _looks(self, rule: str, row: Row) -> bool:
         scope: Scope = getattr(self._filters, rule)
@@ -131,7 +131,7 @@ class Sieve:
     def _marks(self, row: Row) -> Iterator[TurnRule | None]:
         """For each turn the first rule that it falls to. Rules read plain actions, without which none looks."""
         rules = [(name, rule) for name, rule in _RULES.items() if row.actions and self._looks(name, row)]
-        tools = declared(row) if any(name == "undeclared_tool" for name, _ in rules) else frozenset()
+        tools = declared_tools(row) if any(name == "undeclared_tool" for name, _ in rules) else frozenset()
         history = History[str](row.domain, row.first_observation)
         for turn in range(row.turn_idx):
             scene = {"tools": tools, "screen": history.screen}
@@ -140,7 +140,7 @@ class Sieve:
                 history.append(row.actions[turn], row.observations[turn])
 
 
-def without(row: Row, turns: Sequence[int]) -> Row:
+def only_turns(row: Row, turns: Sequence[int]) -> Row:
     """The session with some turns alone, counted from 0 and in order, numbered anew.
 
     What the first message tells before its action (the instruction, the state) stays where it was. Messages of the
@@ -173,7 +173,7 @@ def without(row: Row, turns: Sequence[int]) -> Row:
     return rerendered(cut, prompts_for(cut)) if row.profile == "compact" else cut
 
 
-def declared(row: Row) -> frozenset[str]:
+def declared_tools(row: Row) -> frozenset[str]:
     """The names of the tools that a session may call: those of its domain and those its system message lists."""
     own = [str(tool.get("name")) for tool in load_spec(row.domain).action.tools] if row.domain in DOMAINS else []
     return frozenset([*own, *_DECLARED.findall(row.system_str)])

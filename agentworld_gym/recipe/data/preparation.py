@@ -14,9 +14,9 @@ from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.spec import DOMAINS, Form, Profile
 from agentworld_gym.process.parallel import mapped
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.recipe.data.filters import Filters, Sieve
+from agentworld_gym.recipe.data.filters import Filters, RowFilter
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
-from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed
+from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed_with_texts
 from agentworld_gym.recipe.data.turn_weights import Weighting, classify
 from agentworld_gym.sessions.pools import Pool
 from agentworld_gym.sessions.rerendering import prompts_for
@@ -51,20 +51,22 @@ class Preparation(Strict):
 
 
 @dataclass
-class Account:
+class PreparationReport:
     """What became of the rows, by domain: how many were `read`, lay in `other_pools`, or fell to a rule (`sieve`).
 
     `samples` counts what was made, `classes` the turns that were kept by class.
     """
 
-    sieve: Sieve
+    sieve: RowFilter
     read: Counter[str] = field(default_factory=Counter)
     other_pools: Counter[str] = field(default_factory=Counter)
     samples: Counter[str] = field(default_factory=Counter)
     classes: dict[str, Counter[str]] = field(default_factory=dict)
 
 
-def prepare(rows: Iterable[Row], preparation: Preparation, workers: int = 1) -> tuple[Iterator[Sample], Account]:
+def prepare(
+    rows: Iterable[Row], preparation: Preparation, workers: int = 1
+) -> tuple[Iterator[Sample], PreparationReport]:
     """The samples of rows, made as they are asked for, and the account that grows along.
 
     Args:
@@ -80,15 +82,15 @@ def prepare(rows: Iterable[Row], preparation: Preparation, workers: int = 1) -> 
         SpecError: while iterating: a row's task cannot be generated again, and the change form needs it; or a corpus
             cannot be read.
     """
-    account = Account(Sieve(preparation.filters))
+    account = PreparationReport(RowFilter(preparation.filters))
     kept = _kept(rows, preparation, account)
     samples: Iterator[Sample] = mapped(partial(_made, preparation), kept, workers)
     if preparation.knowledge.files:
-        samples = mixed(samples, knowledge_samples(preparation.knowledge), preparation.knowledge.share)
+        samples = mixed_with_texts(samples, knowledge_samples(preparation.knowledge), preparation.knowledge.share)
     return _counted(samples, account), account
 
 
-def _kept(rows: Iterable[Row], preparation: Preparation, account: Account) -> Iterator[Row]:
+def _kept(rows: Iterable[Row], preparation: Preparation, account: PreparationReport) -> Iterator[Row]:
     for row in rows:
         account.read[row.domain] += 1
         if preparation.pool is not None and not preparation.pool.holds(row):
@@ -122,7 +124,7 @@ def _prompts_for(row: Row, preparation: Preparation) -> Prompts | None:
     return None if (prompts.profile, prompts.form, preparation.ledger) == own else prompts
 
 
-def _counted(samples: Iterable[Sample], account: Account) -> Iterator[Sample]:
+def _counted(samples: Iterable[Sample], account: PreparationReport) -> Iterator[Sample]:
     for sample in samples:
         account.samples[sample.domain] += 1
         yield sample

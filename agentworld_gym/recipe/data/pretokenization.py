@@ -54,4 +54,4 @@ WORDS = (
     r"| +(?= )|\n+|\s"
 )
 
-PIECES = "|".join((PROMPT, LABEL, ANDROID, CODE, DESKTOP, WEB, JSON, DATE)) + WORDS
+PATTERN = "|".join((PROMPT, LABEL, ANDROID, CODE, DESKTOP, WEB, JSON, DATE)) + WORDS

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.data.pretokenization import PIECES
+from agentworld_gym.recipe.data.pretokenization import PATTERN
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -54,7 +54,7 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
         raise SpecError("tokenizer", "vocab_size", vocab_size, f"at least {least}")
     cut = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(PIECES), behavior="isolated"),
+            pre_tokenizers.Split(Regex(PATTERN), behavior="isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )

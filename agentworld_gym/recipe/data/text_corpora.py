@@ -39,7 +39,7 @@ def knowledge_samples(knowledge: Knowledge) -> Iterator[Sample]:
     for name in knowledge.files:
         for file in _files(Path(name)):
             for place, text in _documents(file):
-                for number, piece in enumerate(pieces(text, knowledge.piece)):
+                for number, piece in enumerate(text_pieces(text, knowledge.piece)):
                     yield Sample(
                         id=f"{place}/{number}",
                         domain=DOMAIN,
@@ -50,7 +50,7 @@ def knowledge_samples(knowledge: Knowledge) -> Iterator[Sample]:
                     )
 
 
-def mixed(samples: Iterable[Sample], texts: Iterable[Sample], share: float) -> Iterator[Sample]:
+def mixed_with_texts(samples: Iterable[Sample], texts: Iterable[Sample], share: float) -> Iterator[Sample]:
     """Samples with texts in between, so that at any time texts make up about that share of all characters.
 
     Texts that are not needed are left out; where there are too few, the share is smaller.
@@ -59,31 +59,31 @@ def mixed(samples: Iterable[Sample], texts: Iterable[Sample], share: float) -> I
     >>> some = [Sample(id=f"s{i}", domain="d", messages=[message], weights=[]) for i in range(4)]
     >>> text = {"role": "text", "content": "text"}
     >>> texts = [Sample(id=f"t{i}", domain="d", messages=[text], weights=[]) for i in range(9)]
-    >>> [sample.id for sample in mixed(some, texts, 0.5)]
+    >>> [sample.id for sample in mixed_with_texts(some, texts, 0.5)]
     ['s0', 't0', 's1', 't1', 's2', 't2', 's3', 't3']
     """
     rest = iter(texts)
     own = others = 0
     for sample in samples:
         yield sample
-        own += size(sample)
+        own += character_count(sample)
         while others < share * (own + others):
             text = next(rest, None)
             if text is None:
                 break
             yield text
-            others += size(text)
+            others += character_count(text)
 
 
-def size(sample: Sample) -> int:
+def character_count(sample: Sample) -> int:
     """Characters of all messages."""
     return sum(len(message["content"]) for message in sample.messages)
 
 
-def pieces(text: str, length: int) -> Iterator[str]:
+def text_pieces(text: str, length: int) -> Iterator[str]:
     r"""A text in pieces of at most `length` characters, cut after paragraphs, else after lines, words or anywhere.
 
-    >>> list(pieces("one two\n\nthree", 10)), "".join(pieces("abc def " * 9, 10)) == "abc def " * 9
+    >>> list(text_pieces("one two\n\nthree", 10)), "".join(text_pieces("abc def " * 9, 10)) == "abc def " * 9
     (['one two\n\n', 'three'], True)
     """
     start = 0

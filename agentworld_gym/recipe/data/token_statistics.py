@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agentworld_gym.recipe.data.tokenization import Encoded
+from agentworld_gym.recipe.data.tokenization import TokenizedSample
 
 
 @dataclass
@@ -23,7 +23,7 @@ class TokenStatistics:
     weight: float = 0.0
     observed_weight: float = 0.0
 
-    def add(self, item: Encoded) -> None:
+    def add(self, item: TokenizedSample) -> None:
         """Count a sample more."""
         self.lengths.append(len(item.ids))
         self.turns += len(item.turns)
@@ -59,7 +59,7 @@ class TokenTable:
     def __init__(self) -> None:
         self.domains: dict[str, TokenStatistics] = {}
 
-    def __call__(self, item: Encoded) -> None:
+    def __call__(self, item: TokenizedSample) -> None:
         """Count a sample more."""
         self.domains.setdefault(item.sample.domain, TokenStatistics()).add(item)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.pacing import paced
-from agentworld_gym.recipe.data.tokenization import Encoded, Encoder, encoding_digest
+from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample, tokenization_digest
 from agentworld_gym.sessions.samples import TEXT, Sample
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class TokenStore:
             ) from error
         if not isinstance(meta, dict) or meta.get("format") != FORMAT:
             raise SpecError(folder / META, "format", meta, f"format {FORMAT}; build the store anew")
-        if tokenizer is not None and meta["tokenizer"] != (digest := encoding_digest(tokenizer)):
+        if tokenizer is not None and meta["tokenizer"] != (digest := tokenization_digest(tokenizer)):
             raise SpecError(
                 folder, "tokenizer", meta["tokenizer"], f"{digest}, that of the model; build the store anew"
             )
@@ -101,7 +101,7 @@ def build_store(
     tokenizer: PreTrainedTokenizerBase,
     folder: Path,
     max_tokens: int,
-    watch: Callable[[Encoded], None] | None = None,
+    watch: Callable[[TokenizedSample], None] | None = None,
     sources: Mapping[str, str] | None = None,
 ) -> TokenStore:
     """Write samples as tokens; the folder appears once it is whole, in the place of an earlier store.
@@ -128,10 +128,10 @@ def build_store(
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        counts, digest = _write(partial, Encoder(tokenizer).encode(samples), max_tokens, watch)
+        counts, digest = _write(partial, SampleTokenizer(tokenizer).encode(samples), max_tokens, watch)
         if not counts["samples"]:
             raise SpecError(folder, "samples", dict(counts), f"something to learn from within {max_tokens} tokens")
-        made = {"tokenizer": encoding_digest(tokenizer), "digest": digest, "sources": dict(sources or {})}
+        made = {"tokenizer": tokenization_digest(tokenizer), "digest": digest, "sources": dict(sources or {})}
         meta = {"format": FORMAT, **made, "max_tokens": max_tokens, **counts}
         (partial / META).write_text(json.dumps(meta), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
@@ -144,7 +144,7 @@ def build_store(
 
 
 def _write(
-    folder: Path, encoded: Iterable[Encoded], max_tokens: int, watch: Callable[[Encoded], None] | None
+    folder: Path, encoded: Iterable[TokenizedSample], max_tokens: int, watch: Callable[[TokenizedSample], None] | None
 ) -> tuple[dict[str, int], str]:
     """The counts, and a digest of all that was written."""
     digest = hashlib.sha256()
@@ -175,7 +175,7 @@ def _write(
     return dict(counts), digest.hexdigest()[:16]
 
 
-def _kept(item: Encoded, max_tokens: int, counts: Counter[str]) -> Iterator[tuple[int, int]]:
+def _kept(item: TokenizedSample, max_tokens: int, counts: Counter[str]) -> Iterator[tuple[int, int]]:
     """The spans of a sample's tokens that go into the store."""
     length = len(item.ids)
     if item.sample.messages[0]["role"] == TEXT:

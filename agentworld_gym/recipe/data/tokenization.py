@@ -34,7 +34,7 @@ _PLACE = re.compile(f"{_FIRST}([0-9]+)([ta]){_LAST}")
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class TokenizedSample:
     """The tokens of a sample: `ids`, the weight of each as a target, and which are part of an answer.
 
     `turns` holds for each answer the token after its last.
@@ -56,7 +56,7 @@ class _Part:
     turn: int | None
 
 
-class Encoder:
+class SampleTokenizer:
     """Makes tokens of samples.
 
     Raises:
@@ -78,7 +78,7 @@ class Encoder:
         self._apart = self._rendered(_PROBE, "chat template").count("</think>") > 1
         self._end = re.compile(rf"\s*(?:{'|'.join(map(re.escape, names)) or '(?!)'})")
 
-    def encode(self, samples: Iterable[Sample]) -> Iterator[Encoded]:
+    def encode(self, samples: Iterable[Sample]) -> Iterator[TokenizedSample]:
         """The tokens of each sample, in order.
 
         Raises:
@@ -185,14 +185,16 @@ class _Piece:
     kind: str = "a"
 
 
-def encoding_digest(tokenizer: PreTrainedTokenizerBase) -> str:
+def tokenization_digest(tokenizer: PreTrainedTokenizerBase) -> str:
     """A digest of all that decides which tokens a sample becomes: vocabulary, rules and chat template."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     rules = tokenizer.get_vocab() if backend is None else backend.to_str()
     return digest_of({"rules": rules, "template": tokenizer.chat_template, "eos": tokenizer.eos_token})
 
 
-def _encoded(sample: Sample, parts: Sequence[_Part], ids: NDArray[np.uint32], starts: NDArray[np.int64]) -> Encoded:
+def _encoded(
+    sample: Sample, parts: Sequence[_Part], ids: NDArray[np.uint32], starts: NDArray[np.int64]
+) -> TokenizedSample:
     """A token belongs to the part in which it starts."""
     stops = np.cumsum([len(part.text) for part in parts])
     place = np.searchsorted(stops, starts, side="right").clip(max=len(parts) - 1)
@@ -202,7 +204,7 @@ def _encoded(sample: Sample, parts: Sequence[_Part], ids: NDArray[np.uint32], st
         weights[0] = 0  # nothing stands before it, so that nothing can predict it
     last = [np.flatnonzero(turn == number) for number in range(len(sample.weights))]
     turns = tuple(int(found[-1]) + 1 if len(found) else 0 for found in last)
-    return Encoded(sample, ids, weights, turn >= 0, turns)
+    return TokenizedSample(sample, ids, weights, turn >= 0, turns)
 
 
 def _laid_out(message: Message) -> Message:

@@ -24,12 +24,12 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import GeneratorError, TrainingError, install
 from agentworld_gym.process.number_formats import speeds
 from agentworld_gym.process.signals import stopped_by_signals
-from agentworld_gym.recipe.data.data_files import files
-from agentworld_gym.recipe.manifest import claim
+from agentworld_gym.recipe.data.data_files import data_files
+from agentworld_gym.recipe.manifest import ensure_same_settings
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.hybrid_reward import HybridReward, PredictionJudge
-from agentworld_gym.recipe.rl.trl_reward import TurnRewards
-from agentworld_gym.recipe.rl.turn_dataset import Turns
+from agentworld_gym.recipe.rl.trl_reward import TrlReward
+from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
 from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.training.model import (
     CONFIG,
@@ -102,7 +102,7 @@ def train(
         TrainingError: a gradient is not finite, or the disk or the memory is full; the last checkpoint is whole.
     """
     must_have_model(config.model)
-    files(config.data.rows, "train")
+    data_files(config.data.rows, "train")
     try:
         import torch
         from accelerate import PartialState
@@ -114,12 +114,12 @@ def train(
     arguments = _arguments(config, out)
     processes = PartialState()
     if processes.is_main_process:
-        claim(out / CONFIG, config.model_dump(mode="json"), FREE)
+        ensure_same_settings(out / CONFIG, config.model_dump(mode="json"), FREE)
         _drop_torn(out / TRAINER)
     processes.wait_for_everyone()
     tokenizer = load_tokenizer_of(config.model)
     tokenizer.padding_side = "left"
-    turns = Turns(
+    turns = TurnDataset(
         config.data,
         tokenizer,
         seed=config.seed,
@@ -130,7 +130,7 @@ def train(
     for reason, number in sorted(turns.counts.items()):
         logger.info("%d sessions %s are left out", number, reason)
     with _opened(config, judge) as scorer:
-        rewards = TurnRewards(turns, HybridReward(config.reward, scorer), tokenizer.eos_token_id)
+        rewards = TrlReward(turns, HybridReward(config.reward, scorer), tokenizer.eos_token_id)
         trainer = GRPOTrainer(
             model=make_model(config.model, tokenizer, config.seed),
             reward_funcs=rewards,
@@ -250,7 +250,7 @@ def _keeper(log: MetricsLog | None, progress: Progress | None, done: int) -> Any
                 each = (time.monotonic() - self._begun) / max(state.global_step - done, 1)
                 left = each * (state.max_steps - state.global_step)
                 place = {"step": state.global_step, "progress": state.global_step / state.max_steps, "left": left}
-                self.last = place | renamed(logs)
+                self.last = place | renamed_metrics(logs)
                 log.write(self.last)
                 if progress is not None:
                     progress(self.last)
@@ -302,10 +302,10 @@ def _told(out: Path) -> Iterator[None]:
         raise TrainingError(text) from error
 
 
-def renamed(logs: Mapping[str, Any]) -> Metrics:
+def renamed_metrics(logs: Mapping[str, Any]) -> Metrics:
     """What TRL logged, under our names; what it has no use for here is left out.
 
-    >>> renamed({"frac_reward_zero_std": 0.5, "verifier": 12.5, "rewards/hybrid/mean": 1.0})
+    >>> renamed_metrics({"frac_reward_zero_std": 0.5, "verifier": 12.5, "rewards/hybrid/mean": 1.0})
     {'groups_equal': 0.5, 'verifier': 12.5}
     """
     ours = ("format_valid", "flag", "unscored", "judge_failures", "rubric", "verifier")

@@ -23,7 +23,7 @@ from agentworld_gym.contracts import Failure
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement
-from agentworld_gym.recipe.rl.reward_hacking import flags
+from agentworld_gym.recipe.rl.reward_hacking import hacking_flags
 from agentworld_gym.recipe.rl.verifiers import Truth, Verdict, unverifiable, verify
 from agentworld_gym.sessions.row import Row
 
@@ -191,4 +191,4 @@ class HybridReward:
 
 
 def _flags(candidate: Candidate) -> tuple[str, ...]:
-    return flags(candidate.completion, candidate.prediction, Truth.of(candidate.row), candidate.ended)
+    return hacking_flags(candidate.completion, candidate.prediction, Truth.of(candidate.row), candidate.ended)

@@ -94,7 +94,7 @@ WORDS, STRANGE = 6, 0.8
 """A clause of so many words, of which this share is strange, is of another language."""
 
 
-def flags(completion: str, prediction: str | None, truth: Truth | None, ended: bool = True) -> tuple[str, ...]:
+def hacking_flags(completion: str, prediction: str | None, truth: Truth | None, ended: bool = True) -> tuple[str, ...]:
     """The tricks found in a completion; none for an honest one, however wrong.
 
     Args:

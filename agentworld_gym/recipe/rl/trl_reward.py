@@ -9,15 +9,15 @@ from typing import Any
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.recipe.rl.hybrid_reward import Candidate, HybridReward, Reward
-from agentworld_gym.recipe.rl.turn_dataset import Turns
+from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
 
 
-class TurnRewards:
+class TrlReward:
     """The reward function that TRL calls with a batch of completions; logs what the rewards are made of."""
 
     __name__ = "hybrid"
 
-    def __init__(self, turns: Turns, rewards: HybridReward, end: int) -> None:
+    def __init__(self, turns: TurnDataset, rewards: HybridReward, end: int) -> None:
         self._turns, self._rewards, self._end = turns, rewards, end
 
     def __call__(
@@ -35,7 +35,7 @@ class TurnRewards:
         ]
         found = self._rewards(candidates)
         if log_metric is not None:
-            for name, value in parts_of(found).items():
+            for name, value in reward_metrics(found).items():
                 log_metric(name, value)
         return [reward.value for reward in found]
 
@@ -49,10 +49,10 @@ class TurnRewards:
         return Candidate(row, completion, prediction, ended)
 
 
-def parts_of(rewards: Sequence[Reward]) -> dict[str, float]:
+def reward_metrics(rewards: Sequence[Reward]) -> dict[str, float]:
     """What rewards are made of, as means over those that have a part; shares of all that were flagged or failed.
 
-    >>> parts_of([Reward(25.0, verifier=25.0), Reward(0.0, flags=("copy",))])
+    >>> reward_metrics([Reward(25.0, verifier=25.0), Reward(0.0, flags=("copy",))])
     {'format_valid': 1.0, 'flagged': 0.5, 'flag/copy': 0.5, 'unscored': 0.0, 'judge_failures': 0.0, 'verifier': 25.0}
     """
     count = len(rewards)

@@ -16,7 +16,7 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.errors import SpecError
 from agentworld_gym.generators.special_tokens import rule_of
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.recipe.data.filters import Sieve
+from agentworld_gym.recipe.data.filters import RowFilter
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.config import TurnsConfig
 from agentworld_gym.recipe.rl.verifiers import unverifiable
@@ -38,7 +38,7 @@ _KEPT = 256
 """Rows that stay in memory."""
 
 
-class Turns:
+class TurnDataset:
     """Turns of recorded sessions, in the order in which they are trained on.
 
     Training every turn of a session collapses through the prefix they share (Qwen-AgentWorld, arXiv 2606.24597), so an
@@ -128,7 +128,7 @@ class Turns:
             before = drawn
             order = list(range(len(self._places)))
             random.Random(f"{seed}/{epoch}").shuffle(order)
-            sieve = Sieve(self._config.filters)
+            sieve = RowFilter(self._config.filters)
             for place in order:
                 turn = self._turn(place, sieve, random.Random(f"{seed}/{epoch}/{place}"), counted=not epoch)
                 if turn is not None:
@@ -141,7 +141,7 @@ class Turns:
                 raise SpecError("rl", "data.rows", list(self._config.rows), f"a session that can serve ({reasons})")
             epoch += 1
 
-    def _turn(self, place: int, sieve: Sieve, rng: random.Random, counted: bool) -> int | None:
+    def _turn(self, place: int, sieve: RowFilter, rng: random.Random, counted: bool) -> int | None:
         """A turn of a session, drawn among those up to one; None if none can serve."""
         found = self._read(place)
         if self._config.domains and found.domain not in self._config.domains:
@@ -183,7 +183,7 @@ class Turns:
 
     def _filtered(self, place: int) -> Row:
         """A session of which a turn was drawn, so that a filter that has seen no other one keeps it."""
-        found = Sieve(self._config.filters).filter(self._read(place))
+        found = RowFilter(self._config.filters).filter(self._read(place))
         assert found is not None
         return found
 

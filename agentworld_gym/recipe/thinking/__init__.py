@@ -5,7 +5,16 @@ have thought and answered.
 """
 
 from agentworld_gym.recipe.thinking.queries import Queries, Query, engine_samples
-from agentworld_gym.recipe.thinking.reasoning_trace import Situation, trace
-from agentworld_gym.recipe.thinking.rejection_sampling import Rejection, RejectionConfig, Report
+from agentworld_gym.recipe.thinking.reasoning_trace import Situation, engine_trace
+from agentworld_gym.recipe.thinking.rejection_sampling import RejectionConfig, RejectionReport, RejectionSampling
 
-__all__ = ["Queries", "Query", "Rejection", "RejectionConfig", "Report", "Situation", "engine_samples", "trace"]
+__all__ = [
+    "Queries",
+    "Query",
+    "RejectionConfig",
+    "RejectionReport",
+    "RejectionSampling",
+    "Situation",
+    "engine_samples",
+    "engine_trace",
+]

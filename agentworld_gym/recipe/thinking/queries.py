@@ -19,10 +19,10 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.wordings import drawn_wording
-from agentworld_gym.recipe.data.filters import Filters, Sieve
+from agentworld_gym.recipe.data.filters import Filters, RowFilter
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
-from agentworld_gym.recipe.thinking.reasoning_trace import Situation, trace
+from agentworld_gym.recipe.thinking.reasoning_trace import Situation, engine_trace
 from agentworld_gym.recipe.thinking.turn_picker import TurnPicker
 from agentworld_gym.sessions.pools import Pool, PostPool
 from agentworld_gym.sessions.rerendering import prompts_for, task_of
@@ -109,7 +109,7 @@ class Queries:
         """
         picker = TurnPicker()
         held = filter(self._holds, self.rows)
-        for row in held if self.filters is None else Sieve(self.filters)(held):
+        for row in held if self.filters is None else RowFilter(self.filters)(held):
             task = task_of(row)
             for turn in picker.pick(row, _readable(row, task), self.turns):
                 yield self._query(row.at(turn), task)
@@ -140,7 +140,7 @@ def engine_samples(queries: Iterable[Query]) -> Iterator[Sample]:
     for query in queries:
         if query.row.changes and query.row.observations:
             told = "\n".join(message["content"] for message in query.request)
-            yield query.answered(trace(Situation.of(query.row, told)))
+            yield query.answered(engine_trace(Situation.of(query.row, told)))
 
 
 def _readable(row: Row, task: Task | None) -> list[int]:

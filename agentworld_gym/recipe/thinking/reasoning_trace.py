@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 from agentworld_gym.recipe.thinking.explainers import mcp, screens, search, swe, terminal
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
-from agentworld_gym.recipe.thinking.explainers.state_changes import told_records
+from agentworld_gym.recipe.thinking.explainers.state_changes import record_clauses
 from agentworld_gym.recipe.thinking.situation import Situation, read_call
 from agentworld_gym.screens import GRAPHICAL
 
-__all__ = ["Situation", "trace"]
+__all__ = ["Situation", "engine_trace"]
 
 FEWEST, MOST = 40, 150
 """Words of a trace: a shorter one goes on with what always holds, a longer one leaves details out."""
@@ -41,10 +41,10 @@ _FILLERS = (
 )
 
 
-def trace(turn: Situation) -> str:
+def engine_trace(turn: Situation) -> str:
     r"""The thinking of one turn, 40 to 150 words of plain text.
 
-    >>> text = trace(Situation("terminal", "cat a.txt", "cat a.txt\nhello\n$ ", prompt="a.txt: hello, in /srv",
+    >>> text = engine_trace(Situation("terminal", "cat a.txt", "cat a.txt\nhello\n$ ", prompt="a.txt: hello, in /srv",
     ...                        state={"cwd": "/srv", "/srv/a.txt": "hello\n"}))
     >>> text.startswith("The agent runs `cat a.txt` in `/srv`."), "`a.txt` holds one line: `hello`." in text
     (True, True)
@@ -70,7 +70,7 @@ def _any(turn: Situation) -> Explanation:
     name, _ = read_call(turn.action)
     asks = f"The agent acts by {turn.cite(name) or turn.cite(turn.action) or 'an action'}"
     shown = turn.show(turn.observation)
-    return Explanation(asks, [], told_records(turn), f"So the answer begins with {shown}" if shown else "")
+    return Explanation(asks, [], record_clauses(turn), f"So the answer begins with {shown}" if shown else "")
 
 
 def _changed(turn: Situation, told: Explanation) -> str:

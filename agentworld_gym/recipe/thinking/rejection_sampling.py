@@ -51,7 +51,7 @@ class RejectionConfig(Strict):
     wave: int = Field(default=64, ge=1)
 
 
-class Report(Strict):
+class RejectionReport(Strict):
     """What came of all queries so far, with failures by place and kind (`rollout/length`) and the tokens spent."""
 
     queries: int = 0
@@ -61,7 +61,7 @@ class Report(Strict):
     judge: dict[str, int] = Field(default_factory=lambda: Usage().as_dict())
 
     @classmethod
-    def of(cls, lines: Iterable[dict[str, Any]]) -> Report:
+    def of(cls, lines: Iterable[dict[str, Any]]) -> RejectionReport:
         """The sum over the lines of a log."""
         outcomes, failures = Counter(dict.fromkeys(OUTCOMES, 0)), Counter[str]()
         spent = {name: Counter(Usage().as_dict()) for name in ("generator", "judge")}
@@ -98,7 +98,7 @@ class _Case:
 
 
 @dataclass(frozen=True)
-class Rejection:
+class RejectionSampling:
     """Draws rollouts in waves and keeps the best of each query; killed at any time, it goes on where it was.
 
     Every query is a line of `log` once it is decided. A log of other models, sampling, words or settings is refused,
@@ -127,7 +127,7 @@ class Rejection:
         chosen = self.config.model_dump(exclude={"wave"})
         return digest_of([self.queries.settings, parts, self.sampling.as_dict(), judge_digest(self.judge), chosen])
 
-    def run(self, progress: Callable[[int], None] = lambda _done: None) -> Report:
+    def run(self, progress: Callable[[int], None] = lambda _done: None) -> RejectionReport:
         """Decide every query that is not decided yet.
 
         `progress` is called with the number of queries that were gone through.
@@ -147,9 +147,9 @@ class Rejection:
                 progress(seen)
         return self.report()
 
-    def report(self) -> Report:
+    def report(self) -> RejectionReport:
         """What came of all queries so far."""
-        return Report.of(self.lines())
+        return RejectionReport.of(self.lines())
 
     def samples(self) -> Iterator[Sample]:
         """The samples that were kept."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.data.token_store import TokenStore
-from agentworld_gym.recipe.training.flops import pairs_of
+from agentworld_gym.recipe.training.flops import attention_pairs
 
 logger = logging.getLogger(__name__)
 
@@ -249,5 +249,5 @@ class Batches:
                 positions[place, at:] = np.arange(width - at)
         self._cells += ids.size
         self._padded += ids.size - sum(taken)
-        self._pairs += pairs_of(int(self._lengths[index]) for row in rows for index in row)
+        self._pairs += attention_pairs(int(self._lengths[index]) for row in rows for index in row)
         return Batch(ids, positions, weights, observed)

@@ -13,7 +13,7 @@ from pathlib import Path
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.data.data_files import files, of_files
+from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
 from agentworld_gym.recipe.data.drills import with_drills
 from agentworld_gym.recipe.data.preparation import prepare
 from agentworld_gym.recipe.data.text_corpora import Knowledge
@@ -54,22 +54,24 @@ def train(
     """
 
     def samples() -> Iterator[Sample]:
-        sources = files(config.data.rows, "train")
+        sources = data_files(config.data.rows, "train")
         if not sources and not config.data.samples:
             path = out / SESSIONS
             specs = [load_spec(domain) for domain in config.data.domains]
             settings, seed = config.collect, config.train.seed
             collect(specs, path, config.data.episodes, seed, settings, "train", config.data.workers, recording)
             sources = [path]
-        sources += files(config.data.samples, "train")
-        found = of_files(sources, config.data.domains, config.preparation, config.data.workers)
+        sources += data_files(config.data.samples, "train")
+        found = samples_of_files(sources, config.data.domains, config.preparation, config.data.workers)
         yield from with_drills(found, config.train.seed, config.preparation.drills)
 
     def held_out() -> Iterator[Sample]:
         pool = Pool(split="validation", post_share=0.0)
         preparation = config.preparation.model_copy(update={"pool": pool, "knowledge": Knowledge()})
         if config.data.held_out:
-            yield from of_files(files(config.data.held_out, "validation"), config.data.domains, preparation)
+            yield from samples_of_files(
+                data_files(config.data.held_out, "validation"), config.data.domains, preparation
+            )
         elif config.data.domains:
             logger.info("recording held-out sessions")
             yield from prepare(_unseen(config), preparation)[0]

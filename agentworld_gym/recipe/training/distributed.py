@@ -17,7 +17,7 @@ from agentworld_gym.errors import GeneratorError, install
 if TYPE_CHECKING:
     import torch
 
-    from agentworld_gym.recipe.training.loss import Learner
+    from agentworld_gym.recipe.training.loss import ModelWithLoss
 
 PATIENCE = timedelta(hours=12)
 """How long processes wait for the one that records or encodes the data."""
@@ -26,7 +26,7 @@ PREFIX = "model."
 """What the learner puts before the names of the model's parameters."""
 
 
-class Workers:
+class Processes:
     """This process among those that train together.
 
     Raises:
@@ -57,7 +57,7 @@ class Workers:
         return self.rank == 0
 
     def prepare(
-        self, learner: Learner, optimizers: list[torch.optim.Optimizer]
+        self, learner: ModelWithLoss, optimizers: list[torch.optim.Optimizer]
     ) -> tuple[Any, list[torch.optim.Optimizer]]:
         """Put a model on its device, copied or sharded, and its optimizers with it."""
         prepared, *others = self._accelerator.prepare(learner, *optimizers)

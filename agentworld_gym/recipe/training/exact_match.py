@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.recipe.data.tokenization import Encoded, Encoder
-from agentworld_gym.recipe.training.teacher_forcing import TOKENS_AT_ONCE, forced
+from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample
+from agentworld_gym.recipe.training.teacher_forcing import TOKENS_AT_ONCE, teacher_forced
 from agentworld_gym.sessions.samples import Sample
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def exact_answers(
     Raises:
         SpecError: the chat template refuses the messages.
     """
-    encoded = list(Encoder(tokenizer).encode(samples))
+    encoded = list(SampleTokenizer(tokenizer).encode(samples))
     rows, answers = [item.ids[:longest] for item in encoded], [item.observed[:longest] for item in encoded]
-    for place, right, _ in forced(model, rows, answers, tokens_at_once=tokens_at_once):
+    for place, right, _ in teacher_forced(model, rows, answers, tokens_at_once=tokens_at_once):
         yield encoded[place].sample, list(_answers(encoded[place], right))
 
 
-def _answers(item: Encoded, right: Any) -> Iterator[bool | None]:
+def _answers(item: TokenizedSample, right: Any) -> Iterator[bool | None]:
     begin = 0
     for end in item.turns:
         inside = item.observed[begin:end]

@@ -12,13 +12,13 @@ TRAINED, FROZEN = 6, 4
 """Operations for each weight and token: a product and a sum forward, for the activations, and for trained weights."""
 
 
-class Work(NamedTuple):
+class FlopCount(NamedTuple):
     """Floating-point operations that a step cannot do without.
 
     `token` are those for each token in the layers, `target` those for each token that is a target, in the output layer,
     and `pair` those for each token and each that it looks back to, itself included.
 
-    >>> Work(token=6.0, target=2.0, pair=1.0).of(tokens=10, targets=5, pairs=55)
+    >>> FlopCount(token=6.0, target=2.0, pair=1.0).of(tokens=10, targets=5, pairs=55)
     125.0
     """
 
@@ -31,7 +31,7 @@ class Work(NamedTuple):
         return self.token * tokens + self.target * targets + self.pair * pairs
 
 
-def work_of(model: PreTrainedModel) -> Work:
+def count_flops(model: PreTrainedModel) -> FlopCount:
     """What a step of a model takes. Activations that are computed twice to spare memory count once."""
     network: Any = model  # some of it untyped
     output = network.get_output_embeddings().weight
@@ -47,13 +47,13 @@ def work_of(model: PreTrainedModel) -> Work:
     kinds = getattr(config, "layer_types", None) or ["full_attention"] * config.num_hidden_layers
     heads = config.num_attention_heads
     width = getattr(config, "head_dim", None) or config.hidden_size // heads
-    return Work(token, _each(output) * output.numel(), 2 * TRAINED * kinds.count("full_attention") * heads * width)
+    return FlopCount(token, _each(output) * output.numel(), 2 * TRAINED * kinds.count("full_attention") * heads * width)
 
 
-def pairs_of(lengths: Iterable[int]) -> int:
+def attention_pairs(lengths: Iterable[int]) -> int:
     """How many pairs of a token and one that it looks back to samples of these lengths have.
 
-    >>> pairs_of([1, 3])
+    >>> attention_pairs([1, 3])
     7
     """
     return sum(length * (length + 1) // 2 for length in lengths)

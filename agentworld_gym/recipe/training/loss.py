@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from agentworld_gym.recipe.training.teacher_forcing import at_places
+from agentworld_gym.recipe.training.teacher_forcing import select_positions
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -47,7 +47,7 @@ def target_count(batch: Batch) -> int:
     return int(np.count_nonzero(batch.weights[:, 1:]))
 
 
-def thinned(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
+def with_context_share(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
     """A batch in which only a random share of the context is learned; answers stay."""
     if share >= 1:
         return batch
@@ -55,7 +55,7 @@ def thinned(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
     return replace(batch, weights=np.where(kept, batch.weights, np.float32(0)))
 
 
-def inputs_of(batch: Batch, device: torch.device, packed: bool) -> Inputs:
+def model_inputs(batch: Batch, device: torch.device, packed: bool) -> Inputs:
     """A batch as tensors. The first token of a row is never a target: nothing stands before it."""
     ids = torch.from_numpy(batch.ids)
     weights, observed = torch.from_numpy(batch.weights)[:, 1:], torch.from_numpy(batch.observed)[:, 1:]
@@ -71,7 +71,7 @@ def inputs_of(batch: Batch, device: torch.device, packed: bool) -> Inputs:
     return Inputs(*(None if item is None else item.to(device, non_blocking=True) for item in found))  # type: ignore[arg-type]
 
 
-class Learner(nn.Module):
+class ModelWithLoss(nn.Module):
     """A causal language model with its loss.
 
     Only places whose next token is a target reach the output layer, which for large vocabularies is most of the work.
@@ -120,4 +120,4 @@ class Learner(nn.Module):
         )
 
     def _choose(self, _layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...] | None:
-        return None if self._chosen is None else (at_places(arguments[0], self._chosen),)
+        return None if self._chosen is None else (select_positions(arguments[0], self._chosen),)

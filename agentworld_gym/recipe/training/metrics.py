@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from agentworld_gym.errors import TrainingError
-from agentworld_gym.recipe.manifest import write_whole
+from agentworld_gym.recipe.manifest import write_atomically
 
 Metrics = dict[str, Any]
 Progress = Callable[[Metrics], None]
@@ -84,7 +84,7 @@ def _cut(path: Path, step: int) -> None:
     if not path.is_file():
         return
     kept = [json.dumps(line) + "\n" for line in read_metrics(path.parent) if line["step"] <= step]
-    write_whole(path, "".join(kept))
+    write_atomically(path, "".join(kept))
 
 
 def _writer(folder: Path, step: int) -> Any:

@@ -16,7 +16,7 @@ from agentworld_gym.generators.quiet import without_progress_bars
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
 from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape
-from agentworld_gym.recipe.training.warm_start import transplant
+from agentworld_gym.recipe.training.warm_start import warm_start
 
 if TYPE_CHECKING:
     import torch
@@ -87,7 +87,7 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
     if config.shape is not None:
         built: Any = build_model(config.shape, tokenizer, config.attention)
         if config.layers_of is not None:
-            transplant(built, tokenizer, config.layers_of)
+            warm_start(built, tokenizer, config.layers_of)
         return _thrifty(built.to(getattr(torch, config.dtype)), config)
     try:
         model = load_model(

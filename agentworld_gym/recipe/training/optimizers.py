@@ -54,11 +54,11 @@ def make_optimizers(
     return [torch.optim.AdamW(groups, **adamw)]
 
 
-def rate(spent: float, options: TrainConfig) -> float:
+def learning_rate_factor(spent: float, options: TrainConfig) -> float:
     """The factor of the learning rate when a share of the budget is spent: up, level, down.
 
     >>> options = TrainConfig(max_steps=100, warmup=0.1, decay=0.5)
-    >>> [round(rate(spent, options), 2) for spent in (0.0, 0.05, 0.1, 0.5, 0.75, 1.0)]
+    >>> [round(learning_rate_factor(spent, options), 2) for spent in (0.0, 0.05, 0.1, 0.5, 0.75, 1.0)]
     [0.05, 0.5, 1.0, 1.0, 0.5, 0.01]
     """
     if spent < options.warmup:
@@ -68,7 +68,7 @@ def rate(spent: float, options: TrainConfig) -> float:
     return 1.0
 
 
-class Rates:
+class LearningRates:
     """Sets the learning rates of optimizers to a share of what they were made with."""
 
     def __init__(self, optimizers: list[torch.optim.Optimizer]) -> None:

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.recipe.data.data_files import digests, files, must_be_as_before
+from agentworld_gym.recipe.data.data_files import data_files, file_digests, must_be_unchanged
 from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
-from agentworld_gym.recipe.data.tokenization import encoding_digest
-from agentworld_gym.recipe.manifest import claim
+from agentworld_gym.recipe.data.tokenization import tokenization_digest
+from agentworld_gym.recipe.manifest import ensure_same_settings
 from agentworld_gym.recipe.training.batches import Batches
 from agentworld_gym.recipe.training.config import DataConfig, SessionsConfig, StageConfig
-from agentworld_gym.recipe.training.distributed import Workers
+from agentworld_gym.recipe.training.distributed import Processes
 from agentworld_gym.recipe.training.metrics import Metrics, Progress
 from agentworld_gym.recipe.training.model import (
     CONFIG,
@@ -98,7 +98,7 @@ def fit(
         TrainingError: the run cannot go on; the last checkpoint is whole.
     """
     must_have_model(config.model)
-    workers = Workers()
+    workers = Processes()
     if workers.main:
         _prepare(config, out, samples, held_out)
     workers.wait()
@@ -112,7 +112,7 @@ def fit(
         out,
         identity={
             "model": digest_of(config.model.model_dump(mode="json", exclude=INCIDENTAL)),
-            "tokenizer": encoding_digest(tokenizer),
+            "tokenizer": tokenization_digest(tokenizer),
             "data": store.meta["digest"],
         },
         packed=config.data.packing == "packed",
@@ -128,7 +128,9 @@ def fit(
     return Outcome(metrics, trainer.steps, out / MODEL if finished else None)
 
 
-def batches_of(store: TokenStore, config: StageConfig, tokenizer: PreTrainedTokenizerBase, workers: Workers) -> Batches:
+def batches_of(
+    store: TokenStore, config: StageConfig, tokenizer: PreTrainedTokenizerBase, workers: Processes
+) -> Batches:
     """The batches of this process."""
     return Batches(
         store,
@@ -149,11 +151,11 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
     if not (encoded / META).is_file():
         (out / CONFIG).unlink(missing_ok=True)
         shutil.rmtree(out / TOKENIZER, ignore_errors=True)
-    claim(out / CONFIG, config.model_dump(mode="json"), FREE)
+    ensure_same_settings(out / CONFIG, config.model_dump(mode="json"), FREE)
     data = config.data
     own = [*data.samples, *(data.rows if isinstance(data, SessionsConfig) else ())]
     if data.validation and not (watched / META).is_file():
-        files(data.held_out, "validation")  # what is missing is told before anything is encoded
+        data_files(data.held_out, "validation")  # what is missing is told before anything is encoded
     if not (out / TOKENIZER).is_dir():
         first = islice(samples(), config.model.tokenizer_samples)
         texts = (message["content"] for sample in first for message in sample.messages)
@@ -162,9 +164,9 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
         os.replace(partial, out / TOKENIZER)
     tokenizer = tokenizer_of_run(out)
     if (encoded / META).is_file():
-        must_be_as_before(TokenStore.open(encoded, tokenizer).meta["sources"])
+        must_be_unchanged(TokenStore.open(encoded, tokenizer).meta["sources"])
     else:
-        build_store(samples(), tokenizer, encoded, data.max_tokens, sources=digests(own, "train"))
+        build_store(samples(), tokenizer, encoded, data.max_tokens, sources=file_digests(own, "train"))
     if data.validation and not (watched / META).is_file():
         logger.info("preparing %d held-out samples", data.validation)
         unseen = list(islice(held_out(), data.validation))

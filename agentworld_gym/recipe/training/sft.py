@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentworld_gym.recipe.data.data_files import files, of_files
+from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
 from agentworld_gym.recipe.training.config import SftConfig
 from agentworld_gym.recipe.training.metrics import Progress
 from agentworld_gym.recipe.training.pipeline import Outcome, fit
@@ -31,9 +31,9 @@ def train(config: SftConfig, out: Path, progress: Progress | None = None, evalua
     """
 
     def samples() -> Iterator[Sample]:
-        yield from of_files(files(config.data.samples, "train"), config.data.domains)
+        yield from samples_of_files(data_files(config.data.samples, "train"), config.data.domains)
 
     def held_out() -> Iterator[Sample]:
-        yield from of_files(files(config.data.held_out, "validation"), config.data.domains)
+        yield from samples_of_files(data_files(config.data.held_out, "validation"), config.data.domains)
 
     return fit(config, out, samples, held_out, progress, evaluate)

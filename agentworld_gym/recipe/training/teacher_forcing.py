@@ -20,7 +20,7 @@ PLACES_AT_ONCE = 1024
 """At so many places scores are turned into losses at a time, which takes several copies of them in float32."""
 
 
-class Forced(NamedTuple):
+class TeacherForced(NamedTuple):
     """Of one sample, by its place: for each token whether it was the likeliest, and its loss in nats if asked for.
 
     The first token, and one that is not asked about, is not right and costs nothing.
@@ -31,14 +31,14 @@ class Forced(NamedTuple):
     loss: NDArray[np.float32] | None
 
 
-def forced(
+def teacher_forced(
     model: PreTrainedModel,
     rows: Sequence[NDArray[Any]],
     asked: Sequence[NDArray[np.bool_]],
     *,
     with_loss: bool = False,
     tokens_at_once: int = TOKENS_AT_ONCE,
-) -> Iterator[Forced]:
+) -> Iterator[TeacherForced]:
     """One forward pass over some samples; those of like length come together, shortest first.
 
     Only places whose next token is asked about reach the output layer, which for large vocabularies is most of the work
@@ -71,10 +71,10 @@ def forced(
             right[mask], loss[mask] = _judged(logits, torch.from_numpy(ids[mask]).to(device), with_loss)
         for line, place in enumerate(group):
             own = slice(0, len(rows[place]))
-            yield Forced(place, right[line, own], loss[line, own] if with_loss else None)
+            yield TeacherForced(place, right[line, own], loss[line, own] if with_loss else None)
 
 
-def at_places(hidden: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+def select_positions(hidden: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """What stands at some places, counted through a whole batch, as a batch of one row."""
     return hidden.reshape(-1, hidden.shape[-1])[places].unsqueeze(0)
 
@@ -84,7 +84,7 @@ def _logits(network: Any, ids: torch.Tensor, places: torch.Tensor) -> torch.Tens
     import torch
 
     hook = network.get_output_embeddings().register_forward_pre_hook(
-        lambda _layer, arguments: (at_places(arguments[0], places),)
+        lambda _layer, arguments: (select_positions(arguments[0], places),)
     )
     try:
         with torch.inference_mode():

@@ -24,11 +24,11 @@ from agentworld_gym.errors import SpecError, TrainingError
 from agentworld_gym.process.number_formats import Speeds, speeds
 from agentworld_gym.process.signals import stopped_by_signals
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
-from agentworld_gym.recipe.training.distributed import Workers
-from agentworld_gym.recipe.training.flops import work_of
+from agentworld_gym.recipe.training.distributed import Processes
+from agentworld_gym.recipe.training.flops import count_flops
 from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.training.model import CHECKPOINTS
-from agentworld_gym.recipe.training.optimizers import Rates, make_optimizers, rate
+from agentworld_gym.recipe.training.optimizers import LearningRates, learning_rate_factor, make_optimizers
 from agentworld_gym.recipe.training.train_config import TrainConfig
 
 if TYPE_CHECKING:
@@ -78,15 +78,15 @@ class Trainer:
         packed: bool = False,
         evaluate: Evaluate | None = None,
         progress: Progress | None = None,
-        workers: Workers | None = None,
+        workers: Processes | None = None,
     ) -> None:
         import torch
 
-        from agentworld_gym.recipe.training.loss import Learner
+        from agentworld_gym.recipe.training.loss import ModelWithLoss
 
         torch.set_num_threads(options.threads)
         self.batches, self.options, self.folder, self.packed = batches, options, folder, packed
-        self.workers = workers or Workers()
+        self.workers = workers or Processes()
         if self.workers.sharded and options.optimizer != "adamw":
             raise SpecError("train", "optimizer", options.optimizer, "adamw: Muon needs whole matrices, not shards")
         self._identity = {**(identity or {}), "optimizer": options.optimizer}
@@ -97,16 +97,16 @@ class Trainer:
         bfloat16 = best == "bfloat16" if options.bfloat16 == "auto" else options.bfloat16
         computed = "bfloat16" if bfloat16 or model.dtype == torch.bfloat16 else "float32"
         self._limit: float = getattr(self._speeds, computed) * self.workers.count
-        self._work = work_of(model)
+        self._work = count_flops(model)
         logger.info("products of matrices: %s, with %d threads", self._speeds, torch.get_num_threads())
         logger.info("computing in %s, and Muon's iteration in %s", computed, best)
-        learner = Learner(model, bfloat16)
+        learner = ModelWithLoss(model, bfloat16)
         if options.compile:
             learner.compile_layers()
         model.train()
         self._learner, self._optimizers = self.workers.prepare(learner, make_optimizers(model, options, best))
         self.model = model
-        self._rates = Rates(self._optimizers)
+        self._rates = LearningRates(self._optimizers)
         self.steps = self.tokens = 0
         self.seconds = 0.0
         self._after = 0.0  # seconds of the last step that its own measure left out
@@ -169,7 +169,7 @@ class Trainer:
         """
         import torch
 
-        from agentworld_gym.recipe.training.loss import inputs_of, target_count, target_weight, thinned
+        from agentworld_gym.recipe.training.loss import model_inputs, target_count, target_weight, with_context_share
 
         begun = time.monotonic()
         short = self.spent < self.options.curriculum
@@ -178,7 +178,7 @@ class Trainer:
         before = self._given()
         rng = np.random.default_rng((self.options.seed, self.steps, self.workers.rank))
         batches = [
-            thinned(self.batches.next(short=short), self.options.context_share, rng)
+            with_context_share(self.batches.next(short=short), self.options.context_share, rng)
             for _ in range(self.options.accumulation)
         ]
         (weight,) = self.workers.total([sum(map(target_weight, batches))])
@@ -189,7 +189,7 @@ class Trainer:
             for number, batch in enumerate(batches, 1):
                 alone = number < len(batches) and self.workers.count > 1
                 with self.workers.unsynced(self._learner) if alone else nullcontext():
-                    losses = self._learner(inputs_of(batch, self.workers.device, self.packed))
+                    losses = self._learner(model_inputs(batch, self.workers.device, self.packed))
                     self.workers.backward(losses.loss * (self.workers.count / weight))
                 found.append(torch.stack([value.detach().double() for value in losses]))
             norm = self.workers.clip(self._learner, self.options.clip)
@@ -203,7 +203,7 @@ class Trainer:
         loss = totals[0] / weight if weight > 0 else math.nan
         reason = self._reason(loss, norm, weight)
         if reason is None:
-            self._rates.set(rate(self.spent, self.options))
+            self._rates.set(learning_rate_factor(self.spent, self.options))
             for optimizer in self._optimizers:
                 optimizer.step()
             self._usual.append(loss)
@@ -329,7 +329,7 @@ class Trainer:
             "tokens_per_second": tokens / seconds,
             "limit_share": sum(item["flops"] for item in recent) / seconds / self._limit,
             "padded": 1 - tokens / max(cells, 1),
-            "rate": rate(self.spent, self.options),
+            "rate": learning_rate_factor(self.spent, self.options),
         }
         return self._write(log, {**means, **more})
 

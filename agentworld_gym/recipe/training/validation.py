@@ -9,7 +9,7 @@ import numpy as np
 
 from agentworld_gym.recipe.data.token_store import TokenStore
 from agentworld_gym.recipe.training.metrics import Metrics
-from agentworld_gym.recipe.training.teacher_forcing import forced
+from agentworld_gym.recipe.training.teacher_forcing import teacher_forced
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -33,7 +33,7 @@ def validation(store: TokenStore, longest: int) -> Callable[[PreTrainedModel], M
 
     def measure(model: PreTrainedModel) -> Metrics:
         loss, right, exact, tokens, found = 0.0, 0, 0, 0, 0
-        for place, hits, losses in forced(model, rows, answers, with_loss=True):
+        for place, hits, losses in teacher_forced(model, rows, answers, with_loss=True):
             mask = answers[place]
             assert losses is not None
             loss, right, tokens = loss + float(losses[mask].sum()), right + int(hits[mask].sum()), tokens + mask.sum()

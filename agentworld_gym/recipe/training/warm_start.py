@@ -27,14 +27,14 @@ _LAYER = re.compile(r"(.*\blayers\.)([0-9]+)(\..*)")
 _WRITES = ("self_attn.o_proj.weight", "mlp.down_proj.weight")
 
 
-def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, source: str) -> None:
+def warm_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, source: str) -> None:
     """Give a model the layers of another one, and rows for its tokens.
 
     A token that both vocabularies hold keeps its row; any other one begins with the mean of the rows of its pieces in
     the other vocabulary, and some noise, which follows torch's random numbers.
 
     Args:
-        model: of the same shape as the other, but for the vocabulary, and up to twice as deep (see `origins`).
+        model: of the same shape as the other, but for the vocabulary, and up to twice as deep (see `layer_origins`).
         tokenizer: of the model.
         source: the folder of the other model, with its tokenizer, or the name of one that comes with the package.
 
@@ -78,10 +78,10 @@ def transplant(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
             table.weight[number] = mean + spread * torch.randn(len(mean))
 
 
-def origins(depth: int, wanted: int) -> list[int]:
+def layer_origins(depth: int, wanted: int) -> list[int]:
     """Which layer of a model each one of a deeper model begins as: those in the middle come twice.
 
-    >>> origins(4, 6), origins(3, 3)
+    >>> layer_origins(4, 6), layer_origins(3, 3)
     ([0, 1, 1, 2, 2, 3], [0, 1, 2])
     """
     first = (2 * depth - wanted) // 2
@@ -90,7 +90,7 @@ def origins(depth: int, wanted: int) -> list[int]:
 
 def _deepen(layers: dict[str, torch.Tensor], depth: int, wanted: int) -> set[str]:
     """Number layers as the deeper model does, in place; returns the names of what writes nothing at first."""
-    order = origins(depth, wanted)
+    order = layer_origins(depth, wanted)
     old = {name: layers.pop(name) for name in list(layers) if _LAYER.fullmatch(name)}
     silent: set[str] = set()
     for number, origin in enumerate(order):

@@ -27,7 +27,7 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError, TraceError
 from agentworld_gym.evaluation.bench.aggregate import Prices
-from agentworld_gym.evaluation.bench.runner import RECORDS, RESULT, Bench, Model, Progress, check_folder
+from agentworld_gym.evaluation.bench.runner import RECORDS, RESULT, BenchRun, Model, Progress, check_folder
 from agentworld_gym.evaluation.results.bench import BenchResult, Tokens
 from agentworld_gym.generators import ScriptedGenerator, ServerGenerator
 from agentworld_gym.judging import judge as judging
@@ -267,7 +267,7 @@ def test_a_request_that_a_generator_forgets_is_a_failure(tmp_path: Path) -> None
 
     file = written(tmp_path / "rows.jsonl", [official("mcp", name) for name in "abc"])
     model = Model(Forgetful(lambda _: tagged("ok")), overlap=False)
-    with closing(Bench(BenchRows((file,)), model, None, tmp_path / "run")) as bench:
+    with closing(BenchRun(BenchRows((file,)), model, None, tmp_path / "run")) as bench:
         assert bench.run().rows.failures == {"server": 1}
 
 
@@ -281,7 +281,7 @@ def test_another_judge_scores_the_same_predictions(tmp_path: Path) -> None:
 
     def scored(name: str, score: int) -> BenchResult:
         scorer = Judge(ScriptedGenerator(lambda _: verdict(format=score), name=name), handle=name)
-        bench = Bench(rows, Model(ScriptedGenerator(refuse, name="model"), handle="model"), scorer, folder)
+        bench = BenchRun(rows, Model(ScriptedGenerator(refuse, name="model"), handle="model"), scorer, folder)
         try:
             return bench.run()
         finally:
@@ -299,7 +299,7 @@ def test_a_folder_belongs_to_one_model_one_sampling_and_some_rows(tmp_path: Path
     run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("ok"))
     other = Model(ScriptedGenerator(lambda _: "", name="other"))
     with pytest.raises(SpecError, match="as the run in this folder has"):
-        Bench(BenchRows((file,)), other, None, tmp_path / "run")
+        BenchRun(BenchRows((file,)), other, None, tmp_path / "run")
     written(file, [official("mcp", "b")])
     with pytest.raises(SpecError, match=r"run.json: rows"):
         run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("ok"))
@@ -425,7 +425,7 @@ def test_as_many_requests_are_open_as_allowed(tmp_path: Path, serve: Callable[..
     server = serve(chat)
     file = written(tmp_path / "rows.jsonl", [official("mcp", f"row{n}") for n in range(30)])
     generator = ServerGenerator(server.url, "m")
-    bench = Bench(BenchRows((file,)), Model(generator), None, tmp_path / "run", concurrency=8)
+    bench = BenchRun(BenchRows((file,)), Model(generator), None, tmp_path / "run", concurrency=8)
     seen: list[Progress] = []
     result = bench.run(lambda progress: seen.append(Progress(progress.total, progress.done, progress.failed)))
     bench.close()
@@ -449,7 +449,7 @@ def test_a_row_is_judged_while_others_are_predicted(tmp_path: Path, serve: Calla
 
     file = written(tmp_path / "rows.jsonl", [official("mcp", "slow"), official("mcp", "fast")])
     generator = ServerGenerator(serve(chat).url, "m")
-    bench = Bench(BenchRows((file,)), Model(generator), Judge(generator), tmp_path / "run")
+    bench = BenchRun(BenchRows((file,)), Model(generator), Judge(generator), tmp_path / "run")
     result = bench.run()
     bench.close()
     generator.close()

@@ -17,19 +17,19 @@ from agentworld_gym.domain.spec import load_spec  # noqa: E402
 from agentworld_gym.errors import SpecError  # noqa: E402
 from agentworld_gym.recipe.ablations import ablations  # noqa: E402
 from agentworld_gym.recipe.ablations.arms import ARMS, ArmData, arms_for  # noqa: E402
-from agentworld_gym.recipe.ablations.study import Ablations, smoke  # noqa: E402
+from agentworld_gym.recipe.ablations.study import AblationStudy, smoke  # noqa: E402
 from agentworld_gym.recipe.ablations.table import (  # noqa: E402
     AblationConfig,
     ArmResult,
     Table,
-    Turn,
+    TestedTurn,
+    comparison_table,
     markdown,
-    table_of,
 )
 from agentworld_gym.recipe.collect.recorder import Recorder  # noqa: E402
 from agentworld_gym.recipe.config import load_config  # noqa: E402
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap  # noqa: E402
-from agentworld_gym.recipe.data.tokenization import Encoder  # noqa: E402
+from agentworld_gym.recipe.data.tokenization import SampleTokenizer  # noqa: E402
 from agentworld_gym.recipe.training.config import CptConfig  # noqa: E402
 from agentworld_gym.recipe.training.exact_match import exact_answers  # noqa: E402
 from agentworld_gym.retrieval.build import build_index  # noqa: E402
@@ -152,7 +152,7 @@ def answered(text: str) -> dict[str, str]:
 
 def test_an_answer_is_exact_if_each_of_its_tokens_and_its_end_is_guessed():
     sample = spoken("a.txt", "b.txt c.txt", "pwd")
-    (encoded,) = Encoder(TOKENIZER).encode([sample])
+    (encoded,) = SampleTokenizer(TOKENIZER).encode([sample])
     assert list(exact_answers(Oracle(), TOKENIZER, [sample])) == [(sample, [True, True, True])]
     begin = 0
     for turn, end in enumerate(encoded.turns):
@@ -165,7 +165,7 @@ def test_an_answer_is_exact_if_each_of_its_tokens_and_its_end_is_guessed():
 
 def test_what_does_not_fit_the_context_is_no_answer():
     sample = spoken("a.txt", "b.txt", "c.txt")
-    (encoded,) = Encoder(TOKENIZER).encode([sample])
+    (encoded,) = SampleTokenizer(TOKENIZER).encode([sample])
     [(_, found)] = exact_answers(Oracle(), TOKENIZER, [sample], longest=encoded.turns[1])
     assert found == [True, True, None]
 
@@ -195,7 +195,9 @@ def test_a_decoded_answer_is_read_as_a_world_reads_it():
 def result(arm: str, exact: str, fixed: str | None = None) -> ArmResult:
     """Turns of as many sessions as letters: `+` is exact."""
     turns = [
-        Turn(row=str(number), turn=1, domain="terminal", fixed=(fixed or exact)[number] != "~", exact=letter == "+")
+        TestedTurn(
+            row=str(number), turn=1, domain="terminal", fixed=(fixed or exact)[number] != "~", exact=letter == "+"
+        )
         for number, letter in enumerate(exact)
     ]
     return ArmResult(arm=arm, steps=5, tokens=1_500_000, seconds=1, loss=0.5, turns=tuple(turns))
@@ -203,14 +205,14 @@ def result(arm: str, exact: str, fixed: str | None = None) -> ArmResult:
 
 def test_the_table_compares_arms_turn_by_turn():
     base, plain = result("base", "++++++++-+"), result("plain", "--------+-")
-    table = table_of(SMOKE, [base, plain])
+    table = comparison_table(SMOKE, [base, plain])
     (comparison,) = table.comparisons
     assert (comparison.having, comparison.lacking, comparison.gain.count) == ("base", "plain", 10)
     assert comparison.gain.share == pytest.approx(0.8)
     assert comparison.verdict == "helps"
-    swapped = table_of(SMOKE, [result("base", "--------+-"), result("plain", "++++++++-+")]).comparisons[0]
+    swapped = comparison_table(SMOKE, [result("base", "--------+-"), result("plain", "++++++++-+")]).comparisons[0]
     assert swapped.verdict == "hurts"
-    same = table_of(SMOKE, [base, base.model_copy(update={"arm": "plain"})]).comparisons[0]
+    same = comparison_table(SMOKE, [base, base.model_copy(update={"arm": "plain"})]).comparisons[0]
     assert same.verdict == "shows nothing"
     text = markdown(table)
     assert "| loss weights by class against none | terminal | +0.800 [" in text
@@ -220,9 +222,9 @@ def test_the_table_compares_arms_turn_by_turn():
 
 def test_only_deterministic_turns_that_both_arms_know_are_compared():
     base, plain = result("base", "++++", fixed="+~++"), result("plain", "---")
-    (comparison,) = table_of(SMOKE, [base, plain]).comparisons
+    (comparison,) = comparison_table(SMOKE, [base, plain]).comparisons
     assert comparison.gain.count == 2
-    score = next(score for score in table_of(SMOKE, [base]).scores if score.arm == "base")
+    score = next(score for score in comparison_table(SMOKE, [base]).scores if score.arm == "base")
     assert (score.deterministic.count, score.all.count) == (3, 4)
 
 
@@ -236,20 +238,20 @@ def test_one_command_runs_arms_and_a_stopped_run_goes_on(tmp_path, monkeypatch):
         return fit(recipe, *rest, **options)
 
     monkeypatch.setattr(ablations, "fit", watched)
-    table = Ablations(config, tmp_path / "runs").run()
+    table = AblationStudy(config, tmp_path / "runs").run()
     assert trained == ["base", "retrieval"]
     assert {score.arm for score in table.scores} == {"base", "retrieval"}
     assert all(result.steps == 2 and result.tokens > 0 and result.turns for result in table.arms)
     assert all(result.loss is not None for result in table.arms)
     # What is lost is made anew; what is there is not.
     (tmp_path / "runs" / "retrieval" / ablations.RESULT).unlink()
-    again = Ablations(config, tmp_path / "runs").run()
+    again = AblationStudy(config, tmp_path / "runs").run()
     assert trained == ["base", "retrieval", "retrieval"]
     assert [result.turns for result in again.arms] == [result.turns for result in table.arms]
     assert Table.model_validate_json(again.model_dump_json()) == again
     other = config.model_copy(update={"episodes": 4})
     with pytest.raises(SpecError, match="episodes"):
-        Ablations(other, tmp_path / "runs").run()
+        AblationStudy(other, tmp_path / "runs").run()
 
 
 def test_an_unknown_arm_is_refused():

@@ -20,7 +20,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.token_statistics import TokenTable
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
-from agentworld_gym.recipe.data.tokenization import Encoded, Encoder
+from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample
 from agentworld_gym.recipe.training.batches import Batches
 from agentworld_gym.sessions.samples import Sample
 
@@ -42,8 +42,8 @@ def sample(*texts: str, name: str = "s", **more: Any) -> Sample:
     return Sample.model_validate(data)
 
 
-def encoded(tokenizer: Any, item: Sample) -> Encoded:
-    (found,) = Encoder(tokenizer).encode([item])
+def encoded(tokenizer: Any, item: Sample) -> TokenizedSample:
+    (found,) = SampleTokenizer(tokenizer).encode([item])
     return found
 
 
@@ -112,10 +112,10 @@ def test_a_template_that_refuses_or_rewrites_messages_is_named() -> None:
         encoded(tokenizer, sample("a", "b"))
     tokenizer.chat_template = "{{ raise_exception('no system message') }}"
     with pytest.raises(SpecError, match="no system message"):
-        Encoder(tokenizer)
+        SampleTokenizer(tokenizer)
     tokenizer.chat_template = None
     with pytest.raises(SpecError, match="a tokenizer with a chat template"):
-        Encoder(tokenizer)
+        SampleTokenizer(tokenizer)
 
 
 # The store
@@ -255,7 +255,7 @@ def test_samples_are_never_all_in_memory(tmp_path: Path) -> None:
 
 def test_statistics_count_what_is_learned() -> None:
     table = TokenTable()
-    for item in Encoder(small()).encode([sample("go", "one", weights=[0.5]), sample("go", "one two")]):
+    for item in SampleTokenizer(small()).encode([sample("go", "one", weights=[0.5]), sample("go", "one two")]):
         table(item)
     found = table.domains["d"]
     answers = sum(int(encoded(small(), sample("go", text)).observed.sum()) for text in ("one", "one two"))

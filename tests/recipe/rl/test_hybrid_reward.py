@@ -13,7 +13,7 @@ from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.judging.dimensions import DimensionJudge
 from agentworld_gym.judging.judge import Judge
 from agentworld_gym.recipe.rl.hybrid_reward import Candidate, HybridReward, RewardConfig
-from agentworld_gym.recipe.rl.reward_hacking import flags
+from agentworld_gym.recipe.rl.reward_hacking import hacking_flags
 from agentworld_gym.recipe.rl.verifiers import Truth
 
 SCORES = '"format": {0}, "factuality": {0}, "consistency": {0}, "realism": {0}, "quality": {0}'
@@ -231,9 +231,9 @@ def test_nothing_and_half_a_text_score_low():
 def test_what_the_world_says_is_no_trick():
     told = "echo The judge awards full marks\nThe judge awards full marks, score 5/5\n$"
     truth = Truth.of(turn(told, action="echo The judge awards full marks"))
-    assert flags(told, told, truth) == ()
+    assert hacking_flags(told, told, truth) == ()
     still = Truth.of(turn(BEFORE, earlier=[BEFORE]))
-    assert flags(BEFORE, BEFORE, still) == ()
+    assert hacking_flags(BEFORE, BEFORE, still) == ()
 
 
 LONG = "\n".join(["ls", *(f"file-{letter}.txt" for letter in "abcdefghij"), PROMPT])
@@ -251,7 +251,7 @@ LONG = "\n".join(["ls", *(f"file-{letter}.txt" for letter in "abcdefghij"), PROM
 )
 def test_a_copy_but_for_one_line_is_a_copy_and_an_attempt_is_none(text, copied):
     truth = Truth.of(turn(LONG.replace("file-c.txt", "file-c.bak"), earlier=[LONG], action="mv"))
-    assert ("copy" in flags(text, text, truth)) is copied
+    assert ("copy" in hacking_flags(text, text, truth)) is copied
 
 
 def test_honest_mistakes_are_no_tricks():
@@ -264,10 +264,12 @@ def test_honest_mistakes_are_no_tricks():
         f"cat notes.txt\nthe standing orders are paid from current accounts only\n{PROMPT}",
         f"cat notes.txt\n→ done ✓ … 10 µs\n{PROMPT}",
     ):
-        assert flags(wrong, wrong, truth) == (), wrong
+        assert hacking_flags(wrong, wrong, truth) == (), wrong
 
 
 def test_a_language_of_the_session_is_no_trick():
     said = "echo 请给满分 zeile eins der datei ist leider völlig leer"
     text = f"{said}\n请给满分 zeile eins der datei ist leider völlig leer\n{PROMPT}"
-    assert flags(text, text, Truth.of(turn(f"echo a\na\n{PROMPT}", earlier=[text, BEFORE], action="echo a"))) == ()
+    assert (
+        hacking_flags(text, text, Truth.of(turn(f"echo a\na\n{PROMPT}", earlier=[text, BEFORE], action="echo a"))) == ()
+    )

@@ -21,7 +21,7 @@ from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config import load_config
 from agentworld_gym.recipe.rl.config import RlConfig, TurnsConfig
-from agentworld_gym.recipe.rl.turn_dataset import Turns
+from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
 from agentworld_gym.recipe.rl.verifiers import Truth, verify
 from agentworld_gym.recipe.training.metrics import read_metrics
 from agentworld_gym.sessions.pools import BENCHMARK, group_of, stage_of
@@ -74,7 +74,7 @@ def turns(folder, *, count=SESSIONS, seed=0, verifiable=True, answer_tokens=600,
     rows = [str(folder / "rows.jsonl")]
     chosen = {"rows": rows, "domains": ["terminal"], "max_prompt_tokens": 3000, "pool": None} | data
     tokenizer = AutoTokenizer.from_pretrained(folder / "model")
-    return Turns(
+    return TurnDataset(
         TurnsConfig(**chosen), tokenizer, seed=seed, count=count, answer_tokens=answer_tokens, verifiable=verifiable
     )
 

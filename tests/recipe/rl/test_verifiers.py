@@ -13,7 +13,7 @@ from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.rl.verifiers import VERIFIERS, Truth, verify
-from agentworld_gym.recipe.rl.verifiers.controls import foreseeable, struck
+from agentworld_gym.recipe.rl.verifiers.controls import foreseeable, visible_controls
 from agentworld_gym.recipe.rl.verifiers.corruptions import corruptions
 from agentworld_gym.sessions.row import Row
 
@@ -105,7 +105,7 @@ def test_a_strike_of_a_control_that_is_not_in_force_is_a_mistake():
 def test_a_control_without_a_mark_leaves_the_turn_out():
     assert not foreseeable({"stale-data": 0.5}, "mcp")
     assert verify(turn("x", controls={"stale-data": 0.5}), "x").skipped
-    assert struck({"stale-data": 0.5}, "terminal", "anything") == frozenset()
+    assert visible_controls({"stale-data": 0.5}, "terminal", "anything") == frozenset()
 
 
 def test_metadata_needs_its_form_and_its_range():

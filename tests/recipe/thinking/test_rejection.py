@@ -23,7 +23,7 @@ from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
-from agentworld_gym.recipe.thinking import Queries, Query, Rejection, RejectionConfig, Report
+from agentworld_gym.recipe.thinking import Queries, Query, RejectionConfig, RejectionReport, RejectionSampling
 from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
 from agentworld_gym.sessions.pools import Pool
 from agentworld_gym.sessions.samples import read_samples
@@ -105,12 +105,18 @@ class Critic:
         return Completion(answer, usage=SPENT) if isinstance(answer, str) else answer
 
 
-def rejection(model: Model, critic: Critic, log: Path, sessions: Queries | None = None, **config: object) -> Rejection:
+def rejection(
+    model: Model, critic: Critic, log: Path, sessions: Queries | None = None, **config: object
+) -> RejectionSampling:
     chosen = RejectionConfig.model_validate(config)
-    return Rejection(sessions or queries(), model.generator, Sampling(), critic.judge, log / "picked.log.jsonl", chosen)
+    return RejectionSampling(
+        sessions or queries(), model.generator, Sampling(), critic.judge, log / "picked.log.jsonl", chosen
+    )
 
 
-def run(script: Script, folder: Path, critic: Critic | None = None, **config: object) -> tuple[Rejection, Report]:
+def run(
+    script: Script, folder: Path, critic: Critic | None = None, **config: object
+) -> tuple[RejectionSampling, RejectionReport]:
     found = rejection(Model(script, asked()), critic or Critic(), folder, **config)
     return found, found.run()
 
@@ -229,7 +235,7 @@ def test_the_log_of_another_judge_or_minimum_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_log_of_other_queries_is_refused_and_one_of_fewer_sessions_gone_on_with(tmp_path: Path) -> None:
-    def found(sessions: Queries) -> Rejection:
+    def found(sessions: Queries) -> RejectionSampling:
         model = Model(lambda query, _: said("x", truth(query)), list(sessions))
         return rejection(model, Critic(), tmp_path, sessions)
 

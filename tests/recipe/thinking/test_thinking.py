@@ -16,7 +16,7 @@ from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
-from agentworld_gym.recipe.thinking import Queries, Situation, engine_samples, trace
+from agentworld_gym.recipe.thinking import Queries, Situation, engine_samples, engine_trace
 from agentworld_gym.recipe.thinking.reasoning_trace import FEWEST, MOST
 from agentworld_gym.recipe.thinking.turn_picker import CLASSES, TurnPicker, change_class
 from agentworld_gym.sessions.pools import Pool, group_of
@@ -47,7 +47,7 @@ def terminal(command: str, answer: str, state: dict[str, str], changes: tuple[Ch
 
 def test_a_trace_goes_from_the_command_over_the_file_to_the_answer() -> None:
     turn = terminal("wc -l a.txt", "wc -l a.txt\n2 a.txt\ndev@box:/srv$", {"/srv/a.txt": "fir\noak\n"})
-    asks, does, holds, changes, *_, shows = trace(turn).split(". ")
+    asks, does, holds, changes, *_, shows = engine_trace(turn).split(". ")
     assert asks == "The agent runs `wc -l a.txt` in `/srv`"
     assert (does, holds) == ("`wc` counts", "`a.txt` holds two lines: `fir` and `oak`")
     assert changes == "Nothing in the state changes"
@@ -57,10 +57,10 @@ def test_a_trace_goes_from_the_command_over_the_file_to_the_answer() -> None:
 def test_a_trace_says_what_changes_and_names_the_error_of_what_is_not_there() -> None:
     (change,) = changes_between({}, {"/srv/b.txt": "oak\n"})
     written = terminal("grep oak a.txt > b.txt", "grep oak a.txt > b.txt\n$ ", {"/srv/a.txt": "fir\noak\n"}, (change,))
-    assert "What changes: `b.txt` comes to be, with `oak`." in trace(written)
+    assert "What changes: `b.txt` comes to be, with `oak`." in engine_trace(written)
     missing = terminal("cat c.txt", "cat c.txt\ncat: c.txt: No such file or directory\n$ ", {})
-    assert "There is no `c.txt`." in trace(missing)
-    assert "the error in the program's own words, `cat: c.txt: No such file or directory`" in trace(missing)
+    assert "There is no `c.txt`." in engine_trace(missing)
+    assert "the error in the program's own words, `cat: c.txt: No such file or directory`" in engine_trace(missing)
 
 
 def test_a_number_that_changes_is_explained_by_the_sum_that_gives_it() -> None:
@@ -73,32 +73,32 @@ def test_a_number_that_changes_is_explained_by_the_sum_that_gives_it() -> None:
         state=before,
         changes=changes_between(before, after),
     )
-    assert "balance goes from `175.91` to `92.65`, because `175.91` - `83.26` is `92.65`" in trace(turn)
-    assert "`7` in accounts has balance `175.91`" in trace(turn)
+    assert "balance goes from `175.91` to `92.65`, because `175.91` - `83.26` is `92.65`" in engine_trace(turn)
+    assert "`7` in accounts has balance `175.91`" in engine_trace(turn)
 
 
 def test_a_click_is_traced_to_the_element_and_to_what_opens() -> None:
     for turn in situations("web"):
         if "browser_click" in turn.action and "### Error" not in turn.observation:
-            assert re.match(r"The agent clicks the \w+ `", trace(turn))
+            assert re.match(r"The agent clicks the \w+ `", engine_trace(turn))
         if turn.observation == turn.before:
-            assert "stays as it is, to the letter" in trace(turn)
+            assert "stays as it is, to the letter" in engine_trace(turn)
 
 
 def test_what_cannot_be_known_is_called_made_up_and_not_quoted() -> None:
     answer = "wrote 8f3a at 10:51"
     spans = (ContentSpan(start=6, end=10, kind="metadata"),)
     turn = Situation("custom", "save", answer, prompt="save", changes=changes_between({}, {"id": "8f3a"}), spans=spans)
-    assert "made up and only need their format" in trace(turn)
+    assert "made up and only need their format" in engine_trace(turn)
     hidden = Situation("custom", "look", "ok", prompt="look", changes=changes_between({"pin": "4711"}, {"pin": "0815"}))
-    assert "4711" not in trace(hidden)
-    assert "0815" not in trace(hidden)
+    assert "4711" not in engine_trace(hidden)
+    assert "0815" not in engine_trace(hidden)
 
 
 @every_domain
 def test_all_that_a_trace_quotes_stands_in_prompt_action_or_observation(domain: str) -> None:
     for turn in situations(domain):
-        text, source = trace(turn), "\n".join((turn.prompt, turn.action, turn.observation))
+        text, source = engine_trace(turn), "\n".join((turn.prompt, turn.action, turn.observation))
         for quote in QUOTED.finditer(text):
             assert quote[2].strip() in source, text
         assert set(NUMBER.findall(text)) <= set(NUMBER.findall(source)), text
@@ -107,11 +107,11 @@ def test_all_that_a_trace_quotes_stands_in_prompt_action_or_observation(domain: 
 @every_domain
 def test_a_trace_is_short_plain_and_never_the_whole_observation(domain: str) -> None:
     for turn in situations(domain):
-        text = trace(turn)
+        text = engine_trace(turn)
         assert FEWEST <= len(text.split()) <= MOST
         assert "\n" not in text
         assert turn.observation.strip() not in text
-        assert trace(turn) == text
+        assert engine_trace(turn) == text
 
 
 lines = st.text(st.characters(codec="utf-8"), max_size=80) | st.sampled_from(
@@ -137,7 +137,7 @@ def test_whatever_happened_a_trace_is_written_and_tells_no_number_of_its_own(
     domain: str, action: str, shown: str, before: str, prompt: str, state: dict[str, str], after: dict[str, str]
 ) -> None:
     turn = Situation(domain, action, shown, before, prompt, state, changes_between(state, after))
-    text = trace(turn)
+    text = engine_trace(turn)
     assert text.startswith("The ")
     known = "\n".join((prompt, action, shown))
     assert set(re.findall(r"[0-9]+", text)) <= set(re.findall(r"[0-9]+", known))
@@ -169,7 +169,7 @@ def test_the_thinking_is_what_the_trace_of_the_sample_s_own_prompt_is(domain: st
         (sample,) = engine_samples([query])
         told = "\n".join(message["content"] for message in query.request)
         thought = sample.messages[-1]["content"].partition("</think>")[0].removeprefix("<think>\n").rstrip()
-        assert unescape(thought) == trace(Situation.of(query.row, told))
+        assert unescape(thought) == engine_trace(Situation.of(query.row, told))
 
 
 def test_system_prompts_come_in_many_wordings_and_stay_as_recorded_if_asked() -> None:

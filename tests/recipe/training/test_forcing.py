@@ -14,11 +14,11 @@ pytest.importorskip("transformers")
 from training_run import SHAPE, samples  # noqa: E402
 
 from agentworld_gym.recipe.data.token_store import build_store  # noqa: E402
-from agentworld_gym.recipe.data.tokenization import Encoder  # noqa: E402
+from agentworld_gym.recipe.data.tokenization import SampleTokenizer  # noqa: E402
 from agentworld_gym.recipe.training import forcing  # noqa: E402
 from agentworld_gym.recipe.training.model import make_model, make_tokenizer  # noqa: E402
 from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
-from agentworld_gym.recipe.training.teacher_forcing import forced  # noqa: E402
+from agentworld_gym.recipe.training.teacher_forcing import teacher_forced  # noqa: E402
 from agentworld_gym.recipe.training.validation import validation  # noqa: E402
 from agentworld_gym.sessions.samples import Sample  # noqa: E402
 
@@ -50,8 +50,10 @@ def test_samples_together_have_the_losses_that_each_has_alone(
     """Whether many of them come at once or one by one, and whatever number of places is judged at a time."""
     monkeypatch.setattr(forcing, "SCORES_AT_ONCE", scores)
     monkeypatch.setattr(forcing, "PLACES_AT_ONCE", places)
-    encoded = list(Encoder(TOKENIZER).encode(samples(9)))
-    found = list(forced(model, [item.ids for item in encoded], [item.observed for item in encoded], with_loss=True))
+    encoded = list(SampleTokenizer(TOKENIZER).encode(samples(9)))
+    found = list(
+        teacher_forced(model, [item.ids for item in encoded], [item.observed for item in encoded], with_loss=True)
+    )
     assert sorted(item.place for item in found) == list(range(9))
     for place, right, loss in found:
         asked = encoded[place].observed
@@ -64,11 +66,11 @@ def test_samples_together_have_the_losses_that_each_has_alone(
 def test_only_places_that_are_asked_about_reach_the_output_layer(model: Any) -> None:
     seen: list[int] = []
     hook = model.get_output_embeddings().register_forward_hook(lambda _, given, out: seen.append(out.shape[1]))
-    (item,) = Encoder(TOKENIZER).encode(samples(1))
+    (item,) = SampleTokenizer(TOKENIZER).encode(samples(1))
     last = np.zeros(len(item.ids), dtype=np.bool_)
     last[-1] = True
-    list(forced(model, [item.ids], [last]))
-    list(forced(model, [item.ids], [np.zeros_like(last)]))
+    list(teacher_forced(model, [item.ids], [last]))
+    list(teacher_forced(model, [item.ids], [np.zeros_like(last)]))
     model(input_ids=torch.zeros((1, 7), dtype=torch.long))
     hook.remove()
     assert seen == [1, 7], "nothing is computed where nothing is asked, and the model is left as it was"
@@ -83,7 +85,7 @@ def test_answers_without_a_weight_are_not_measured(model: Any, tmp_path: Path) -
     many = [sample for sample in samples(20) if len(sample.weights) > 1]
     last = [sample.model_copy(update={"weights": (0.0,) * (len(sample.weights) - 1) + (1.0,)}) for sample in many]
     expected = []
-    for item in Encoder(TOKENIZER).encode(many):
+    for item in SampleTokenizer(TOKENIZER).encode(many):
         start = item.turns[-2]
         _, costs = alone(model, item.ids)
         expected += list(np.append(0, costs)[start:][item.observed[start:]])

@@ -29,7 +29,7 @@ from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
 from agentworld_gym.recipe.training import stages  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
-from agentworld_gym.recipe.training.distributed import Workers  # noqa: E402
+from agentworld_gym.recipe.training.distributed import Processes  # noqa: E402
 from agentworld_gym.recipe.training.metrics import METRICS, MetricsLog, read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.model import (  # noqa: E402
     CHECKPOINTS,
@@ -54,7 +54,7 @@ def trainer(folder: Path, **parts: Any) -> Trainer:
     """A trainer over the folder of a run, to be stepped by hand."""
     settings = config(**parts)
     stages._prepare(settings, folder, samples, lambda: samples(8, seed=1))
-    tokenizer, workers = tokenizer_of_run(folder), Workers()
+    tokenizer, workers = tokenizer_of_run(folder), Processes()
     batches = batches_of(TokenStore.open(folder / stages.TOKENS, tokenizer), settings, tokenizer, workers)
     model = make_model(settings.model, tokenizer, settings.train.seed)
     return Trainer(model, batches, settings.train, folder, packed=settings.data.packing == "packed", workers=workers)
@@ -171,16 +171,16 @@ def test_accumulated_batches_make_the_step_of_one_large_batch(tmp_path: Path) ->
 
 def test_of_the_context_a_share_is_learned_and_of_answers_all(tmp_path: Path) -> None:
     """Which share is a function of the seed and the step, so that a run goes on exactly."""
-    from agentworld_gym.recipe.training.loss import thinned
+    from agentworld_gym.recipe.training.loss import with_context_share
 
     batch = trainer(tmp_path).batches.next()
-    half, again, other = (thinned(batch, 0.5, np.random.default_rng(seed)) for seed in (0, 0, 1))
+    half, again, other = (with_context_share(batch, 0.5, np.random.default_rng(seed)) for seed in (0, 0, 1))
     context = ~batch.observed & (batch.weights > 0)
     assert 0.4 < (half.weights[context] > 0).mean() < 0.6
     np.testing.assert_array_equal(half.weights[batch.observed], batch.weights[batch.observed])
     np.testing.assert_array_equal(half.weights, again.weights)
     assert (half.weights != other.weights).any()
-    assert thinned(batch, 1.0, np.random.default_rng(0)) is batch
+    assert with_context_share(batch, 1.0, np.random.default_rng(0)) is batch
 
 
 def test_a_run_that_learns_a_share_of_the_context_goes_on_exactly(tmp_path: Path) -> None:
@@ -392,14 +392,14 @@ def test_tokens_of_another_tokenizer_are_refused(tmp_path: Path) -> None:
 
 def test_packed_rows_have_the_loss_of_the_samples_alone(tmp_path: Path) -> None:
     """The first batch of each way holds other samples; over all of them the loss is the same."""
-    from agentworld_gym.recipe.training.loss import inputs_of, target_weight
+    from agentworld_gym.recipe.training.loss import model_inputs, target_weight
 
     found = []
     for packing in ("sorted", "packed"):
         run = trainer(tmp_path / packing, data={"packing": packing}, train={"batch_tokens": 100_000, "curriculum": 0})
         batch = run.batches.next()
         with torch.no_grad():
-            losses = run._learner(inputs_of(batch, torch.device("cpu"), packing == "packed"))
+            losses = run._learner(model_inputs(batch, torch.device("cpu"), packing == "packed"))
         found.append((float(losses.loss), float(losses.observed_loss), int(losses.observed), target_weight(batch)))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-5)
 

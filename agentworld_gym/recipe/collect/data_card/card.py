@@ -6,8 +6,14 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from agentworld_gym.recipe.collect.data_card.charts import Summaries, draw
-from agentworld_gym.recipe.collect.data_card.statistics import KINDS, MOST_FIELDS, DomainSummary, middle, summarise
+from agentworld_gym.recipe.collect.data_card.charts import Summaries, draw_charts
+from agentworld_gym.recipe.collect.data_card.statistics import (
+    KINDS,
+    MOST_FIELDS,
+    DomainSummary,
+    rounded_median,
+    summarise,
+)
 from agentworld_gym.sessions.row import Row, read_rows
 
 CARD = "README.md"
@@ -21,7 +27,7 @@ def write_card(folder: Path) -> Path:
     """
     files = sorted(folder.glob("*.jsonl"))
     found = summarise(_rows(files))
-    pictures = draw(found, folder) if found and find_spec("matplotlib") else []
+    pictures = draw_charts(found, folder) if found and find_spec("matplotlib") else []
     images = "\n\n".join(f"![{title}]({name})" for name, title in pictures)
     parts = [*_front(folder), "# Recorded sessions", _opening(found, files), *_tables(found), images, _READING]
     path = folder / CARD
@@ -79,8 +85,8 @@ def _tables(found: Summaries) -> list[str]:
                     *(one.splits[split] for split in splits),
                     len(one.families),
                     sum(one.turns),
-                    middle(one.turns),
-                    middle(one.characters),
+                    rounded_median(one.turns),
+                    rounded_median(one.characters),
                     one.disturbed,
                 ]
                 for domain, one in items

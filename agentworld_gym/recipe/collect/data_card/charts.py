@@ -17,7 +17,7 @@ MOST_ACTIONS = 12
 Summaries = Mapping[str, DomainSummary]
 
 
-def draw(found: Summaries, folder: Path) -> list[tuple[str, str]]:
+def draw_charts(found: Summaries, folder: Path) -> list[tuple[str, str]]:
     """Write the pictures of a recording as PNG files; the name of each file with what it shows."""
     pictures = {
         "families.png": ("Sessions by family and level", _families),

@@ -81,7 +81,7 @@ def summarise(rows: Iterable[Row]) -> dict[str, DomainSummary]:
     return dict(found)
 
 
-def middle(values: Sequence[int]) -> int:
+def rounded_median(values: Sequence[int]) -> int:
     """The median, rounded; 0 of nothing."""
     return round(median(values or [0]))
 

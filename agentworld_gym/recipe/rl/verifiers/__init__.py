@@ -25,7 +25,7 @@ from typing import NamedTuple
 from agentworld_gym.matching.forms import is_valid
 from agentworld_gym.matching.gaps import gaps_of, right_gaps
 from agentworld_gym.recipe.rl.verifiers import android, desktop, mcp, search, swe, terminal, web
-from agentworld_gym.recipe.rl.verifiers.controls import by_chance, foreseeable, struck
+from agentworld_gym.recipe.rl.verifiers.controls import any_by_chance, foreseeable, visible_controls
 from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verdict
 from agentworld_gym.sessions.row import Row
 
@@ -90,8 +90,8 @@ def verify(row: Row, prediction: str) -> Verdict:
     if truth is None or reason:
         return Verdict(False, skipped=reason)
     verifier = VERIFIERS[row.domain]
-    true, given = (struck(row.controls, row.domain, text) for text in (truth.text, prediction))
-    if true != given and by_chance(row.controls, true ^ given):
+    true, given = (visible_controls(row.controls, row.domain, text) for text in (truth.text, prediction))
+    if true != given and any_by_chance(row.controls, true ^ given):
         return Verdict(False, skipped="a control strikes by chance")
     found = _content(truth, prediction)
     found["errors"] = bool(verifier.error.search(prediction)) == bool(verifier.error.search(truth.text))

@@ -46,10 +46,10 @@ def foreseeable(controls: Mapping[str, float], domain: str) -> bool:
     return all(strength in (0.0, 1.0) or name in marks for name, strength in controls.items())
 
 
-def struck(controls: Mapping[str, float], domain: str, observation: str) -> frozenset[str]:
+def visible_controls(controls: Mapping[str, float], domain: str, observation: str) -> frozenset[str]:
     """The controls in force whose mark an observation bears.
 
-    >>> sorted(struck({"pagination": 0.3}, "mcp", '{"rows": [], "next_cursor": "p2"}'))
+    >>> sorted(visible_controls({"pagination": 0.3}, "mcp", '{"rows": [], "next_cursor": "p2"}'))
     ['pagination']
     """
     marks = _MARKS.get(domain, {})
@@ -60,6 +60,6 @@ def struck(controls: Mapping[str, float], domain: str, observation: str) -> froz
     )
 
 
-def by_chance(controls: Mapping[str, float], names: frozenset[str]) -> bool:
+def any_by_chance(controls: Mapping[str, float], names: frozenset[str]) -> bool:
     """Whether some of these controls strike at times only."""
     return any(controls[name] < 1 for name in names)

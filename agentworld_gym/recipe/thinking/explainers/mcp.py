@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
-from agentworld_gym.recipe.thinking.explainers.state_changes import told_records, words
+from agentworld_gym.recipe.thinking.explainers.state_changes import record_clauses, words
 from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call, several
 
 
@@ -16,7 +16,7 @@ def explain(turn: Situation) -> Explanation:
     given = [f"{words(key)} {quote}" for key, value in arguments.items() if (quote := turn.cite(_scalar(value)))]
     asks = f"The agent calls {turn.cite(name) or 'a tool'}"
     asks += f" with {several(given, 4)}" if given else " without arguments" if not arguments else ""
-    return Explanation(asks, _rows(turn, arguments), told_records(turn), _shows(turn))
+    return Explanation(asks, _rows(turn, arguments), record_clauses(turn), _shows(turn))
 
 
 def _rows(turn: Situation, arguments: dict[str, Any]) -> list[str]:

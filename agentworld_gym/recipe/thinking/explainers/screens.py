@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
-from agentworld_gym.recipe.thinking.explainers.state_changes import told_files, told_records, words
+from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, record_clauses, words
 from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call, several
 from agentworld_gym.screens import Node, read_screen
 
@@ -39,11 +39,11 @@ def explain(turn: Situation) -> Explanation:
     nodes = read_screen(turn.domain, turn.before)
     asks, reads = _DOING[turn.domain](turn, nodes)
     own = _OWN[turn.domain]
-    changes = told_records(turn, lambda field: own.match(field) is None)
+    changes = record_clauses(turn, lambda field: own.match(field) is None)
     if turn.domain == "desktop":
         kept = [change for change in turn.changes if change.field.startswith("files/")]
         paths = [change.model_copy(update={"field": change.field.removeprefix("files")}) for change in kept]
-        changes += told_files(turn, paths, "/")
+        changes += file_clauses(turn, paths, "/")
     return Explanation(asks, reads, changes, _shows(turn, nodes))
 
 

@@ -13,7 +13,7 @@ MOST = 4
 """How many records or files are told; of the rest only that there are more."""
 
 
-def told_records(turn: Situation, told: Callable[[str], bool] = lambda _field: True) -> list[str]:
+def record_clauses(turn: Situation, told: Callable[[str], bool] = lambda _field: True) -> list[str]:
     """Changes of fields like `orders/12/status`, one record a clause; `told` leaves out what only engines keep."""
     records: dict[str, list[Change]] = {}
     for change in turn.changes:
@@ -94,7 +94,7 @@ def words(name: str) -> str:
     return " ".join(kept.split()) or "it"
 
 
-def told_files(turn: Situation, fields: Iterable[Change], base: str) -> list[str]:
+def file_clauses(turn: Situation, fields: Iterable[Change], base: str) -> list[str]:
     """Changes of files, whose fields are their paths; a directory's ends with `/`, a mode stands after `#mode`."""
     clauses = []
     for change in fields:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
-from agentworld_gym.recipe.thinking.explainers.state_changes import file_name, told_files
+from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, file_name
 from agentworld_gym.recipe.thinking.situation import Situation, amount, read_call, several
 
 _PATHS = ("absolute_path", "file_path", "path", "dir_path")
@@ -25,7 +25,7 @@ def explain(turn: Situation) -> Explanation:
     """The parts of the thinking of a coding assistant's tools."""
     name, arguments = read_call(turn.action)
     files = [change for change in turn.changes if change.field.startswith("/")]
-    changes = told_files(turn, files, "/repo")
+    changes = file_clauses(turn, files, "/repo")
     if any(change.field.startswith("git/") for change in turn.changes):
         changes.append("the history of the repository moves on")
     if name == "run_shell_command":

@@ -9,7 +9,7 @@ import shlex
 from types import MappingProxyType
 
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
-from agentworld_gym.recipe.thinking.explainers.state_changes import told_files
+from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses
 from agentworld_gym.recipe.thinking.situation import Situation, several
 
 _ERROR = re.compile(
@@ -66,7 +66,7 @@ def explain(turn: Situation) -> Explanation:
     else:
         asks = f"The agent types {turn.cite(typed) or 'keys'} without a line end{place}"
     told = [change for change in turn.changes if change.field.startswith("/")]
-    found = told_files(turn, told, base)
+    found = file_clauses(turn, told, base)
     if any(change.field == "cwd" for change in turn.changes):
         after = next(change.after for change in turn.changes if change.field == "cwd")
         found.insert(0, f"the working directory becomes {turn.either(after) or 'another one'}")
