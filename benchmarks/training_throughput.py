@@ -132,7 +132,7 @@ def ours(
         begun = time.process_time()
         found = [trainer.step() for _ in range(steps)]
         spent = time.process_time() - begun
-        return int(sum(item["tokens"] for item in found)), spent, int(sum(item["cells"] for item in found))
+        return int(sum(item.tokens for item in found)), spent, int(sum(item.cells for item in found))
 
     return measure
 

@@ -16,7 +16,7 @@ from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.exploring import explore_beside
 from agentworld_gym.policies.playing import FunctionPolicy
-from agentworld_gym.recipe.collect.policies import way
+from agentworld_gym.recipe.collect.policies import policy_actions
 from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.tasks import generate
@@ -65,7 +65,7 @@ def test_an_explorer_beside_an_agent_does_not_take_a_command_for_the_end():
 def test_looks_around_do_not_take_a_command_for_the_end():
     actions = (SCRIPT, "ls -la", "finish")
     task = generate("terminal", "copy_move", 1, 0).model_copy(update={"expert": actions, "menu": ()})
-    ways = [sent(way("blend", task, random.Random(seed), CollectConfig())) for seed in range(12)]
+    ways = [sent(policy_actions("blend", task, random.Random(seed), CollectConfig())) for seed in range(12)]
     followed = [[action for action in done if action in actions] for done in ways if "finish" in done]
     assert len(followed) > 3 and all(done == list(actions) for done in followed)
 

@@ -50,7 +50,7 @@ def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) ->
     return [case for case in cases if case.family in families and case.level in wanted]
 
 
-def way(policy: PolicyName, task: Task, rng: random.Random, config: CollectConfig) -> Way:
+def policy_actions(policy: PolicyName, task: Task, rng: random.Random, config: CollectConfig) -> Way:
     """The actions of a policy on a task; equal random numbers give equal actions."""
     return _WAYS[policy](task, rng, config)
 
@@ -71,11 +71,11 @@ def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Way:
     return explore_beside(rng.choice(ways), task, rng, rng.randint(*BLENDED))
 
 
-def _blend_terminal(task: Task, rng: random.Random, way: Way) -> Way:
+def _blend_terminal(task: Task, rng: random.Random, actions: Way) -> Way:
     """A way through a terminal task with looks around: at what was there, and at the files it touches."""
     touched: list[str] = []
     finish: list[str] = []
-    for action in way:
+    for action in actions:
         if finishes(action):
             finish.append(action)
         else:
@@ -86,7 +86,9 @@ def _blend_terminal(task: Task, rng: random.Random, way: Way) -> Way:
                 yield _look(rng, touched)
             else:
                 yield from explore_policy(task, rng, 2 if rng.random() < 0.2 else 1)
-    yield from finish
+    # Not `yield from`: it would send the list what the action showed.
+    for action in finish:
+        yield action
 
 
 def _look(rng: random.Random, names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of, installed
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
-from agentworld_gym.recipe.collect.policies import AWARE, policy_shares, solver_cases, way
+from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
 from agentworld_gym.recipe.collect.session import SessionRecording
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.sessions.row import FORMAT, OFFICIAL_NAMES, Provenance, Row
@@ -51,11 +51,11 @@ class Recorder:
         if not specs:
             raise SpecError("collect", "domains", [], "at least one domain")
         self._seed, self._split = seed, split
-        self._stages = [_Stage(spec, config) for spec in specs]
-        self._round = [stage for stage in self._stages for _ in range(config.mix.get(stage.spec.id, 1))]
+        self._domains = [_DomainRecorder(spec, config) for spec in specs]
+        self._round = [domain for domain in self._domains for _ in range(config.mix.get(domain.spec.id, 1))]
         self.recording = digest_of(
             {
-                "stages": [[stage.provenance.fingerprint, stage.prompts.digest] for stage in self._stages],
+                "stages": [[domain.provenance.fingerprint, domain.prompts.digest] for domain in self._domains],
                 "config": config.model_dump(mode="json"),
                 "seed": seed,
                 "split": split,
@@ -65,54 +65,54 @@ class Recorder:
 
     def row(self, number: int) -> Row | None:
         """The session of that number; None if it has no turn, because its agent finished at once."""
-        stage = self._round[number % len(self._round)]
+        domain = self._round[number % len(self._round)]
         name = f"{self._seed}/{self._split}/{number}"
         rng = random.Random(name)
-        part = stage.cast(rng, random.Random(f"controls/{name}"), self._split)
-        take = stage.play(part, rng)
-        if not take.history.turns:
+        assignment = domain.assign(rng, random.Random(f"controls/{name}"), self._split)
+        session = domain.play(assignment, rng)
+        if not session.history.turns:
             return None
-        task, domain = part.task, stage.spec.id
+        task, domain_id = assignment.task, domain.spec.id
         data = {
-            "task": OFFICIAL_NAMES.get(domain, domain),
-            "id": f"{domain}-{self._split}-{self._seed}-{number}",
+            "task": OFFICIAL_NAMES.get(domain_id, domain_id),
+            "id": f"{domain_id}-{self._split}-{self._seed}-{number}",
             "number": number,
             "task_id": task.id,
             "family": task.family,
             "level": task.level,
             "seed": task.seed,
             "split": self._split,
-            "policy": part.policy,
-            "profile": stage.prompts.profile,
-            "form": stage.prompts.form,
+            "policy": assignment.policy,
+            "profile": domain.prompts.profile,
+            "form": domain.prompts.form,
             "controls": task.controls,
             "control_seed": task.control_seed,
-            "provenance": stage.provenance.model_copy(update={"recording": self.recording}),
-            **take.fields(),
+            "provenance": domain.provenance.model_copy(update={"recording": self.recording}),
+            **session.fields(),
         }
         return validated(Row, data, str(data["id"]))
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Assignment:
     """A task, the name of who plays it, and how."""
 
     task: Task
     policy: str
-    way: Way
+    actions: Way
 
 
-class _Stage:
+class _DomainRecorder:
     """One domain, ready to play."""
 
     def __init__(self, spec: DomainSpec, config: CollectConfig) -> None:
         if spec.id not in ENGINES:
             raise SpecError(spec.path, "id", spec.id, f"a domain with a grounded world: {', '.join(sorted(ENGINES))}")
         self.spec, self._config = spec, config
-        known = sorted(spec.tasks.families)
-        self._families = [name for name in known if not config.families or name in config.families]
+        families = sorted(spec.tasks.families)
+        self._families = [name for name in families if not config.families or name in config.families]
         if not self._families:
-            expected = f"some of {', '.join(known)}" if known else "a domain with task families"
+            expected = f"some of {', '.join(families)}" if families else "a domain with task families"
             raise SpecError("collect", f"families of {spec.id}", list(config.families), expected)
         self._policies = policy_shares(spec.id, config.policies)
         if not self._policies:
@@ -132,7 +132,7 @@ class _Stage:
             package=installed("agentworld-gym"),
         )
 
-    def cast(self, rng: random.Random, disturbance: random.Random, split: Split) -> _Part:
+    def assign(self, rng: random.Random, disturbance: random.Random, split: Split) -> _Assignment:
         """A task and who plays it.
 
         The draws of `disturbance` are apart, so that a session without controls is the same whatever their share.
@@ -154,20 +154,20 @@ class _Stage:
             disturbed = {"controls": controls, "control_seed": disturbance.randrange(TASK_SEEDS)}
             task = task.model_copy(update=disturbed)
         if case is not None:
-            return _Part(task, AWARE, case.aware(task))
-        return _Part(task, policy, way(policy, task, rng, self._config))
+            return _Assignment(task, AWARE, case.aware(task))
+        return _Assignment(task, policy, policy_actions(policy, task, rng, self._config))
 
-    def play(self, part: _Part, rng: random.Random) -> SessionRecording:
+    def play(self, assignment: _Assignment, rng: random.Random) -> SessionRecording:
         """Play a task to its end, and at times look at the state with the task's probes."""
-        take = SessionRecording(self._runner, self.prompts, part.task)
+        session = SessionRecording(self._runner, self.prompts, assignment.task)
         try:
-            if take.play(part.way) and rng.random() < self._config.probe_share:
-                probes = [check.probes for check in part.task.success if check.probes]
+            if session.play(assignment.actions) and rng.random() < self._config.probe_share:
+                probes = [check.probes for check in assignment.task.success if check.probes]
                 rng.shuffle(probes)
-                take.look(probes)
-            return take
+                session.run_probes(probes)
+            return session
         finally:
-            take.close()
+            session.close()
 
 
 def _draw(rng: random.Random, shares: Mapping[T, float]) -> T:

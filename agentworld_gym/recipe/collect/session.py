@@ -33,10 +33,10 @@ class SessionRecording:
         self.success: bool | None = False
         self.score: float | None = 0.0
 
-    def play(self, way: Way) -> bool:
+    def play(self, actions: Way) -> bool:
         """Let an agent act until it stops, finishes, or its turns are used up; whether the world can go on."""
-        way = on_screen(way, self._task.domain, self._episode.observation)
-        text = next(way, None)
+        actions = on_screen(actions, self._task.domain, self._episode.observation)
+        text = next(actions, None)
         while text is not None:
             confirming, steps = self._episode.confirming, self._episode.steps
             action = self._parse(text)
@@ -45,7 +45,7 @@ class SessionRecording:
             if action.kind is ActionKind.FINISH or (action.kind is ActionKind.CONFIRM and confirming):
                 self.finish = text
             elif self._episode.steps > steps:
-                self._keep(action, step.observation)
+                self._add_turn(action, step.observation)
             if failed:
                 self.success = self.score = None
                 return False
@@ -53,12 +53,12 @@ class SessionRecording:
                 self.success, self.score = step.info.get("success"), step.info.get("score")
                 return True
             try:
-                text = way.send(step.observation)
+                text = actions.send(step.observation)
             except StopIteration:
                 text = None
         return True
 
-    def look(self, probes: Sequence[Sequence[str]]) -> None:
+    def run_probes(self, probes: Sequence[Sequence[str]]) -> None:
         """Further turns, which the agent did not ask for: every action of some probes, as far as the screen allows."""
         sight = Sight(self._task.domain, self._episode.observations)
         for probe in probes:
@@ -70,7 +70,7 @@ class SessionRecording:
                 (answer,) = self._runner.world.step([self._episode.session], [action])
                 if isinstance(answer, Failure):
                     return
-                self._keep(action, answer.text)
+                self._add_turn(action, answer.text)
                 sight.see(answer.text)
                 self.probes += 1
 
@@ -110,14 +110,14 @@ class SessionRecording:
     def _parse(self, text: str) -> Action:
         return self._runner.parser.parse(text, self._task.tools)
 
-    def _keep(self, action: Action, observation: str) -> None:
+    def _add_turn(self, action: Action, observation: str) -> None:
         """Add a turn. An action that could not be read never reached the machine."""
         spans: tuple[ContentSpan, ...] = ()
         after: dict[str, Scalar] = self._state
         if action.error is None:
             after = dict(self._machine.state())
-            found = (span for span in self._machine.spans if span.kind != "deterministic")
-            spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in found)
+            generated = (span for span in self._machine.spans if span.kind != "deterministic")
+            spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in generated)
         turn, screen, screen_before = self.history.next_turn, self.history.screen, self.history.screen_before
         self.prompts.append(self._prompts.turn(self._task, turn, action, screen, screen_before))
         self.responses.append(self._prompts.past(self._task, screen, observation))

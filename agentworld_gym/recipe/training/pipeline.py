@@ -98,13 +98,13 @@ def fit(
         TrainingError: the run cannot go on; the last checkpoint is whole.
     """
     must_have_model(config.model)
-    workers = Processes()
-    if workers.main:
+    processes = Processes()
+    if processes.main:
         _prepare(config, out, samples, held_out)
-    workers.wait()
+    processes.wait()
     tokenizer = tokenizer_of_run(out)
     store = TokenStore.open(out / TOKENS, tokenizer)
-    batches = batches_of(store, config, tokenizer, workers)
+    batches = batches_of(store, config, tokenizer, processes)
     trainer = Trainer(
         make_model(config.model, tokenizer, config.train.seed),
         batches,
@@ -116,20 +116,20 @@ def fit(
             "data": store.meta["digest"],
         },
         packed=config.data.packing == "packed",
-        evaluate=_all([_validation(config.data, out, tokenizer), evaluate]) if workers.main else None,
+        evaluate=_all([_validation(config.data, out, tokenizer), evaluate]) if processes.main else None,
         progress=progress,
-        workers=workers,
+        processes=processes,
     )
     metrics = trainer.run()
     finished = trainer.spent >= 1
-    if finished and workers.main:
+    if finished and processes.main:
         export(out, out / MODEL)
-    workers.wait()
+    processes.wait()
     return Outcome(metrics, trainer.steps, out / MODEL if finished else None)
 
 
 def batches_of(
-    store: TokenStore, config: StageConfig, tokenizer: PreTrainedTokenizerBase, workers: Processes
+    store: TokenStore, config: StageConfig, tokenizer: PreTrainedTokenizerBase, processes: Processes
 ) -> Batches:
     """The batches of this process."""
     return Batches(
@@ -140,8 +140,8 @@ def batches_of(
         short=config.train.short_tokens if config.train.curriculum else config.data.max_tokens,
         packing=config.data.packing,
         pad=_pad(tokenizer),
-        rank=workers.rank,
-        processes=workers.count,
+        rank=processes.rank,
+        processes=processes.count,
     )
 
 

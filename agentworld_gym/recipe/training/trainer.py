@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,14 +41,56 @@ logger = logging.getLogger(__name__)
 Evaluate = Callable[["PreTrainedModel"], Metrics]
 
 MAX_BAD_STEPS = 10
-REMEMBERED = 100
-"""Losses whose median says what is usual."""
+"""The number of skipped steps in a row that ends a run."""
 
-ENOUGH = 20
-"""With fewer losses nothing is known to be unusual."""
+RECENT_LOSSES = 100
+"""The number of last losses whose median is the usual loss."""
 
-LEAST = 0.5
-"""A median below this counts as this: a loss that is nearly nothing may well multiply."""
+MIN_LOSSES = 20
+"""The number of losses from which on a loss can be called unusual."""
+
+MIN_MEDIAN = 0.5
+"""The least median that losses are compared with: a loss that is nearly zero may well multiply."""
+
+
+class StepMetrics(NamedTuple):
+    """What one step of gradient descent measured, over all processes."""
+
+    loss: float
+    """The mean loss of the targets by their weights; NaN where no target has a weight."""
+
+    observed_loss: float
+    """The mean loss of the tokens of answers."""
+
+    observed_accuracy: float
+    """The share of the tokens of answers that the model finds likeliest."""
+
+    gradient: float
+    """The norm of the gradient before clipping; NaN where there is none."""
+
+    tokens: float
+    """The number of tokens, without padding."""
+
+    cells: float
+    """The number of tokens, with padding."""
+
+    flops: float
+    """The floating-point operations that the step cannot do without."""
+
+
+class _Totals(NamedTuple):
+    """What the processes add up in a step, each by itself at first and then over all of them."""
+
+    loss: float
+    observed_loss: float
+    hits: float
+    observed: float
+    tokens: float
+    cells: float
+    stop: float
+    due: float
+    seconds: float
+    flops: float
 
 
 class Trainer:
@@ -78,7 +120,7 @@ class Trainer:
         packed: bool = False,
         evaluate: Evaluate | None = None,
         progress: Progress | None = None,
-        workers: Processes | None = None,
+        processes: Processes | None = None,
     ) -> None:
         import torch
 
@@ -86,8 +128,8 @@ class Trainer:
 
         torch.set_num_threads(options.threads)
         self.batches, self.options, self.folder, self.packed = batches, options, folder, packed
-        self.workers = workers or Processes()
-        if self.workers.sharded and options.optimizer != "adamw":
+        self.processes = processes or Processes()
+        if self.processes.sharded and options.optimizer != "adamw":
             raise SpecError("train", "optimizer", options.optimizer, "adamw: Muon needs whole matrices, not shards")
         self._identity = {**(identity or {}), "optimizer": options.optimizer}
         self._evaluate, self._progress = evaluate, progress
@@ -96,23 +138,23 @@ class Trainer:
         best = self._speeds.best
         bfloat16 = best == "bfloat16" if options.bfloat16 == "auto" else options.bfloat16
         computed = "bfloat16" if bfloat16 or model.dtype == torch.bfloat16 else "float32"
-        self._limit: float = getattr(self._speeds, computed) * self.workers.count
-        self._work = count_flops(model)
+        self._limit: float = getattr(self._speeds, computed) * self.processes.count
+        self._flops = count_flops(model)
         logger.info("products of matrices: %s, with %d threads", self._speeds, torch.get_num_threads())
         logger.info("computing in %s, and Muon's iteration in %s", computed, best)
         learner = ModelWithLoss(model, bfloat16)
         if options.compile:
             learner.compile_layers()
         model.train()
-        self._learner, self._optimizers = self.workers.prepare(learner, make_optimizers(model, options, best))
+        self._learner, self._optimizers = self.processes.prepare(learner, make_optimizers(model, options, best))
         self.model = model
         self._rates = LearningRates(self._optimizers)
         self.steps = self.tokens = 0
         self.seconds = 0.0
-        self._after = 0.0  # seconds of the last step that its own measure left out
+        self._unmeasured = 0.0  # seconds of the last step that its own measure left out
         self._bad = 0
-        self._usual: deque[float] = deque(maxlen=REMEMBERED)
-        self._wish = threading.Event()
+        self._usual: deque[float] = deque(maxlen=RECENT_LOSSES)
+        self._stop_wanted = threading.Event()
         self._checkpointed = time.monotonic()
         self.stopped = self._due = False
         self._resume()
@@ -129,7 +171,7 @@ class Trainer:
 
     def stop(self) -> None:
         """End the run after the current step; safe to call from a signal handler or another thread."""
-        self._wish.set()
+        self._stop_wanted.set()
 
     def run(self) -> Metrics:
         """Train until the budget is spent or `stop` is called; the last metrics.
@@ -139,7 +181,7 @@ class Trainer:
         """
         last: Metrics = {}
         with stopped_by_signals(self.stop), self._log() as log:
-            recent: list[Metrics] = []
+            recent: list[StepMetrics] = []
             logged = self._checkpointed = time.monotonic()
             saved = -1
             while self.spent < 1 and not self.stopped:
@@ -161,11 +203,11 @@ class Trainer:
                 last = self._assess(log) or last
         return last
 
-    def step(self) -> Metrics:
-        """One step of gradient descent; a step whose loss or gradient is unusable changes no weight.
+    def step(self) -> StepMetrics:
+        """Take one step of gradient descent; a step whose loss or gradient is unusable changes no weight.
 
         Raises:
-            TrainingError: several such steps came in a row.
+            TrainingError: Several such steps came in a row.
         """
         import torch
 
@@ -174,34 +216,42 @@ class Trainer:
         begun = time.monotonic()
         short = self.spent < self.options.curriculum
         if short != self.batches.short:
-            self._usual.clear()  # of other samples other losses are usual
-        before = self._given()
-        rng = np.random.default_rng((self.options.seed, self.steps, self.workers.rank))
+            self._usual.clear()  # Other samples have other usual losses.
+        before = self._counts()
+        rng = np.random.default_rng((self.options.seed, self.steps, self.processes.rank))
         batches = [
             with_context_share(self.batches.next(short=short), self.options.context_share, rng)
             for _ in range(self.options.accumulation)
         ]
-        (weight,) = self.workers.total([sum(map(target_weight, batches))])
+        (weight,) = self.processes.total([sum(map(target_weight, batches))])
         sums = torch.zeros(4, dtype=torch.float64)
         norm = math.nan
         if weight > 0:
-            found = []
+            parts = []
             for number, batch in enumerate(batches, 1):
-                alone = number < len(batches) and self.workers.count > 1
-                with self.workers.unsynced(self._learner) if alone else nullcontext():
-                    losses = self._learner(model_inputs(batch, self.workers.device, self.packed))
-                    self.workers.backward(losses.loss * (self.workers.count / weight))
-                found.append(torch.stack([value.detach().double() for value in losses]))
-            norm = self.workers.clip(self._learner, self.options.clip)
-            sums = torch.stack(found).sum(0)
-        tokens, cells, pairs = (now - then for now, then in zip(self._given(), before, strict=True))
-        flops = self._work.of(tokens, sum(map(target_count, batches)), pairs)
-        due = self.workers.main and self._checkpoint_is_due()
-        spent = (time.monotonic() - begun + self._after) if self.workers.main else 0.0
+                unsynced = number < len(batches) and self.processes.count > 1
+                with self.processes.unsynced(self._learner) if unsynced else nullcontext():
+                    losses = self._learner(model_inputs(batch, self.processes.device, self.packed))
+                    self.processes.backward(losses.loss * (self.processes.count / weight))
+                parts.append(torch.stack([value.detach().double() for value in losses]))
+            norm = self.processes.clip(self._learner, self.options.clip)
+            sums = torch.stack(parts).sum(0)
+        tokens, cells, pairs = (now - then for now, then in zip(self._counts(), before, strict=True))
         measured = time.monotonic()
-        totals = self.workers.total([*sums.tolist(), tokens, cells, self._wish.is_set(), due, spent, flops])
-        loss = totals[0] / weight if weight > 0 else math.nan
-        reason = self._reason(loss, norm, weight)
+        main = self.processes.main
+        totals = self._totals(
+            _Totals(
+                *sums.tolist(),
+                tokens=tokens,
+                cells=cells,
+                stop=self._stop_wanted.is_set(),
+                due=main and self._checkpoint_is_due(),
+                seconds=measured - begun + self._unmeasured if main else 0.0,
+                flops=self._flops.of(tokens, sum(map(target_count, batches)), pairs),
+            )
+        )
+        loss = totals.loss / weight if weight > 0 else math.nan
+        reason = self._why_unusable(loss, norm, weight)
         if reason is None:
             self._rates.set(learning_rate_factor(self.spent, self.options))
             for optimizer in self._optimizers:
@@ -209,21 +259,22 @@ class Trainer:
             self._usual.append(loss)
             self._bad = 0
         self._learner.zero_grad(set_to_none=True)
-        self.steps, self.tokens, self.seconds = self.steps + 1, self.tokens + int(totals[4]), self.seconds + totals[8]
-        self.stopped, self._due = totals[6] > 0, totals[7] > 0
-        self._after = time.monotonic() - measured
+        self.steps, self.tokens = self.steps + 1, self.tokens + int(totals.tokens)
+        self.seconds += totals.seconds
+        self.stopped, self._due = totals.stop > 0, totals.due > 0
+        self._unmeasured = time.monotonic() - measured
         if reason is not None:
             self._skip(reason)
-        observed = max(totals[3], 1.0)
-        return {
-            "loss": loss,
-            "observed_loss": totals[1] / observed,
-            "observed_accuracy": totals[2] / observed,
-            "gradient": norm,
-            "tokens": totals[4],
-            "cells": totals[5],
-            "flops": totals[9],
-        }
+        observed = max(totals.observed, 1.0)
+        return StepMetrics(
+            loss=loss,
+            observed_loss=totals.observed_loss / observed,
+            observed_accuracy=totals.hits / observed,
+            gradient=norm,
+            tokens=totals.tokens,
+            cells=totals.cells,
+            flops=totals.flops,
+        )
 
     def checkpoint(self) -> Path:
         """Write everything that the run needs to go on exactly.
@@ -231,10 +282,10 @@ class Trainer:
         Raises:
             TrainingError: it cannot be written; the last one is whole.
         """
-        weights, optimizers = self.workers.state(self._learner, self._optimizers)
-        random = self.workers.random_states()
+        weights, optimizers = self.processes.state(self._learner, self._optimizers)
+        random = self.processes.random_states()
         path, failure = self._checkpoints.folder, None
-        if self.workers.main:
+        if self.processes.main:
             try:
                 path = self._checkpoints.write(
                     self.steps,
@@ -253,7 +304,7 @@ class Trainer:
                 )
             except TrainingError as error:
                 failure = error
-        (failed,) = self.workers.total([failure is not None])
+        (failed,) = self.processes.total([failure is not None])
         if failed:
             raise failure or TrainingError(f"{self.folder}: the main process could not write its checkpoint")
         return path
@@ -268,20 +319,24 @@ class Trainer:
                     f"{self.folder}: its checkpoint was made with another {key}; go on with the same one, or train in "
                     "another folder"
                 )
-        self.workers.restore(self._learner, self._optimizers, state["model"], state["optimizers"])
+        self.processes.restore(self._learner, self._optimizers, state["model"], state["optimizers"])
         self.batches.restore(state["batches"])
-        self.workers.set_random_state(state["random"])
+        self.processes.set_random_state(state["random"])
         self.steps, self.tokens, self.seconds = state["steps"], state["tokens"], state["seconds"]
         self._usual.extend(state["usual"])
         self._bad = state["bad"]
         logger.info("going on after step %d", self.steps)
 
+    def _totals(self, own: _Totals) -> _Totals:
+        """Add up the figures of all processes."""
+        return _Totals(*self.processes.total(own))
+
     def _agreed_speeds(self) -> Speeds:
         """How fast the main process multiplies matrices, which decides for all of them."""
-        own = speeds(str(self.workers.device)) if self.workers.main else Speeds(0.0, 0.0)
-        return Speeds(*self.workers.total(own))
+        own = speeds(str(self.processes.device)) if self.processes.main else Speeds(0.0, 0.0)
+        return Speeds(*self.processes.total(own))
 
-    def _given(self) -> tuple[int, int, int]:
+    def _counts(self) -> tuple[int, int, int]:
         """How many tokens the batches gave so far, without padding and with it, and pairs that attention looks at."""
         state = self.batches.state()
         return state["cells"] - state["padded"], state["cells"], state["pairs"]
@@ -292,7 +347,7 @@ class Trainer:
             return (self.steps + 1) % every == 0
         return time.monotonic() - self._checkpointed >= self.options.checkpoint_seconds
 
-    def _reason(self, loss: float, norm: float, weight: float) -> str | None:
+    def _why_unusable(self, loss: float, norm: float, weight: float) -> str | None:
         """Why a step must not be taken."""
         if weight <= 0:
             return "the batch is empty: no token in it has a weight in the loss"
@@ -300,7 +355,7 @@ class Trainer:
             return f"the loss is {loss}"
         if not math.isfinite(norm):
             return f"the gradient is {norm}"
-        usual = max(statistics.median(self._usual), LEAST) if len(self._usual) >= ENOUGH else math.inf
+        usual = max(statistics.median(self._usual), MIN_MEDIAN) if len(self._usual) >= MIN_LOSSES else math.inf
         if loss > self.options.explosion * usual:
             return f"the loss explodes: {loss:.3g}, usual is {usual:.3g}"
         return None
@@ -317,17 +372,17 @@ class Trainer:
         )
 
     def _log(self) -> Any:
-        return MetricsLog(self.folder, self.steps, self.options.tensorboard) if self.workers.main else nullcontext()
+        return MetricsLog(self.folder, self.steps, self.options.tensorboard) if self.processes.main else nullcontext()
 
-    def _report(self, log: MetricsLog | None, recent: Sequence[Metrics], seconds: float) -> Metrics:
+    def _report(self, log: MetricsLog | None, recent: Sequence[StepMetrics], seconds: float) -> Metrics:
         keys = ("loss", "observed_loss", "observed_accuracy", "gradient")
-        usable = [item for item in recent if math.isfinite(item["loss"])] or recent[-1:]
-        means: Metrics = {key: sum(item[key] for item in usable) / len(usable) for key in keys}
-        tokens, cells = sum(item["tokens"] for item in recent), sum(item["cells"] for item in recent)
+        usable = [item for item in recent if math.isfinite(item.loss)] or recent[-1:]
+        means: Metrics = {key: sum(getattr(item, key) for item in usable) / len(usable) for key in keys}
+        tokens, cells = sum(item.tokens for item in recent), sum(item.cells for item in recent)
         seconds = max(seconds, 1e-9)
         more = {
             "tokens_per_second": tokens / seconds,
-            "limit_share": sum(item["flops"] for item in recent) / seconds / self._limit,
+            "limit_share": sum(item.flops for item in recent) / seconds / self._limit,
             "padded": 1 - tokens / max(cells, 1),
             "rate": learning_rate_factor(self.spent, self.options),
         }
@@ -336,7 +391,7 @@ class Trainer:
     def _assess(self, log: MetricsLog | None) -> Metrics | None:
         """Evaluate, on the main process alone: a sharded model, of which it has a part, is not evaluated."""
         found: Metrics | None = None
-        if self._evaluate is not None and self.workers.main and not self.workers.sharded:
+        if self._evaluate is not None and self.processes.main and not self.processes.sharded:
             self.model.train(False)
             found = self._write(log, self._evaluate(self.model))
             self.model.train()
@@ -349,6 +404,6 @@ class Trainer:
         line: Metrics = {**where, **metrics}
         if log is not None:
             log.write(line)
-        if self._progress and self.workers.main:
+        if self._progress and self.processes.main:
             self._progress(line)
         return line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from agentworld_gym.errors import AgentWorldError, SpecError, TraceError
 from agentworld_gym.process.parallel import batches
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
-from agentworld_gym.recipe.collect.policies import AWARE
+from agentworld_gym.recipe.collect.policies import AWARE, policy_actions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config import load_config
@@ -301,6 +302,18 @@ def test_every_policy_gives_sessions(policy: PolicyName) -> None:
     assert rows and {row.policy for row in rows} == {policy}
     if policy == "expert":
         assert all(row.success for row in rows)
+
+
+@pytest.mark.parametrize("policy", ["expert", "mixed", "menu", "explore", "blend"])
+def test_every_policy_is_sent_what_each_of_its_actions_showed(policy: PolicyName) -> None:
+    """A policy is sent the observation of its last action too, and ends then."""
+    for seed in range(8):
+        actions = policy_actions(policy, generate("terminal", "archive", 1, seed), random.Random(seed), CollectConfig())
+        played = [next(actions)]
+        with pytest.raises(StopIteration):
+            while True:
+                played.append(actions.send("$ "))
+        assert all(isinstance(action, str) for action in played)
 
 
 def test_controls_disturb_a_share_of_the_sessions_and_leave_the_others_as_they_are() -> None:

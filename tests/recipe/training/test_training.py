@@ -54,10 +54,12 @@ def trainer(folder: Path, **parts: Any) -> Trainer:
     """A trainer over the folder of a run, to be stepped by hand."""
     settings = config(**parts)
     stages._prepare(settings, folder, samples, lambda: samples(8, seed=1))
-    tokenizer, workers = tokenizer_of_run(folder), Processes()
-    batches = batches_of(TokenStore.open(folder / stages.TOKENS, tokenizer), settings, tokenizer, workers)
+    tokenizer, processes = tokenizer_of_run(folder), Processes()
+    batches = batches_of(TokenStore.open(folder / stages.TOKENS, tokenizer), settings, tokenizer, processes)
     model = make_model(settings.model, tokenizer, settings.train.seed)
-    return Trainer(model, batches, settings.train, folder, packed=settings.data.packing == "packed", workers=workers)
+    return Trainer(
+        model, batches, settings.train, folder, packed=settings.data.packing == "packed", processes=processes
+    )
 
 
 def weights(folder: Path) -> dict[str, Any]:
@@ -198,7 +200,7 @@ def test_compiled_layers_have_the_losses_of_plain_ones(tmp_path: Path) -> None:
     """For rows of several widths; needs a C++ compiler."""
     plain, compiled = trainer(tmp_path / "a"), trainer(tmp_path / "b", train={"compile": True})
     for _ in range(3):
-        np.testing.assert_allclose(plain.step()["loss"], compiled.step()["loss"], rtol=1e-3)
+        np.testing.assert_allclose(plain.step().loss, compiled.step().loss, rtol=1e-3)
 
 
 def test_a_signal_ends_a_run_with_a_checkpoint(tmp_path: Path) -> None:
@@ -226,20 +228,20 @@ def test_a_loss_that_is_no_number_changes_nothing_and_in_the_end_stops_the_run(t
 
 def test_a_loss_that_explodes_is_told_from_one_that_is_usual(tmp_path: Path) -> None:
     run = trainer(tmp_path, train={"max_steps": 200, "explosion": 3, "curriculum": 0})
-    for _ in range(training.ENOUGH):
+    for _ in range(training.MIN_LOSSES):
         run.step()
     run.model.get_output_embeddings().register_forward_hook(lambda *arguments: arguments[-1] * 1000)
     with pytest.raises(TrainingError, match="the loss explodes"):
         run.run()
-    assert run.steps == training.ENOUGH + MAX_BAD_STEPS
+    assert run.steps == training.MIN_LOSSES + MAX_BAD_STEPS
 
 
 def test_longer_samples_may_have_larger_losses(tmp_path: Path) -> None:
-    parts = {"max_steps": 2 * training.ENOUGH + 8, "curriculum": 0.5, "explosion": 1.01}
+    parts = {"max_steps": 2 * training.MIN_LOSSES + 8, "curriculum": 0.5, "explosion": 1.01}
     run = trainer(tmp_path, train=parts)
     output = run.model.get_output_embeddings()
     output.register_forward_hook(lambda *arguments: arguments[-1] * (1 if run.batches.short else 1000))
-    losses = [run.step()["loss"] for _ in range(training.ENOUGH + 4 + MAX_BAD_STEPS)]
+    losses = [run.step().loss for _ in range(training.MIN_LOSSES + 4 + MAX_BAD_STEPS)]
     assert losses[-1] > 10 * losses[0], "the loss leaps where the curriculum ends, and the run goes on"
 
 
