@@ -1,4 +1,4 @@
-"""Batches of samples: of like length and padded a little, or several samples to a row."""
+"""Batches of samples, either of like length and padded a little, or with several samples packed into each row."""
 
 from __future__ import annotations
 
@@ -19,28 +19,31 @@ logger = logging.getLogger(__name__)
 Packing = Literal["sorted", "packed"]
 
 POOL, BATCHES = 1024, 16
-"""At least so many samples, or samples for so many batches, are put together at a time."""
+"""The least number of samples, and the least number of batches' worth of samples, that are put together at a time."""
 
 TRIES = 8
-"""Ways to end a pool, of which the one with the fullest last batch is taken."""
+"""The number of ways to end a pool that are tried; the one with the fullest last batch is taken."""
 
 MULTIPLE = 8
-"""Rows are as wide as a multiple of this, so that few widths occur."""
+"""The number whose multiples are the widths of rows, so that few widths occur."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of one width; arrays of the shape (rows, width).
-
-    `ids` are tokens. `positions` count from 0 and start again where a packed sample begins: attention that follows them
-    does not reach across. `weights` are those of each token as a target, 0 for padding and for the first token of each
-    sample. `observed` marks tokens of answers.
-    """
+    """Some rows of one width, as arrays of the shape (rows, width)."""
 
     ids: NDArray[np.int64]
+    """The tokens."""
+
     positions: NDArray[np.int64]
+    """The positions, which count from 0 and start again where a packed sample begins. Attention that follows them does
+    not reach across samples."""
+
     weights: NDArray[np.float32]
+    """The weight of each token as a target: 0 for padding and for the first token of each sample."""
+
     observed: NDArray[np.bool_]
+    """Whether a token is part of an answer."""
 
 
 class Batches:
@@ -51,23 +54,23 @@ class Batches:
     of that many tokens sees. Where the rows cannot be shared equally, some processes get one more, and so may hold up
     to twice `tokens`. A process without a row gets one of padding, of weight 0.
 
-    Samples are put together pool by pool. What would make a small batch at a pool's end waits for the next pool, so
-    that every sample comes up once an epoch.
+    Samples are put together pool by pool. The samples that would make a small batch at a pool's end wait for the next
+    pool, so that every sample comes up once an epoch.
 
     Args:
-        store: the samples.
-        seed: of the order.
-        tokens: how many tokens a batch holds at most for each process, padding included.
-        longest: longer samples are left out; no more than `tokens`.
-        short: samples up to this length make up the batches asked for with `short=True`.
-        packing: `sorted` puts samples of like length together; `packed` first fills rows with several whole samples,
-            one after the other, up to the tokens that the longest may have.
-        pad: the token that fills rows up.
-        rank: of this process.
-        processes: how many there are.
+        store: The samples.
+        seed: The seed of the order.
+        tokens: The most tokens of a batch for each process, padding included.
+        longest: The length above which samples are left out; it counts as `tokens` where it is more.
+        short: The length up to which samples make up the batches asked for with `short=True`.
+        packing: The way samples share a batch: `sorted` puts samples of like length together; `packed` first fills rows
+            with several whole samples, one after the other, up to the tokens that the longest may have.
+        pad: The token that fills rows up.
+        rank: The rank of this process.
+        processes: The number of processes.
 
     Raises:
-        SpecError: every sample is longer than `longest`.
+        SpecError: Every sample is longer than `longest`.
     """
 
     def __init__(
@@ -98,7 +101,7 @@ class Batches:
 
     @property
     def padded(self) -> float:
-        """The share of padding in all that this process was given so far."""
+        """The share of padding in all batches that this process was given so far."""
         return self._padded / self._cells if self._cells else 0.0
 
     @property
@@ -107,10 +110,10 @@ class Batches:
         return self._pool_short
 
     def next(self, short: bool = False) -> Batch:
-        """The next batch; a change of `short` takes effect at once.
+        """Return the next batch; a change of `short` takes effect at once.
 
         Raises:
-            SpecError: only short samples are asked for, and there is none.
+            SpecError: Only short samples are asked for, and there is none.
         """
         if short and not self._pool_short:
             self._must_fit(min(self._short, self._longest), "short")
@@ -125,7 +128,7 @@ class Batches:
         return self._batch(self._pool[self._taken - 1][self._rank :: self._processes])
 
     def state(self) -> dict[str, Any]:
-        """Where the batches stand, as plain data."""
+        """Return the position in the samples, as plain data."""
         return {
             "epoch": self._epoch,
             "cursor": self._cursor,
@@ -139,7 +142,7 @@ class Batches:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state, exactly if the batches of all processes together are as large as then."""
+        """Go on from a state; that is exact if the batches of all processes together are as large as they were then."""
         if (then := state.get("tokens", self._tokens)) != self._tokens:
             logger.warning(
                 "batches of all processes hold %d tokens, before it were %d: samples come in another order, and some "
@@ -172,7 +175,9 @@ class Batches:
             self._order = self._shuffled()
 
     def _fill(self) -> None:
-        """Make the batches of the current pool, in a shuffled order: lists of rows, which are lists of samples."""
+        """Make the batches of the current pool, in a shuffled order; a batch is a list of rows, and a row a list of
+        samples.
+        """
         limit = min(self._short, self._longest) if self._pool_short else self._longest
         chosen = [*self._carried, *self._order[self._cursor : self._cursor + self._pool_size].tolist()]
         fit = [index for index in chosen if self._lengths[index] <= limit]
@@ -192,7 +197,9 @@ class Batches:
         return -int(self._lengths[index])
 
     def _packed(self, chosen: list[int], limit: int) -> list[list[int]]:
-        """Rows that hold several samples each, no more tokens than the longest may have: best fit, longest first."""
+        """Fill rows with several samples each, no more tokens than the longest may have: best fit, longest sample
+        first.
+        """
         rows: list[list[int]] = []
         rooms: list[tuple[int, int]] = []
         for index in chosen:
@@ -208,7 +215,7 @@ class Batches:
         return rows
 
     def _batched(self, chosen: list[int], limit: int) -> list[list[list[int]]]:
-        """Batches of rows of like length, longest first; the last one may be small."""
+        """Make batches of rows of like length, longest first; the last one may be small."""
         chosen = sorted(chosen, key=self._by_length)
         rows = [[index] for index in chosen] if self._packing == "sorted" else self._packed(chosen, limit)
         rows.sort(key=self._filled, reverse=True)

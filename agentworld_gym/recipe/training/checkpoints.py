@@ -1,4 +1,4 @@
-"""Checkpoints of a training run: each is one file, which is there whole or not at all."""
+"""Checkpoints of a training run: each is one file, which is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Checkpoints:
     """The checkpoints of a run, in a folder, named by their step; only the last `keep` stay.
 
     Args:
-        folder: of the checkpoints; made when the first one is written.
-        keep: how many stay.
+        folder: The folder of the checkpoints, which is made when the first one is written.
+        keep: The number of checkpoints that stay.
     """
 
     def __init__(self, folder: Path, keep: int = 1) -> None:
         self.folder, self.keep = folder, keep
 
     def paths(self) -> list[Path]:
-        """The whole checkpoints, oldest first."""
+        """Return the whole checkpoints, oldest first."""
         return sorted(path for path in self.folder.glob(f"*{SUFFIX}") if path.stem.isdigit())
 
     def write(self, step: int, state: Mapping[str, Any]) -> Path:
-        """Write a checkpoint, so that a crash leaves either nothing or the whole of it, and drop the oldest ones.
+        """Write a checkpoint, so that a crash leaves either nothing or the whole of it, and delete the oldest ones.
 
         Raises:
-            TrainingError: the disk is full or not writable. Earlier checkpoints stay as they are.
+            TrainingError: The disk is full or not writable. Earlier checkpoints stay as they are.
         """
         import torch
 
@@ -62,10 +62,11 @@ class Checkpoints:
         return path
 
     def read(self) -> dict[str, Any] | None:
-        """The newest checkpoint that can be read, or None if there is none. Tensors are read when they are used.
+        """Read the newest checkpoint that is undamaged; None if there is no checkpoint. Tensors are read when they are
+        used.
 
         Raises:
-            TrainingError: there are checkpoints, and none can be read.
+            TrainingError: There are checkpoints, and none of them can be read.
         """
         import torch
 
@@ -83,10 +84,10 @@ class Checkpoints:
 
 
 def _check(path: Path) -> None:
-    """Compare the parts of a file with their checksums, which mapping it into memory does not.
+    """Compare the parts of a file with their checksums, which mapping it into memory does not do.
 
     Raises:
-        zipfile.BadZipFile: the file is damaged.
+        zipfile.BadZipFile: The file is damaged.
     """
     with zipfile.ZipFile(path) as file:
         damaged = file.testzip()
@@ -95,7 +96,7 @@ def _check(path: Path) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, in one line; the system's own words where it said any."""
+    """Say in one line what went wrong, in the system's own words where there are any."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError):

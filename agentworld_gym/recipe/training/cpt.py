@@ -1,7 +1,8 @@
 """Continual pre-training of a world model, or training from scratch, on recorded sessions.
 
-Next-token loss over whole sessions with the weights of `agentworld_gym.recipe.data.turn_weights` (Qwen-AgentWorld,
-arXiv 2606.24597): a user message is an action, an assistant message what it showed, and nothing is thought.
+The loss is that of the next token, over whole sessions, with the weights of `agentworld_gym.recipe.data.turn_weights`
+(Qwen-AgentWorld, arXiv 2606.24597). A user message is an action, an assistant message is what it showed, and no message
+holds any thinking.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 SESSIONS = "sessions.jsonl"
 ATTEMPTS = 10
-"""So many sessions are played for each validation session that is wanted, at most: some have no turn."""
+"""The most sessions that are played for each validation session that is wanted; some sessions have no turn."""
 
 
 def train(
@@ -39,18 +40,18 @@ def train(
     recording: Callable[[int], None] | None = None,
     evaluate: Evaluate | None = None,
 ) -> Outcome:
-    """Train as a configuration says, recording the sessions first where it names none.
+    """Train as a configuration says, and record the sessions first where it names none.
 
     Args:
-        config: the run.
-        out: its folder; what an earlier, stopped run left there is gone on with.
-        progress: called with each line of metrics.
-        recording: called with the number of recorded sessions.
-        evaluate: further metrics of a model, at every checkpoint.
+        config: The configuration of the run.
+        out: The folder of the run; what an earlier, stopped run left there is gone on with.
+        progress: A function that is called with each line of metrics.
+        recording: A function that is called with the number of recorded sessions.
+        evaluate: A function that gives further metrics of a model, at every checkpoint.
 
     Raises:
-        SpecError: a file of the configuration is missing or wrong, or the folder is of another configuration.
-        TrainingError: the run cannot go on; the last checkpoint is whole.
+        SpecError: A file of the configuration is missing or wrong, or the folder is of another configuration.
+        TrainingError: The run cannot go on; the last checkpoint is whole.
     """
 
     def samples() -> Iterator[Sample]:

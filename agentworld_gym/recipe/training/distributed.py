@@ -1,7 +1,7 @@
-"""The processes that train one model together, through accelerate: one process is the simplest case.
+"""The processes that train one model together, through accelerate; a single process is the simplest case.
 
-How many there are, on which devices, and whether the model is copied or sharded is decided by who starts them:
-`python` starts one, `accelerate launch` and `torchrun` as many as they are told.
+Whoever starts the processes decides how many there are, on which devices they run, and whether the model is copied or
+sharded: `python` starts one, `accelerate launch` and `torchrun` start as many as they are told.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PATIENCE = timedelta(hours=12)
 """How long processes wait for the one that records or encodes the data."""
 
 PREFIX = "model."
-"""What the learner puts before the names of the model's parameters."""
+"""The prefix that `ModelWithLoss` adds to the names of the model's parameters."""
 
 
 class Processes:
@@ -64,7 +64,7 @@ class Processes:
         return prepared, others
 
     def unsynced(self, learner: Any) -> AbstractContextManager[Any]:
-        """Within this, gradients are added up without being exchanged."""
+        """Return a context within which gradients are added up without being exchanged."""
         context: AbstractContextManager[Any] = self._accelerator.no_sync(learner)
         return context
 
@@ -73,12 +73,12 @@ class Processes:
         self._accelerator.backward(loss)
 
     def clip(self, learner: Any, limit: float) -> float:
-        """Scale the gradients down to a norm of at most `limit`; the norm before."""
+        """Scale the gradients down to a norm of at most `limit`, and return the norm that they had before."""
         norm: Any = self._accelerator.clip_grad_norm_(learner.parameters(), limit)
         return float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
 
     def total(self, values: Sequence[float]) -> list[float]:
-        """The sums of some numbers over all processes, equal on all of them."""
+        """Return the sums of some numbers over all processes, equal on all of them."""
         if self.count == 1:
             return list(values)
         import torch
@@ -90,11 +90,11 @@ class Processes:
         return found
 
     def wait(self) -> None:
-        """Until all processes are here."""
+        """Wait until all processes have come here."""
         self._accelerator.wait_for_everyone()
 
     def random_states(self) -> list[Any]:
-        """The states of the random numbers of every process, in the order of their ranks."""
+        """Return the states of the random numbers of every process, in the order of their ranks."""
         import torch
         from accelerate.utils import gather_object
 
@@ -104,7 +104,7 @@ class Processes:
         return [own] if self.count == 1 else list(gather_object([own]))
 
     def set_random_state(self, states: Sequence[Any]) -> None:
-        """Go on with the random numbers of this process, if there was one of its rank."""
+        """Restore the random numbers of this process from the states of all, if there was a process of its rank."""
         import torch
 
         if self.rank < len(states):
@@ -113,7 +113,9 @@ class Processes:
                 torch.cuda.set_rng_state(states[self.rank]["cuda"], self.device)
 
     def state(self, learner: Any, optimizers: list[Any]) -> tuple[dict[str, Any], list[Any]]:
-        """The trained parameters by name, and the states of the optimizers; of a sharded model only on the main one."""
+        """Return the trained parameters by name, and the states of the optimizers; a sharded model gives them on the
+        main process alone.
+        """
         from agentworld_gym.recipe.training.model import trained_weights
 
         weights: dict[str, Any] = dict(trained_weights(self._accelerator.unwrap_model(learner).model))
@@ -128,7 +130,7 @@ class Processes:
         return {name: whole[name] for name in weights if name in whole}, [optimizer_state]
 
     def restore(self, learner: Any, optimizers: list[Any], weights: dict[str, Any], states: list[Any]) -> None:
-        """Go on from what `state` gave; the optimizers keep the options that they were made with."""
+        """Restore what `state` returned; the optimizers keep the options that they were made with."""
         options = [_options(optimizer) for optimizer in optimizers]
         self._load(learner, optimizers, weights, states)
         for optimizer, own in zip(optimizers, options, strict=True):
@@ -155,5 +157,5 @@ class Processes:
 
 
 def _options(optimizer: Any) -> list[dict[str, Any]]:
-    """What the groups of an optimizer say, beside their parameters."""
+    """Return the options of the groups of an optimizer, without their parameters."""
     return [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]

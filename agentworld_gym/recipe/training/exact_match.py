@@ -1,6 +1,7 @@
-"""Which answers of samples greedy decoding would write exactly: one forward pass a sample, given the true history.
+"""Exact match without decoding: which answers greedy decoding would write exactly, from one forward pass over a sample.
 
-Greedy decoding writes the true tokens if and only if each of them is the likeliest after those before.
+Given the true history, greedy decoding writes the true tokens if and only if each of them is the likeliest after those
+before it.
 """
 
 from __future__ import annotations
@@ -23,17 +24,18 @@ def exact_answers(
     longest: int | None = None,
     tokens_at_once: int = TOKENS_AT_ONCE,
 ) -> Iterator[tuple[Sample, list[bool | None]]]:
-    """Each sample with which of its answers are exact, the end included; samples of like length come together.
+    """Yield each sample with whether each of its answers is exact, the end included; samples of like length come
+    together.
 
     Args:
-        model: in evaluation mode.
-        tokenizer: of the model.
-        samples: all of them are in memory, as tokens.
-        longest: answers that end beyond so many tokens are None: they do not fit the context.
-        tokens_at_once: how many tokens, padding included, one pass takes at most, if it takes more than one sample.
+        model: The model, in evaluation mode.
+        tokenizer: The tokenizer of the model.
+        samples: The samples, all of which are held in memory as tokens.
+        longest: The context length in tokens; an answer that ends beyond it is None.
+        tokens_at_once: The most tokens, padding included, of a pass over more than one sample.
 
     Raises:
-        SpecError: the chat template refuses the messages.
+        SpecError: The chat template refuses the messages.
     """
     encoded = list(SampleTokenizer(tokenizer).encode(samples))
     rows, answers = [item.ids[:longest] for item in encoded], [item.observed[:longest] for item in encoded]

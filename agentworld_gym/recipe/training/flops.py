@@ -1,4 +1,4 @@
-"""How much of a step of training is products of matrices that cannot be spared."""
+"""The count of the floating-point operations that a step of training cannot do without: its products of matrices."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 TRAINED, FROZEN = 6, 4
-"""Operations for each weight and token: a product and a sum forward, for the activations, and for trained weights."""
+"""The operations for each weight and token: a product and a sum in the forward pass, the same for the gradients of the
+activations, and the same for the gradients of the weights where they are trained."""
 
 
 class FlopCount(NamedTuple):
-    """Floating-point operations that a step cannot do without.
-
-    `token` are those for each token in the layers, `target` those for each token that is a target, in the output layer,
-    and `pair` those for each token and each that it looks back to, itself included.
+    """The floating-point operations of a step, by what they grow with.
 
     >>> FlopCount(token=6.0, target=2.0, pair=1.0).of(tokens=10, targets=5, pairs=55)
     125.0
     """
 
     token: float
+    """The operations for each token, in the layers."""
+
     target: float
+    """The operations for each token that is a target, in the output layer."""
+
     pair: float
+    """The operations for each pair of a token and one that it looks back to, itself included."""
 
     def of(self, tokens: float, targets: float, pairs: float) -> float:
-        """The operations of some tokens."""
+        """Return the operations for so many tokens, targets and pairs."""
         return self.token * tokens + self.target * targets + self.pair * pairs
 
 
 def count_flops(model: PreTrainedModel) -> FlopCount:
-    """What a step of a model takes. Activations that are computed twice to spare memory count once."""
+    """Count the operations of a step of a model. Activations that are computed twice to spare memory count once."""
     network: Any = model  # some of it untyped
     output = network.get_output_embeddings().weight
     ends = {id(output), id(network.get_input_embeddings().weight)}
@@ -51,7 +54,7 @@ def count_flops(model: PreTrainedModel) -> FlopCount:
 
 
 def attention_pairs(lengths: Iterable[int]) -> int:
-    """How many pairs of a token and one that it looks back to samples of these lengths have.
+    """Return the number of pairs of a token and one that it looks back to, in samples of these lengths.
 
     >>> attention_pairs([1, 3])
     7

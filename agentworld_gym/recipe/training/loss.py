@@ -1,4 +1,4 @@
-"""The loss of a batch, as one module: what is compiled, spread over processes and sharded is this."""
+"""The loss of a batch as one module, which is what is compiled, spread over processes and sharded."""
 
 from __future__ import annotations
 
@@ -18,37 +18,55 @@ if TYPE_CHECKING:
 
 
 class Inputs(NamedTuple):
-    """A batch on the device. `chosen` are the places, counted through the whole batch, whose next token is a target."""
+    """A batch as tensors on the device."""
 
     ids: torch.Tensor
+    """The tokens, of the shape (rows, width)."""
+
     positions: torch.Tensor | None
+    """The positions of packed samples, of the same shape; None where each row holds one sample."""
+
     chosen: torch.Tensor
+    """The places, counted through the whole batch, whose next token is a target."""
+
     targets: torch.Tensor
+    """The target after each chosen place."""
+
     weights: torch.Tensor
+    """The weight of each target in the loss."""
+
     observed: torch.Tensor
+    """Whether each target is part of an answer."""
 
 
 class Losses(NamedTuple):
-    """Sums over a batch: the weighted loss, and of the observed tokens the loss, those guessed right, their number."""
+    """Sums over a batch."""
 
     loss: torch.Tensor
+    """The sum of the weighted losses."""
+
     observed_loss: torch.Tensor
+    """The sum of the losses of the tokens of answers."""
+
     hits: torch.Tensor
+    """The number of tokens of answers that the model finds likeliest."""
+
     observed: torch.Tensor
+    """The number of tokens of answers."""
 
 
 def target_weight(batch: Batch) -> float:
-    """The sum of the weights of all targets of a batch."""
+    """Return the sum of the weights of all targets of a batch."""
     return float(batch.weights[:, 1:].sum(dtype="float64"))
 
 
 def target_count(batch: Batch) -> int:
-    """How many targets a batch has."""
+    """Return the number of targets of a batch."""
     return int(np.count_nonzero(batch.weights[:, 1:]))
 
 
 def with_context_share(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
-    """A batch in which only a random share of the context is learned; answers stay."""
+    """Return a batch in which only a random share of the context has a weight; answers keep theirs."""
     if share >= 1:
         return batch
     kept = batch.observed | (rng.random(batch.weights.shape) < share)
@@ -56,7 +74,7 @@ def with_context_share(batch: Batch, share: float, rng: np.random.Generator) -> 
 
 
 def model_inputs(batch: Batch, device: torch.device, packed: bool) -> Inputs:
-    """A batch as tensors. The first token of a row is never a target: nothing stands before it."""
+    """Make tensors of a batch. The first token of a row is never a target, because nothing stands before it."""
     ids = torch.from_numpy(batch.ids)
     weights, observed = torch.from_numpy(batch.weights)[:, 1:], torch.from_numpy(batch.observed)[:, 1:]
     row, column = torch.nonzero(weights > 0, as_tuple=True)
@@ -75,11 +93,11 @@ class ModelWithLoss(nn.Module):
     """A causal language model with its loss.
 
     Only places whose next token is a target reach the output layer, which for large vocabularies is most of the work.
-    Packed samples keep apart by their positions, which transformers turns into a mask.
+    Packed samples are kept apart by their positions, which transformers turns into a mask.
 
     Args:
-        model: any causal language model of transformers.
-        bfloat16: compute in bfloat16 where that is safe.
+        model: Any causal language model of transformers.
+        bfloat16: Whether to compute in bfloat16 where that is safe.
     """
 
     def __init__(self, model: PreTrainedModel, bfloat16: bool) -> None:
@@ -94,15 +112,15 @@ class ModelWithLoss(nn.Module):
     def compile_layers(self) -> None:
         """Compile each layer by itself, for rows of any width.
 
-        The layers share what is compiled. The model around them stays as it is: compiled as a whole, transformers makes
-        a mask of what is causal, and attention on a CPU then takes twice the time.
+        The layers share what is compiled. The model around them is not compiled: as a whole, transformers would make a
+        mask of what is causal, and attention on a CPU would then take twice the time.
         """
         for module in self.model.modules():
             if type(module).__name__ in (self._no_split_modules or ()):
                 module.compile(dynamic=True)
 
     def forward(self, inputs: Inputs) -> Losses:
-        """The sums of a batch."""
+        """Return the sums of a batch."""
         ids = inputs.ids
         self._chosen = inputs.chosen
         model: Any = self.model

@@ -1,4 +1,4 @@
-"""What a run measures: lines of JSON, and the same for TensorBoard."""
+"""The metrics of a run, as lines of JSON and for TensorBoard."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from agentworld_gym.recipe.manifest import write_atomically
 
 Metrics = dict[str, Any]
 Progress = Callable[[Metrics], None]
-"""Called with each line of metrics; `progress` in it runs from 0 to 1, and `left` are the seconds that remain."""
+"""A function that is called with each line of metrics; its `progress` runs from 0 to 1, and `left` is the remaining
+time in seconds."""
 
 METRICS = "metrics.jsonl"
 TENSORBOARD = "tensorboard"
 
 
 class MetricsLog:
-    """The metrics of a run, from a step on: what an earlier run wrote beyond that step goes.
+    """The file of a run's metrics, to which lines are added after a step; lines of an earlier run beyond that step are
+    cut.
 
     Args:
-        folder: of the run.
-        step: the last step whose lines stay.
-        tensorboard: write for TensorBoard too, if it is installed.
+        folder: The folder of the run.
+        step: The last step whose lines stay.
+        tensorboard: Whether to write for TensorBoard too, if it is installed.
     """
 
     def __init__(self, folder: Path, step: int, tensorboard: bool = True) -> None:
@@ -40,7 +42,7 @@ class MetricsLog:
         """Add a line; its numbers appear in TensorBoard under the line's `step`.
 
         Raises:
-            TrainingError: the file cannot be written.
+            TrainingError: The file cannot be written.
         """
         rounded = {key: _plain(value) for key, value in line.items()}
         try:
@@ -67,14 +69,14 @@ class MetricsLog:
 
 
 def read_metrics(folder: Path) -> list[Metrics]:
-    """The metrics of a run; a torn last line is left out."""
+    """Read the metrics of a run; a torn last line is left out."""
     path = folder / METRICS
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: rounded, and null where it is not finite."""
+    """Return a value as JSON holds it: rounded, and null where it is not finite."""
     if not isinstance(value, float):
         return value
     return round(value, 6) if math.isfinite(value) else None

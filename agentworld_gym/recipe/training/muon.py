@@ -10,14 +10,14 @@ import torch
 
 
 class Float32Muon(torch.optim.Muon):
-    """`torch.optim.Muon`, whose Newton-Schulz iteration torch computes in bfloat16, with that iteration in float32.
+    """`torch.optim.Muon` with its Newton-Schulz iteration in float32, which torch computes in bfloat16.
 
-    The steps are the same up to rounding, and so is the state: a checkpoint of either goes on with the other.
+    The steps are the same up to rounding, and so is the state: a checkpoint of either optimizer goes on with the other.
 
     Args:
-        params: matrices.
-        lr: the learning rate of a square matrix.
-        weight_decay: how much of each weight goes, times the learning rate.
+        params: The matrices to train.
+        lr: The learning rate of a square matrix.
+        weight_decay: The share of each weight that a step takes away, before it is multiplied by the learning rate.
 
     >>> weight = torch.nn.Parameter(torch.eye(2))
     >>> weight.grad = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
@@ -31,7 +31,7 @@ class Float32Muon(torch.optim.Muon):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every matrix that has a gradient; gives what the closure gave."""
+        """Change every matrix that has a gradient, and return what the closure returned."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -57,13 +57,13 @@ class Float32Muon(torch.optim.Muon):
 
 
 def orthogonal(matrix: torch.Tensor, coefficients: Sequence[float], steps: int, eps: float) -> torch.Tensor:
-    """A matrix with all its singular values brought near 1, by Newton and Schulz's iteration in float32.
+    """Return a matrix with all its singular values brought near 1, by the iteration of Newton and Schulz in float32.
 
     Args:
-        matrix: of any shape.
-        coefficients: of the first, third and fifth power in a step.
-        steps: how many.
-        eps: a norm below this counts as this.
+        matrix: A matrix of any shape.
+        coefficients: The coefficients of the first, third and fifth power in a step.
+        steps: The number of steps.
+        eps: The least norm that the matrix is divided by.
 
     >>> found = orthogonal(torch.diag(torch.tensor([3.0, 1.0])), (1.5, -0.5, 0.0), 20, 1e-7)
     >>> torch.allclose(found, torch.eye(2), atol=1e-4)

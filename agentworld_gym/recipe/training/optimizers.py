@@ -1,4 +1,4 @@
-"""Optimizers and the course of the learning rate."""
+"""The optimizers and the schedule of their learning rate."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 LOWEST = 0.01
-"""The learning rate ends at this share of its height."""
+"""The factor of the learning rate at the end of a run."""
 
 FIRST = 0.05
-"""And begins at this share."""
+"""The factor of the learning rate at the beginning of a run."""
 
 
 def make_optimizers(
     model: PreTrainedModel, options: TrainConfig, number_format: NumberFormat
 ) -> list[torch.optim.Optimizer]:
-    """The optimizers of the parameters that are trained.
+    """Make the optimizers of the parameters that are trained.
 
-    Muon (K. Jordan et al., 2024) orthogonalises the momentum of a matrix, in the given number format; embeddings, the
-    output layer and all that is no matrix get AdamW, without weight decay.
+    Muon (K. Jordan et al., 2024) orthogonalises the momentum of a matrix, in the given number format. Embeddings, the
+    output layer and all other parameters that are not matrices get AdamW, without weight decay.
     """
     import torch
 
@@ -55,7 +55,7 @@ def make_optimizers(
 
 
 def learning_rate_factor(spent: float, options: TrainConfig) -> float:
-    """The factor of the learning rate when a share of the budget is spent: up, level, down.
+    """Return the factor of the learning rate when a share of the budget is spent: it rises, stays level, and falls.
 
     >>> options = TrainConfig(max_steps=100, warmup=0.1, decay=0.5)
     >>> [round(learning_rate_factor(spent, options), 2) for spent in (0.0, 0.05, 0.1, 0.5, 0.75, 1.0)]
@@ -69,14 +69,14 @@ def learning_rate_factor(spent: float, options: TrainConfig) -> float:
 
 
 class LearningRates:
-    """Sets the learning rates of optimizers to a share of what they were made with."""
+    """Sets the learning rates of optimizers to a share of those that they were made with."""
 
     def __init__(self, optimizers: list[torch.optim.Optimizer]) -> None:
         self._optimizers = optimizers
         self._full = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]
 
     def set(self, factor: float) -> None:
-        """Set all rates."""
+        """Set all learning rates to `factor` times their full value."""
         groups = [group for optimizer in self._optimizers for group in optimizer.param_groups]  # loading replaces them
         for group, full in zip(groups, self._full, strict=True):
             group["lr"] = full * factor

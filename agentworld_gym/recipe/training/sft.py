@@ -1,6 +1,6 @@
 """Supervised fine-tuning of a world model on samples that think before they answer (Qwen-AgentWorld, arXiv 2606.24597).
 
-It is the loop of every stage; what differs is the samples: each ends with one answer, which alone has a weight.
+The loop is that of every stage; only the samples differ: each ends with one answer, which alone has a weight.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ def train(config: SftConfig, out: Path, progress: Progress | None = None, evalua
     """Train as a configuration says.
 
     Args:
-        config: the run.
-        out: its folder; what an earlier, stopped run left there is gone on with.
-        progress: called with each line of metrics.
-        evaluate: further metrics of a model, at every checkpoint.
+        config: The configuration of the run.
+        out: The folder of the run; what an earlier, stopped run left there is gone on with.
+        progress: A function that is called with each line of metrics.
+        evaluate: A function that gives further metrics of a model, at every checkpoint.
 
     Raises:
-        SpecError: a file of the configuration is missing or wrong, or the folder is of another configuration.
-        TrainingError: the run cannot go on; the last checkpoint is whole.
+        SpecError: A file of the configuration is missing or wrong, or the folder is of another configuration.
+        TrainingError: The run cannot go on; the last checkpoint is whole.
     """
 
     def samples() -> Iterator[Sample]:

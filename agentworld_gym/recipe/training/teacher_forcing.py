@@ -1,4 +1,4 @@
-"""Teacher forcing: what a model makes of tokens of a sample, given the true ones before them."""
+"""Teacher forcing: how likely a model finds the tokens of a sample, given the true tokens before them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 TOKENS_AT_ONCE = 16_384
+"""The most tokens, padding included, of a pass over more than one sample."""
+
 SCORES_AT_ONCE = 2**29
-"""How many scores, one for each word of the vocabulary at each place, a pass makes if it takes more than one sample."""
+"""The most scores, one for each word of the vocabulary at each place, that a pass over more than one sample makes."""
 
 PLACES_AT_ONCE = 1024
-"""At so many places scores are turned into losses at a time, which takes several copies of them in float32."""
+"""The number of places whose scores are turned into losses at a time, which takes several copies of them in float32."""
 
 
 class TeacherForced(NamedTuple):
-    """Of one sample, by its place: for each token whether it was the likeliest, and its loss in nats if asked for.
-
-    The first token, and one that is not asked about, is not right and costs nothing.
-    """
+    """How likely the tokens of one sample are; the first token, and a token that is not asked about, is not right."""
 
     place: int
+    """The place of the sample among those that were given."""
+
     right: NDArray[np.bool_]
+    """Whether each token is the likeliest after those before it."""
+
     loss: NDArray[np.float32] | None
+    """The loss of each token in nats, 0 for those not asked about; None where no losses are asked for."""
 
 
 def teacher_forced(
@@ -39,17 +43,17 @@ def teacher_forced(
     with_loss: bool = False,
     tokens_at_once: int = TOKENS_AT_ONCE,
 ) -> Iterator[TeacherForced]:
-    """One forward pass over some samples; those of like length come together, shortest first.
+    """Make one forward pass over some samples; those of like length come together, shortest first.
 
     Only places whose next token is asked about reach the output layer, which for large vocabularies is most of the work
     and of the memory.
 
     Args:
-        model: in evaluation mode.
-        rows: the tokens of each sample.
-        asked: which of the tokens of each sample are asked about.
-        with_loss: also give losses.
-        tokens_at_once: how many tokens, padding included, one pass takes at most, if it takes more than one sample.
+        model: The model, in evaluation mode.
+        rows: The tokens of each sample.
+        asked: A mask for each sample, of the tokens that are asked about.
+        with_loss: Whether losses are wanted too.
+        tokens_at_once: The most tokens, padding included, of a pass over more than one sample.
     """
     import torch
 
@@ -75,12 +79,12 @@ def teacher_forced(
 
 
 def select_positions(hidden: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """What stands at some places, counted through a whole batch, as a batch of one row."""
+    """Select some places, counted through a whole batch, and return what stands there as a batch of one row."""
     return hidden.reshape(-1, hidden.shape[-1])[places].unsqueeze(0)
 
 
 def _logits(network: Any, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """The scores that follow each of some places."""
+    """Return the scores that follow each of some places."""
     import torch
 
     hook = network.get_output_embeddings().register_forward_pre_hook(
@@ -97,7 +101,7 @@ def _logits(network: Any, ids: torch.Tensor, places: torch.Tensor) -> torch.Tens
 def _judged(
     logits: torch.Tensor, targets: torch.Tensor, with_loss: bool
 ) -> tuple[NDArray[np.bool_], NDArray[np.float32] | float]:
-    """Which targets are the likeliest, and their losses."""
+    """Tell which targets are the likeliest, and compute their losses."""
     import torch
 
     right, loss = [], []
@@ -110,7 +114,7 @@ def _judged(
 
 
 def _groups(sizes: Sequence[tuple[int, int]], tokens: int, places: int) -> Iterator[list[int]]:
-    """Neighbours by length that together have at most so many tokens, and places; empty samples are left out.
+    """Group neighbours by length that together have at most so many tokens and places; empty samples are left out.
 
     >>> list(_groups([(4, 1), (0, 0), (3, 3), (4, 4)], 100, 5))
     [[2, 0], [3]]

@@ -1,4 +1,4 @@
-"""How far a run has come: what the model makes of samples it never learns from, in one forward pass each."""
+"""Validation: how well a model predicts held-out samples, in one forward pass over each."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def validation(store: TokenStore, longest: int) -> Callable[[PreTrainedModel], Metrics]:
-    """A function that measures a model on held-out samples.
+    """Return a function that measures a model on held-out samples.
 
-    Its metrics are, over the tokens of answers that have a weight: `validation_loss`, the mean loss;
-    `validation_accuracy`, the share whose most likely token is right; and `validation_exact`, the share of answers all
-    of whose tokens are, which is what greedy generation would write, given the true history.
+    Its metrics are taken over the tokens of answers that have a weight: `validation_loss` is the mean loss,
+    `validation_accuracy` the share whose most likely token is right, and `validation_exact` the share of answers all of
+    whose tokens are right, which is what greedy generation would write given the true history.
 
     Args:
-        store: the samples.
-        longest: longer samples are left out.
+        store: The samples.
+        longest: The length in tokens above which samples are left out.
     """
     kept = [store[int(index)] for index in np.flatnonzero(store.lengths <= longest)]
     rows = [ids for ids, _, _ in kept]

@@ -15,7 +15,7 @@ pytest.importorskip("transformers")
 from agentworld_gym.contracts import Completion, Failure, FailureKind  # noqa: E402
 from agentworld_gym.domain.spec import load_spec  # noqa: E402
 from agentworld_gym.errors import SpecError  # noqa: E402
-from agentworld_gym.recipe.ablations import ablations  # noqa: E402
+from agentworld_gym.recipe.ablations import study  # noqa: E402
 from agentworld_gym.recipe.ablations.arms import ARMS, ArmData, arms_for  # noqa: E402
 from agentworld_gym.recipe.ablations.study import AblationStudy, smoke  # noqa: E402
 from agentworld_gym.recipe.ablations.table import (  # noqa: E402
@@ -182,7 +182,7 @@ def test_a_decoded_answer_is_read_as_a_world_reads_it():
     truth = data.prompts("android").answer(None, next(steps_of(row))[1], row.observations[0])
 
     def verdict(answer: Completion | Failure) -> tuple[bool, FailureKind | None]:
-        turn = ablations._read(data, row, 1, answer)
+        turn = study._read(data, row, 1, answer)
         return turn.exact, turn.failure
 
     assert verdict(Completion(f"<think>\nIt opens.\n</think>\n{truth}")) == (True, None)
@@ -231,20 +231,20 @@ def test_only_deterministic_turns_that_both_arms_know_are_compared():
 def test_one_command_runs_arms_and_a_stopped_run_goes_on(tmp_path, monkeypatch):
     config = SMOKE.model_copy(update={"arms": ("base", "retrieval")})
     trained = []
-    fit = ablations.fit
+    fit = study.fit
 
     def watched(recipe, *rest, **options):
         trained.append(recipe.name)
         return fit(recipe, *rest, **options)
 
-    monkeypatch.setattr(ablations, "fit", watched)
+    monkeypatch.setattr(study, "fit", watched)
     table = AblationStudy(config, tmp_path / "runs").run()
     assert trained == ["base", "retrieval"]
     assert {score.arm for score in table.scores} == {"base", "retrieval"}
     assert all(result.steps == 2 and result.tokens > 0 and result.turns for result in table.arms)
     assert all(result.loss is not None for result in table.arms)
     # What is lost is made anew; what is there is not.
-    (tmp_path / "runs" / "retrieval" / ablations.RESULT).unlink()
+    (tmp_path / "runs" / "retrieval" / study.RESULT).unlink()
     again = AblationStudy(config, tmp_path / "runs").run()
     assert trained == ["base", "retrieval", "retrieval"]
     assert [result.turns for result in again.arms] == [result.turns for result in table.arms]

@@ -26,7 +26,7 @@ from training_run import SHAPE, config, samples  # noqa: E402
 
 from agentworld_gym.errors import SpecError, TrainingError  # noqa: E402
 from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
-from agentworld_gym.recipe.training import stages  # noqa: E402
+from agentworld_gym.recipe.training import pipeline  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
 from agentworld_gym.recipe.training.distributed import Processes  # noqa: E402
@@ -53,9 +53,9 @@ def train(folder: Path, progress: Callable[[dict[str, Any]], None] | None = None
 def trainer(folder: Path, **parts: Any) -> Trainer:
     """A trainer over the folder of a run, to be stepped by hand."""
     settings = config(**parts)
-    stages._prepare(settings, folder, samples, lambda: samples(8, seed=1))
+    pipeline._prepare(settings, folder, samples, lambda: samples(8, seed=1))
     tokenizer, processes = tokenizer_of_run(folder), Processes()
-    batches = batches_of(TokenStore.open(folder / stages.TOKENS, tokenizer), settings, tokenizer, processes)
+    batches = batches_of(TokenStore.open(folder / pipeline.TOKENS, tokenizer), settings, tokenizer, processes)
     model = make_model(settings.model, tokenizer, settings.train.seed)
     return Trainer(
         model, batches, settings.train, folder, packed=settings.data.packing == "packed", processes=processes
@@ -365,7 +365,7 @@ def test_other_content_of_a_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_checkpoint_does_not_go_on_over_other_tokens(tmp_path: Path) -> None:
     train(tmp_path, train={"max_steps": 1})
-    shutil.rmtree(tmp_path / stages.TOKENS)
+    shutil.rmtree(tmp_path / pipeline.TOKENS)
     with pytest.raises(TrainingError, match=r"another data"):
         fit(config(), tmp_path, lambda: (sample for sample in samples() if sample.id != "1"), tuple)
 
@@ -387,7 +387,7 @@ def test_a_folder_of_another_configuration_is_refused(whole: Path) -> None:
 def test_tokens_of_another_tokenizer_are_refused(tmp_path: Path) -> None:
     settings = config()
     train(tmp_path, train={"max_steps": 1})
-    make_tokenizer(settings.model, ["other words"]).save_pretrained(tmp_path / stages.TOKENIZER)
+    make_tokenizer(settings.model, ["other words"]).save_pretrained(tmp_path / pipeline.TOKENIZER)
     with pytest.raises(SpecError, match="tokenizer"):
         train(tmp_path)
 

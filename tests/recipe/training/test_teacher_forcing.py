@@ -15,7 +15,7 @@ from training_run import SHAPE, samples  # noqa: E402
 
 from agentworld_gym.recipe.data.token_store import build_store  # noqa: E402
 from agentworld_gym.recipe.data.tokenization import SampleTokenizer  # noqa: E402
-from agentworld_gym.recipe.training import forcing  # noqa: E402
+from agentworld_gym.recipe.training import teacher_forcing  # noqa: E402
 from agentworld_gym.recipe.training.model import make_model, make_tokenizer  # noqa: E402
 from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
 from agentworld_gym.recipe.training.teacher_forcing import teacher_forced  # noqa: E402
@@ -48,8 +48,8 @@ def test_samples_together_have_the_losses_that_each_has_alone(
     model: Any, monkeypatch: pytest.MonkeyPatch, scores: int, places: int
 ) -> None:
     """Whether many of them come at once or one by one, and whatever number of places is judged at a time."""
-    monkeypatch.setattr(forcing, "SCORES_AT_ONCE", scores)
-    monkeypatch.setattr(forcing, "PLACES_AT_ONCE", places)
+    monkeypatch.setattr(teacher_forcing, "SCORES_AT_ONCE", scores)
+    monkeypatch.setattr(teacher_forcing, "PLACES_AT_ONCE", places)
     encoded = list(SampleTokenizer(TOKENIZER).encode(samples(9)))
     found = list(
         teacher_forced(model, [item.ids for item in encoded], [item.observed for item in encoded], with_loss=True)
