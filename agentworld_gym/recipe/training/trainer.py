@@ -239,9 +239,13 @@ class Trainer:
         tokens, cells, pairs = (now - then for now, then in zip(self._counts(), before, strict=True))
         measured = time.monotonic()
         main = self.processes.main
+        loss_sum, observed_loss, hits, observed = sums.tolist()
         totals = self._totals(
             _Totals(
-                *sums.tolist(),
+                loss=loss_sum,
+                observed_loss=observed_loss,
+                hits=hits,
+                observed=observed,
                 tokens=tokens,
                 cells=cells,
                 stop=self._stop_wanted.is_set(),
@@ -265,11 +269,11 @@ class Trainer:
         self._unmeasured = time.monotonic() - measured
         if reason is not None:
             self._skip(reason)
-        observed = max(totals.observed, 1.0)
+        answers = max(totals.observed, 1.0)
         return StepMetrics(
             loss=loss,
-            observed_loss=totals.observed_loss / observed,
-            observed_accuracy=totals.hits / observed,
+            observed_loss=totals.observed_loss / answers,
+            observed_accuracy=totals.hits / answers,
             gradient=norm,
             tokens=totals.tokens,
             cells=totals.cells,
