@@ -1,4 +1,4 @@
-"""A phone with its launcher, settings and apps, operated by touches and seen as numbered elements."""
+"""The grounded phone: a launcher, settings and apps, operated by touches and printed as numbered elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an app of the phone is: a part of the model, a view of each of its screens, and what its messages do."""
+"""The base class of apps: a part of the model, a view of each screen, and what messages do."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from agentworld_gym.engines.gui import Message, Widget
 
 
 class Nothing(Strict):
-    """What a task says of an app that has no part in it."""
+    """The stated contents of an app about which a task cannot state anything."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What an app's part of the model is made from.
+    """Everything from which an app makes its part of the model.
 
-    `rng` is the app's own. `now` is the phone's time. `defaults` is the app's file in the scenario's folder
-    (`domain_specs/scenarios/android/<scenario>/<app id>.yaml`; empty where there is none), `words` are the word lists
-    that all scenarios share. `data` holds the parts of the apps before it in the order of `APPS`, contacts first.
+    `rng` belongs to the app alone. `now` is the phone's time. `defaults` is the app's file in the scenario's folder
+    (`domain_specs/scenarios/android/<scenario>/<app id>.yaml`; empty where there is none), and `words` are the word
+    lists that all scenarios share. `data` holds the parts of earlier apps in the order of `MODULES`, contacts first.
     """
 
     rng: random.Random
@@ -34,54 +34,60 @@ class Scene:
 
 
 class App:
-    """One app. It keeps nothing: all that changes is in the phone's model, of which `phone.data[app.id]` is its own.
+    """One app. It keeps nothing: all that changes is in the phone's model, in which `phone.data[app.id]` is its own.
+
+    A message is a tuple whose first entry is `<app id>/<name>`; it goes to the `update` of that app. A view is a pure
+    function of the model.
 
     A message is a tuple whose first entry is `<app id>/<what>`; it comes to the `update` of that app. A view is a pure
     function of the model.
     """
 
     id: ClassVar[str]
-    """Lower case, one word: the key of its data, and the start of its messages."""
+    """One word in lower case: the key of the app's data, and the start of its messages."""
     title: ClassVar[str]
-    """What the launcher shows, and `open_app` takes in any letter case."""
+    """The title in the launcher, which `open_app` takes in any letter case."""
     package: ClassVar[str]
-    """Its package name."""
+    """The name of its package."""
     first: ClassVar[str] = "main"
-    """The screen it starts with."""
+    """The name of its first screen."""
     icon: ClassVar[bool] = True
     """Whether the launcher shows it."""
     aliases: ClassVar[tuple[str, ...]] = ()
-    """Other names `open_app` takes."""
+    """Other names that `open_app` takes."""
     State: ClassVar[type[Strict]] = Nothing
-    """What a task's state may say under the app's id."""
+    """The schema of what a task's state may say under the app's id."""
     Defaults: ClassVar[type[Strict] | None] = None
-    """What its file in a scenario's folder holds; None where it has none."""
+    """The schema of its file in a scenario's folder; None where it has none."""
     account: ClassVar[bool] = False
-    """Whether it shows its content only to who is signed in."""
+    """Whether it shows its content only after a sign-in."""
     permissions: ClassVar[tuple[str, ...]] = ()
-    """What it may be allowed or refused: `contacts`, `files`, `location`, `notifications`."""
+    """The permissions that it may be given or refused: `contacts`, `files`, `location`, `notifications`."""
     granted: ClassVar[tuple[str, ...]] = ()
-    """Which of them it has from the start; for the others it asks at their first use."""
+    """The permissions that it has from the start; it asks for the others at their first use."""
     shares: ClassVar[tuple[str, ...]] = ()
-    """What it takes from other apps: `text`, `file`. It gets the message `<id>/shared` with kind and content."""
+    """What it takes from other apps:
+
+    `text`, `file`. It gets the message `<id>/shared` with the kind and the content.
+    """
 
     def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
-        """Its part of the model at the start: what a task states (a `State`), and draws from the scene for the rest."""
+        """Return its part of the model at the start, from what a task states and from the scene."""
         return {}
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """What a screen shows; the whole display for a full screen, the panel alone for one that lies over another."""
+        """Return what a screen shows: the whole display, or the panel alone for a screen that lies over another one."""
         raise NotImplementedError
 
     def update(self, phone: Phone, message: Message) -> None:
         """Act on a message."""
 
     def opened(self, phone: Phone) -> None:
-        """It was started, and its first screen is there: the place to ask for what it cannot do without."""
+        """Act on the start of the app, once its first screen exists; it may ask for permissions here."""
 
     def back(self, phone: Phone, screen: Screen) -> bool:
-        """Going back from a screen of it; True if it was dealt with (a dialog asks, a selection ends)."""
+        """Act on a step back from a screen, and return whether the app dealt with it, as where a selection ends."""
         return False
 
     def tick(self, phone: Phone, seconds: int) -> None:
-        """Time has passed; `phone.clock` is the time after it."""
+        """Act on time that has passed; `phone.clock` is the time after it."""

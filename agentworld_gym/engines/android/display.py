@@ -1,4 +1,4 @@
-"""From a view to what is on the display: boxes, the numbered elements, their lines, and what lies under a point."""
+"""The display: boxes of widgets, the numbered elements and their lines, and what lies under a point."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\
 
 
 class Element(NamedTuple):
-    """A widget on the display, with the corners of the part of it that shows."""
+    """A widget on the display, with the corners of its visible part."""
 
     widget: Widget
     left: int
@@ -40,7 +40,7 @@ class Element(NamedTuple):
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Where a touch on it goes."""
+        """The point at which a touch hits it."""
         return (self.left + self.right) // 2, (self.top + self.bottom) // 2
 
 
@@ -54,19 +54,19 @@ class Display:
         self.elements = _elements(self.root)
         lines = [_line(index, element) for index, element in enumerate(self.elements)]
         if toast := phone.model["toast"]:
-            # A toast lets every touch through: it is told, and not there.
+            # A toast is printed, but every touch passes through it.
             lines.append(
                 f'[{len(lines)}] text="{quoted(toast)}" content_desc="" class={TOAST} bounds=[140,2000][940,2110]'
             )
         self.text = "\n".join(lines)
 
     def at(self, x: int, y: int) -> list[Widget]:
-        """The widgets under a point, innermost first."""
+        """Return the widgets under a point, innermost first."""
         return under(self.root, x, y) or []
 
 
 def compose(phone: Phone) -> Widget:
-    """The display as one tree with its boxes: a screen or the dialog over it, then a snackbar, then the keyboard."""
+    """Return the display as one placed tree: a screen or the dialog over it, then a snackbar, then the keyboard."""
     screen = phone.screen
     phone.viewing = screen
     if screen.get("loading") and phone.controls.strength("slow-loading"):
@@ -87,7 +87,7 @@ def compose(phone: Phone) -> Widget:
 
 
 def _over(screen: Screen, body: Widget, high: int, keyboard: bool) -> Widget:
-    """A dialog in the middle of what the keyboard leaves. Touching beside it closes it."""
+    """Return a dialog in the middle of the room above the keyboard. A touch beside it closes it."""
     wide = body.width or widgets.WIDTH
     edge = 0 if wide == widgets.WIDTH else (widgets.WIDTH - wide) // 2
     place(body, 0, 0, wide, 0, widgets.METRICS, {})
@@ -105,7 +105,7 @@ def _over(screen: Screen, body: Widget, high: int, keyboard: bool) -> Widget:
 
 
 def _natural(body: Widget) -> int:
-    """How high a column is that was placed without room."""
+    """Return the height of a column that was placed without a limit."""
     last = body.children[-1] if body.children else body
     return last.y + last.h + body.padding[1]
 
@@ -120,7 +120,7 @@ def _placed(whole: Widget, screen: Screen) -> Widget:
 
 
 def _reveal(whole: Widget, screen: Screen) -> bool:
-    """Scroll the field with the focus into view; whether anything has moved."""
+    """Scroll the focused field into view, and return whether anything has moved."""
     path = _path(whole, screen["focus"]) if screen["focus"] else None
     area = next((widget for widget in path or () if widget.scrolls), None)
     if path is None or area is None:
@@ -133,7 +133,7 @@ def _reveal(whole: Widget, screen: Screen) -> bool:
 
 
 def _path(widget: Widget, key: str) -> list[Widget] | None:
-    """From the widget of a key up to the root."""
+    """Return the widgets from the one with a key up to the root."""
     if widget.key == key:
         return [widget]
     for child in widget.children:
@@ -199,14 +199,14 @@ def _keyboard(body: Widget, screen: Screen) -> Widget:
 
 
 def next_field(body: Widget, key: str) -> str:
-    """The text field after one, in the order of the tree; empty if it is the last."""
+    """Return the key of the text field after one, in the order of the tree; empty if it is the last."""
     keys = fields(body)
     at = keys.index(key) + 1 if key in keys else len(keys)
     return keys[at] if at < len(keys) else ""
 
 
 def fields(widget: Widget) -> list[str]:
-    """The keys of the text fields in a tree."""
+    """Return the keys of the text fields in a tree."""
     found = [widget.key] if widget.field is not None and widget.enabled else []
     for child in widget.children:
         found += fields(child)
@@ -214,7 +214,7 @@ def fields(widget: Widget) -> list[str]:
 
 
 def under(widget: Widget, x: int, y: int) -> list[Widget] | None:
-    """The widgets under a point, innermost first; what only arranges others lets through what lies below it."""
+    """Return the widgets under a point, innermost first. A widget that only arranges others lets touches through."""
     if not (widget.x <= x < widget.x + widget.w and widget.y <= y < widget.y + widget.h):
         return None
     for child in reversed(widget.children):
@@ -233,7 +233,7 @@ def _elements(root: Widget) -> list[Element]:
 
 def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, found: list[Element]) -> None:
     x, y = widget.x, widget.y
-    # Assignments instead of max and min: this runs for every widget of every screen.
+    # Assignments replace max and min here, since this runs for every widget of every screen.
     if x > left:
         left = x
     if y > top:
@@ -256,7 +256,7 @@ def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, found
 
 
 def _uncover(found: list[Element], start: int, before: int) -> None:
-    """Drop what has its centre below a layer on top of it: a touch would not reach it."""
+    """Drop the elements whose middle lies below a layer on top of them, since a touch would not reach them."""
     covers = found[before:]
     found[start:before] = [
         element
@@ -284,18 +284,18 @@ def _line(index: int, element: Element) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as a line shows it, on one line."""
+    """Return a text as an element's line shows it, without line breaks."""
     return text.translate(_ESCAPES)
 
 
 @lru_cache(maxsize=512)
 def _flags(flags: tuple[str, ...], click: bool, long: bool, scrolls: bool) -> str:
-    """The flags in their order, each after a space."""
+    """Return the flags in their order, each after a space."""
     on = {*flags}
     on |= {name for name, set_ in (("clickable", click), ("long_clickable", long), ("scrollable", scrolls)) if set_}
     return "".join([f" {name}" for name in _ORDER if name in on])
 
 
 def kind(widget: Widget) -> Kind:
-    """What decides the text of a widget."""
+    """Return the kind of content of a widget's text."""
     return "metadata" if widget.role in (widgets.CLOCK, widgets.CHRONOMETER) else "deterministic"

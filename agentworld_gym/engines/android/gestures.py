@@ -1,4 +1,4 @@
-"""What an agent's actions do to the display: touches, typing, scrolling."""
+"""The agent's actions on the display: touches, typing, scrolling."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from agentworld_gym.engines.gui import Widget, find, handler
 DIRECTIONS = ("up", "down", "left", "right")
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 WAIT_SECONDS = 60
-"""How much time an action `wait` lets pass; all others take none."""
+"""The time in seconds that an action `wait` lets pass; other actions take no time."""
 _SHARE = (3, 4)
-"""How much of its height a scroll moves a list."""
+"""The share of its height by which a list is scrolled."""
 
 
 class Target(NamedTuple):
-    """Where an action is aimed: a point, and the element if it was named by its index."""
+    """The target of an action: a point, and the element if the action names one by its index."""
 
     x: int
     y: int
@@ -27,28 +27,29 @@ class Target(NamedTuple):
 
 
 class Gestures:
-    """Carries out one action after the other on a phone. `display` is what the agent saw last."""
+    """Carries out actions on a phone. `display` is what the agent saw last."""
 
     __slots__ = ("display", "phone", "shift")
 
     def __init__(self, phone: Phone, display: Display) -> None:
         self.phone, self.display = phone, display
         self.shift = 0
-        """By how much the indices of this action are off, because something came between."""
+        """The difference between the indices that the agent saw and the present ones, after something was shown on top.
+        """
 
     def perform(self, action: Mapping[str, Any]) -> bool:
-        """Do an action; whether it can have changed anything."""
+        """Carry out an action, and return whether it can have changed anything."""
         name = action.get("action_type")
         act = _ACTIONS.get(name) if isinstance(name, str) else None
         return act is not None and act(self, action)
 
     def click(self, action: Mapping[str, Any]) -> bool:
-        """A touch."""
+        """Touch a point."""
         target = self._target(action)
         return target is not None and self._touch(target, "click")
 
     def double_tap(self, action: Mapping[str, Any]) -> bool:
-        """Two touches, where nothing answers to a double one."""
+        """Touch a point twice, where nothing reacts to a double touch."""
         target = self._target(action)
         if target is None:
             return False
@@ -60,12 +61,12 @@ class Gestures:
         return self._touch(target._replace(element=None), "click") or first
 
     def long_press(self, action: Mapping[str, Any]) -> bool:
-        """A touch that is held."""
+        """Touch a point for a while."""
         target = self._target(action)
         return target is not None and self._touch(target, "long")
 
     def input_text(self, action: Mapping[str, Any]) -> bool:
-        """Typing, into the field that is named or else the one with the focus."""
+        """Type into the named field, or else into the focused one."""
         text = action.get("text")
         if not isinstance(text, str):
             return False
@@ -92,11 +93,11 @@ class Gestures:
         return changed
 
     def keyboard_enter(self, action: Mapping[str, Any]) -> bool:
-        """The action key of the keyboard."""
+        """Press the action key of the keyboard."""
         return self._key("enter")
 
     def scroll(self, action: Mapping[str, Any]) -> bool:
-        """Move the content, so that more of it shows in a direction."""
+        """Scroll the content, so that more of it shows in a direction."""
         direction = action.get("direction")
         if direction not in DIRECTIONS:
             return False
@@ -105,7 +106,7 @@ class Gestures:
         return target is not None and self._scroll(target, direction)
 
     def swipe(self, action: Mapping[str, Any]) -> bool:
-        """Move the finger, which pulls the content along; from the edges it is a gesture of the system."""
+        """Move the finger, which pulls the content along; a swipe from an edge is a gesture of the system."""
         direction = action.get("direction")
         if direction not in DIRECTIONS:
             return False
@@ -123,7 +124,7 @@ class Gestures:
         return self._scroll(target, _OPPOSITE[direction])
 
     def navigate_back(self, action: Mapping[str, Any]) -> bool:
-        """Close the keyboard, a dialog or a menu, else go one screen back."""
+        """Close the keyboard, a dialog or a menu, or else go back one screen."""
         phone = self.phone
         screen = phone.screen
         if screen["focus"]:
@@ -139,7 +140,7 @@ class Gestures:
         return True
 
     def navigate_home(self, action: Mapping[str, Any]) -> bool:
-        """To the launcher."""
+        """Go to the launcher."""
         phone = self.phone
         if any(screen.get("disturbance") for screen in phone.model["above"]):
             return False
@@ -184,7 +185,7 @@ class Gestures:
         return None
 
     def _look(self) -> None:
-        """See what the display shows by now."""
+        """Return the present display."""
         self.display = Display(self.phone)
 
     def _touch(self, target: Target, gesture: str) -> bool:
@@ -218,7 +219,7 @@ class Gestures:
         return find(self.display.root, key) if key else None
 
     def _key(self, key: str) -> bool:
-        """A key of the keyboard."""
+        """Press a key of the keyboard."""
         widget = self._focused()
         if widget is None or widget.field is None:
             return False
@@ -263,7 +264,7 @@ class Gestures:
 
 
 def _largest(display: Display) -> Widget | None:
-    """The largest part that scrolls; the first one of equals."""
+    """Return the largest widget that scrolls; of equal ones, the first."""
     areas = [element for element in display.elements if element.widget.scrolls]
     if not areas:
         return None
@@ -271,14 +272,14 @@ def _largest(display: Display) -> Widget | None:
 
 
 def _is_whole(value: object, limit: int) -> bool:
-    """Whether a value is a whole number from 0 to below a limit; it may be written as a float."""
+    """Return whether a value is a whole number from 0 to below a limit; a float may stand for one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value < limit and value == int(value)
 
 
 def _typed(text: str) -> str:
-    """What a keyboard can type of a text."""
+    """Return the part of a text that a keyboard can type."""
     if text.isprintable():
         return text
     return "".join([letter for letter in text if letter.isprintable() or letter == "\n"])

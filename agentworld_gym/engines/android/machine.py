@@ -1,4 +1,4 @@
-"""A phone: JSON actions go in, the elements of the screen come out."""
+"""The machine of the grounded phone: JSON actions go in, the elements of the screen come out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NONE = Controls()
 _PIECES = re.compile(r" · |, |: |\n")
 _MOMENTS = {5: "%H:%M", 10: "%Y-%m-%d"}
 _TRANSIENT = frozenset(("visit", "reveal", "choices", "then", "disturbance"))
-"""What of a screen is no state: counters, and what its buttons mean."""
+"""The keys of a screen that are no state: counters, and the messages of its buttons."""
 _STATE = ("settings", "grants", "notifications", "front", "toast")
 
 
@@ -33,7 +33,7 @@ class AndroidMachine:
     """
 
     def __init__(self, phone: Phone, stored: frozenset[str]) -> None:
-        """On a phone; `stored` are the texts on it that nobody was told."""
+        """Take a phone; `stored` are the texts on it that the task did not state."""
         self._phone: Phone | None = phone
         self._stored = stored
         self._seen: set[str] = set()
@@ -47,17 +47,17 @@ class AndroidMachine:
         controls: Controls = NONE,
         hidden: Mapping[str, Any] = MappingProxyType({}),
     ) -> AndroidMachine:
-        """A phone on the first page of its launcher; nothing of `hidden` matters to it.
+        """Return a phone on the first page of its launcher; `hidden` is ignored.
 
         Args:
             state: `scenario` (a name), `time`, `settings`, `permissions`, `apps`, and a key for every app whose
-                contents the task states; what it leaves open is drawn.
-            seed: of what is drawn, where the state has no `seed` of its own.
-            controls: the perturbations in force.
-            hidden: ignored.
+                contents the task states. What it leaves open is drawn.
+            seed: The seed of what is drawn, where the state has no `seed` of its own.
+            controls: The perturbations in force.
+            hidden: Ignored.
 
         Raises:
-            SpecError: if the state is wrong; names the key, its value and what was expected.
+            SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
         phone = begin(state, seed, controls)
         told = {form for text in _texts(dict(state)) for form in (*_forms(phone, text), *_PIECES.split(text))}
@@ -71,7 +71,7 @@ class AndroidMachine:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Times of day and running times, and stored texts that were not shown before."""
+        """The pieces of the observation that are not deterministic: times, and stored texts shown first."""
         found: list[Span] = []
         start = 0
         lines = self._display.text.split("\n")
@@ -86,7 +86,7 @@ class AndroidMachine:
 
     @property
     def root(self) -> Widget:
-        """The widgets of the display with their boxes, for a painter."""
+        """The widgets of the display with their boxes, from which a picture can be drawn."""
         return self._display.root
 
     @property
@@ -94,17 +94,17 @@ class AndroidMachine:
         """The phone itself.
 
         Raises:
-            EngineError: the machine is closed.
+            EngineError: The machine is closed.
         """
         if self._phone is None:
             raise EngineError("the phone was used after close()")
         return self._phone
 
     def act(self, action: Any) -> str:
-        """Do one action as a JSON object of AndroidWorld; what is none, or cannot be done, leaves the screen as it is.
+        """Carry out one action of AndroidWorld, a JSON object. An invalid or impossible action changes nothing.
 
         Raises:
-            EngineError: the machine is closed.
+            EngineError: The machine is closed.
         """
         phone = self.phone
         if not isinstance(action, dict):
@@ -133,7 +133,7 @@ class AndroidMachine:
         return self._display.text
 
     def state(self) -> dict[str, Scalar]:
-        """Everything that actions change: stored data by app, settings, and the screens with their fields."""
+        """Return everything that actions change: stored data by app, settings, and the screens with their fields."""
         model = self.phone.model
         found = {**model["data"], **{key: model[key] for key in _STATE}, "time": model["clock"]}
         found["tasks"] = {app: [_told(screen) for screen in stack] for app, stack in model["tasks"].items()}
@@ -141,7 +141,7 @@ class AndroidMachine:
         return flat(found)
 
     def fork(self) -> AndroidMachine:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both give equal observations."""
         phone = self.phone.fork()
         twin = object.__new__(type(self))
         twin._phone, twin._stored, twin._seen = phone, self._stored, set(self._seen)
@@ -149,7 +149,7 @@ class AndroidMachine:
         return twin
 
     def close(self) -> None:
-        """Free it. May be called twice."""
+        """Free all resources. It may be called twice."""
         self._phone = None
 
     def _remember(self) -> None:
@@ -159,7 +159,7 @@ class AndroidMachine:
                 self._seen.update(_PIECES.split(text))
 
     def _origins(self, text: str, place: int, what: Kind) -> Iterator[Span]:
-        """The pieces of one text that are not deterministic; it is stored as a whole, or put together of what is."""
+        """Return the pieces of a text that are not deterministic; it is one stored text, or made of several."""
         if what != "deterministic":
             yield Span(place, place + len(quoted(text)), what)
         elif self._stored:
@@ -173,7 +173,7 @@ class AndroidMachine:
 
 
 def _calmed(phone: Phone) -> bool:
-    """Take away what disturbs where its control is not in force; whether there was something."""
+    """Remove the perturbations whose control is not in force, and return whether there were any."""
     model, strength = phone.model, phone.controls.strength
     found = False
     for stack in (model["above"], *model["tasks"].values()):
@@ -193,7 +193,7 @@ def _told(screen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _forms(phone: Phone, text: str) -> Iterator[str]:
-    """How a stored text can stand on a screen: times and days in the words of the phone."""
+    """Return the forms in which a stored text can stand on a screen: times and days in the words of the phone."""
     yield text
     if text[:1].isdecimal() and len(text) in _MOMENTS:
         with suppress(ValueError):

@@ -13,7 +13,7 @@ from agentworld_gym.engines.gui.text_field import MAX_CHARS
 
 T = TypeVar("T")
 Choice = tuple[str, Message | None]
-"""The label of a button or an entry, and the message it sends; None where it only closes."""
+"""The label of a button or an entry, and the message that it sends; None where it only closes."""
 
 Screen = dict[str, Any]
 """One screen on a back stack, as plain data.
@@ -64,11 +64,11 @@ class InstalledApp(Protocol):
 
 
 class Phone:
-    """A model, which is all that changes, and the apps that are installed.
+    """A phone: a model, which is all that changes, and the installed apps.
 
-    The model holds: `data` (by app), `settings`, `tasks` (a back stack for every app that runs), `front` (whose stack
-    is shown), `above` (screens of the system over whatever is in front), `toast`, `snack`, `notifications`, `grants`
-    (permissions by `app/permission`), `clock` (seconds), and counters.
+    The model holds `data` (by app), `settings`, `tasks` (a back stack for every running app), `front` (the app whose
+    stack is shown), `above` (screens of the system over whatever is in front), `toast`, `snack`, `notifications`,
+    `grants` (permissions by `app/permission`), `clock` (seconds), and counters.
     """
 
     __slots__ = ("apps", "controls", "defaults", "model", "viewing")
@@ -80,17 +80,17 @@ class Phone:
         controls: Controls,
         defaults: Mapping[str, Mapping[str, Any]],
     ) -> None:
-        """`defaults` are the files of the scenario by app, which never change."""
+        """Take a model and apps; `defaults` are the files of the scenario by app, which never change."""
         self.model, self.apps, self.controls, self.defaults = model, apps, controls, defaults
         self.viewing: Screen | None = None
 
     def fork(self) -> Phone:
-        """The same with a model of its own."""
+        """Return the same phone with a model of its own."""
         return Phone(copied(self.model), self.apps, self.controls, self.defaults)
 
     @property
     def data(self) -> dict[str, Any]:
-        """What is stored, by app."""
+        """The stored data by app."""
         data: dict[str, Any] = self.model["data"]
         return data
 
@@ -102,28 +102,28 @@ class Phone:
 
     @property
     def clock(self) -> datetime:
-        """What time it is."""
+        """The phone's time."""
         return _EPOCH + timedelta(seconds=self.model["clock"])
 
     @property
     def utc_hours(self) -> float:
-        """How far the phone's time zone is ahead of UTC."""
+        """The hours by which the phone's time zone is ahead of UTC."""
         zone = str(self.settings["time_zone"])
         hours = int(zone[4:6]) + int(zone[7:9]) / 60
         return -hours if zone[3] == "-" else hours
 
     def time_text(self, time: datetime) -> str:
-        """A time of day as the phone writes it: `9:41 AM`, or `09:41` where 24 hours are set."""
+        """Return a time of day as the phone writes it: `9:41 AM`, or `09:41` with a 24-hour clock."""
         if self.settings.get("24_hour"):
             return f"{time.hour:02}:{time.minute:02}"
         return f"{time.hour % 12 or 12}:{time.minute:02} {'AM' if time.hour < 12 else 'PM'}"
 
     def date_text(self, date: datetime) -> str:
-        """A day as the phone writes it: `Wed, Mar 4`."""
+        """Return a day as the phone writes it: `Wed, Mar 4`."""
         return f"{date:%a, %b} {date.day}"
 
     def new_id(self) -> int:
-        """A number that no row has."""
+        """Return an id that no row has."""
         self.model["ids"] += 1
         return int(self.model["ids"])
 
@@ -151,7 +151,7 @@ class Phone:
         focus: str = "",
         **args: Any,
     ) -> Screen:
-        """The next screen of an app (the one of the screen on top); with `over` a dialog in front of that one."""
+        """Push a screen of an app, by default of the app on top; with `over`, a dialog over the present screen."""
         above, stack = self.model["above"], self.stack
         if not over:
             above.clear()
@@ -162,14 +162,14 @@ class Phone:
         return screen
 
     def raise_above(self, name: str, **args: Any) -> None:
-        """A screen of the system over whatever is in front."""
+        """Show a screen of the system over whatever is in front."""
         above: list[Screen] = self.model["above"]
         if len(above) < MAX_DEPTH:
             app, over = args.pop("app", "system"), not args.pop("full", False)
             above.append(self.made(app, name, over, args=args))
 
     def pop(self, times: int = 1) -> None:
-        """Leave the screen on top. Leaving an app's last one leads to the launcher."""
+        """Leave the screen on top. Leaving the last screen of an app leads to the launcher."""
         for _ in range(times):
             if self.model["above"]:
                 self.model["above"].pop()
@@ -184,13 +184,13 @@ class Phone:
                 return
 
     def replace(self, name: str, **args: Any) -> None:
-        """Another screen of the same app in the place of the one on top: a tab."""
+        """Replace the screen on top by another one of the same app, such as another tab."""
         app = self.screen["app"]
         self.stack.pop()
         self.stack.append(self.made(app, name, False, args.pop("fields", {}), args.pop("focus", ""), args))
 
     def home(self) -> None:
-        """The first page of the launcher; apps stay as they are."""
+        """Go to the first page of the launcher; apps stay as they are."""
         self.model["above"].clear()
         self._close_menus()
         self.model["front"] = LAUNCHER
@@ -198,13 +198,13 @@ class Phone:
         self.stack[0] = self.made(LAUNCHER, "home", False, {}, "", {})
 
     def launch(self, app: str, fresh: bool = False) -> None:
-        """Bring an app to the front: where it was left, or with `fresh` at its first screen."""
+        """Bring an app to the front where it was left, or with `fresh` at its first screen."""
         tasks = self.model["tasks"]
         if app not in self.apps or not self.apps[app].icon:
             return
         self.model["above"].clear()
         self._close_menus()
-        # A task that was brought to the front is the last one.
+        # The task in front is the last one of the dictionary.
         stack = tasks.pop(app, None)
         tasks[app] = stack if stack and not fresh else []
         self.model["front"] = app
@@ -216,14 +216,14 @@ class Phone:
             self._disturb_opening(app)
 
     def stop(self, app: str) -> None:
-        """End an app, with all of its screens."""
+        """End an app with all of its screens."""
         self.model["tasks"].pop(app, None)
         if self.model["front"] == app:
             self.model["front"] = LAUNCHER
             self.home()
 
     def open(self, app: str, name: str = "", **args: Any) -> None:
-        """A screen of another app on the same back stack; going back returns here."""
+        """Push a screen of another app on the present back stack; going back returns here."""
         if app in self.apps:
             self.push(name or self.apps[app].first, app=app, **args)
             self._sign_in(app)
@@ -237,7 +237,7 @@ class Phone:
         focus: str = "",
         args: Mapping[str, Any] = _NO_FIELDS,
     ) -> Screen:
-        """A screen that is on no stack yet."""
+        """Return a screen that is on no stack yet."""
         self.model["visits"] += 1
         visit = self.model["visits"]
         screen: Screen = {"app": app, "name": name, "over": over, "visit": visit, "focus": focus, "reveal": bool(focus)}
@@ -255,7 +255,7 @@ class Phone:
     # Settings
 
     def switch(self, key: str, value: bool | int | str) -> None:
-        """Change a setting, and what goes with it: no radios in airplane mode, another time in another zone."""
+        """Change a setting, with its effects: airplane mode switches radios off, a time zone changes the clock."""
         before = self.utc_hours
         self.settings[key] = value
         self.model["clock"] += int(3600 * (self.utc_hours - before))
@@ -265,51 +265,51 @@ class Phone:
     # Fields
 
     def text(self, key: str) -> str:
-        """What a field of the screen on top holds; empty if there is none."""
+        """Return the text in a field of the screen on top; empty if there is no such field."""
         field = self.screen["fields"].get(key)
         return field.value if field is not None else ""
 
     def set_text(self, key: str, value: str) -> None:
-        """Another text in a field of the screen on top."""
+        """Replace the text in a field of the screen on top."""
         self.screen["fields"].setdefault(key, Field()).set(value)
 
     def focus(self, key: str) -> None:
-        """Put the cursor in a field of the screen on top, which brings up the keyboard."""
+        """Put the cursor in a field of the screen on top, which opens the keyboard."""
         self.screen["focus"], self.screen["reveal"] = key, True
 
     def unfocus(self) -> None:
-        """Take the cursor away, and the keyboard with it."""
+        """Remove the cursor, and close the keyboard."""
         self.screen["focus"] = ""
 
     # Messages to the user
 
     def toast(self, text: str) -> None:
-        """A short text that shows on the next screen only."""
+        """Show a short text on the next screen only."""
         self.model["toast"] = text
 
     def snack(self, text: str, action: str, message: Message) -> None:
-        """A bar at the bottom with one button, until the next action."""
+        """Show a bar at the bottom with one button until the next action."""
         self.model["snack"] = (text, action, message)
 
     def confirm(self, title: str, text: str, *choices: Choice) -> None:
-        """A dialog with a title, a text and buttons."""
+        """Open a dialog with a title, a text and buttons."""
         self.push("alert", app="system", over=True, title=title, text=text, choices=choices)
 
     def menu(self, *entries: Choice) -> None:
-        """A menu over the screen."""
+        """Open a menu over the screen."""
         self.push("menu", app="system", over=True, choices=entries)
 
     def choose(self, title: str, options: Sequence[str], chosen: int | None, message: Message) -> None:
-        """A dialog to choose one of some texts; sends the message with the number of the text added."""
+        """Open a dialog for choosing one of several texts; it sends the message with the number of the text."""
         self.push("choice", app="system", over=True, title=title, options=tuple(options), chosen=chosen, then=message)
 
     def ask_text(self, title: str, initial: str, message: Message, hint: str = "") -> None:
-        """A dialog with one field; sends the message with its text added."""
+        """Open a dialog with one text field; it sends the message with the text."""
         args = {"title": title, "then": message, "hint": hint}
         self.push("question", app="system", over=True, fields={"answer": initial}, focus="answer", **args)
 
     def pick_time(self, time: str, message: Message) -> None:
-        """A dialog for a time of day, `HH:MM` of 24 hours; sends the message with such a text added."""
+        """Open a dialog for a time of day, `HH:MM` of 24 hours; it sends the message with the time."""
         hour, minute = int(time[:2]), time[3:5]
         whole = bool(self.settings.get("24_hour"))
         fields = {"hour": time[:2] if whole else str(hour % 12 or 12), "minute": minute}
@@ -317,17 +317,17 @@ class Phone:
         self.push("time", app="system", over=True, fields=fields, afternoon=afternoon, then=message)
 
     def pick_date(self, date: str, message: Message) -> None:
-        """A dialog for a day, `YYYY-MM-DD`; sends the message with such a text added."""
+        """Open a dialog for a day, `YYYY-MM-DD`; it sends the message with the day."""
         self.push("date", app="system", over=True, chosen=date, month=date[:7], then=message)
 
     def share(self, content: str, kind: str = "text") -> None:
-        """A sheet with the apps that take such a thing."""
+        """Open the share sheet with the apps that take such content."""
         self.push("share", app="system", over=True, content=content[:MAX_CHARS], kind=kind)
 
     def notify(self, app: str, title: str, text: str, message: Message | None = None) -> int:
-        """A notification in the shade; a touch opens the app and sends the message.
+        """Add a notification to the shade, and return its id; a touch on it opens the app and sends the message.
 
-        There is none where the app's notifications are off, or where it may not send any.
+        Nothing is added, and 0 returned, where the app's notifications are off or not permitted.
         """
         if not self.settings.get(f"notify:{app}", True) or not self.permitted("notifications", app):
             return 0
@@ -337,17 +337,17 @@ class Phone:
         return int(rows[0]["id"])
 
     def cancel(self, notification: int) -> None:
-        """Take a notification away."""
+        """Remove a notification."""
         self.model["notifications"] = [row for row in self.model["notifications"] if row["id"] != notification]
 
     # Permissions
 
     def permitted(self, permission: str, app: str | None = None) -> bool:
-        """Whether an app (the one on top) may use something."""
+        """Return whether an app, by default the one on top, has a permission."""
         return self.model["grants"].get(f"{app or self.screen['app']}/{permission}") in ("allowed", "once")
 
     def ask_permission(self, permission: str, message: Message, app: str | None = None) -> None:
-        """Send a message once the user allows it: at once, after a dialog, or not where it was refused before."""
+        """Send a message once the user permits it: at once, after a dialog, or never where that was refused before."""
         asking = app or self.screen["app"]
         grant = self.model["grants"].get(f"{asking}/{permission}")
         if grant in ("allowed", "once"):
@@ -359,7 +359,7 @@ class Phone:
             self.push("permission", app="system", over=True, sticky=True, **args)
 
     def _forget_once(self, app: str) -> None:
-        """What was allowed only this time is asked again at the next start of the app."""
+        """Forget the permissions that were given only once, so that the next start of the app asks again."""
         grants = self.model["grants"]
         for permission in self.apps[app].permissions:
             if grants.get(f"{app}/{permission}") == "once":
@@ -375,7 +375,7 @@ class Phone:
     # Perturbations
 
     def ordered(self, name: str, items: Sequence[T]) -> list[T]:
-        """The entries of a list or menu in their order; in another one at visits where menus are reordered."""
+        """Return the entries of a list or menu, in another order where the control `reordered-menu` strikes."""
         visit = (self.viewing or self.screen)["visit"]
         if not self.controls.strikes("reordered-menu", name, visit):
             return list(items)

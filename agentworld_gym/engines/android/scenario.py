@@ -1,4 +1,4 @@
-"""A phone as its files describe it, and the model that a task's state and a seed make of it."""
+"""Scenarios: a phone as its files describe it, and the model that a task's state and a seed make of it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ STATE = "task state"
 TIME_FORMAT = "%Y-%m-%d %H:%M"
 Setting = bool | int | str
 USED = ("account", "time_zone", "24_hour", "brightness")
-"""Settings that a device must have, beside those with a tile."""
+"""The settings that a device must have beside those with a tile."""
 _ZONE = re.compile(r"GMT[+-]\d\d:\d\d ")
 
 
 class Interruption(Strict):
-    """A dialog that comes at the wrong moment; the last button sets what `sets` says, all of them close it."""
+    """A dialog that interrupts the user. Its last button changes the settings in `sets`; all buttons close it."""
 
     title: str = Field(min_length=1)
     text: str
@@ -41,7 +41,7 @@ class Interruption(Strict):
 
 
 class DeviceFile(Strict):
-    """`device.yaml`: the time, the account, all settings with their first values, and where the launcher shows what."""
+    """The document `device.yaml`: the time, the account, all settings with their initial values, and the launcher."""
 
     title: str = Field(min_length=1)
     time: str
@@ -57,9 +57,9 @@ class DeviceFile(Strict):
 
 
 class DeviceState(Strict):
-    """What a task's state says of the phone itself; each app adds a key of its own.
+    """What a task's state says about the phone itself; each app adds a key of its own.
 
-    `device` and `rules` are told to a language world and mean nothing here. `seed` is that of what is drawn.
+    A language world is told `device` and `rules`, which mean nothing here. `seed` is the seed of what is drawn.
     """
 
     scenario: str = "pixel"
@@ -79,7 +79,7 @@ class DeviceState(Strict):
 
 @dataclass(frozen=True)
 class Scenario:
-    """One scenario: its device, and the plain data of each file by its name, which is `device` or the id of an app."""
+    """One scenario: its device, and the plain data of each file by its name (`device` or the id of an app)."""
 
     name: str
     device: DeviceFile
@@ -97,21 +97,22 @@ def _checked_time(time: str) -> str:
 
 
 def scenario_folder() -> Path:
-    """Where the scenarios lie, one folder each."""
+    """Return the folder that holds one folder for each scenario."""
     return data_folder("domain_specs") / "scenarios" / "android"
 
 
 def scenario_names() -> tuple[str, ...]:
-    """The scenarios that are shipped, sorted."""
+    """Return the names of the shipped scenarios, sorted."""
     return tuple(sorted(path.parent.name for path in scenario_folder().glob("*/device.yaml")))
 
 
 @lru_cache(maxsize=32)
 def load_scenario(name: str) -> Scenario:
-    """A shipped scenario by its name, or any by the path of its folder.
+    """Return a shipped scenario by its name, or any scenario by the path of its folder.
 
     Raises:
-        SpecError: there is no such scenario, or a file of it is wrong; names file, key, value and expectation.
+        SpecError: There is no such scenario, or one of its files is wrong. The error names file, key, value and what
+            was expected.
     """
     folder = Path(name) if "/" in name else scenario_folder() / name
     if not (folder / "device.yaml").is_file():
@@ -134,10 +135,10 @@ def load_scenario(name: str) -> Scenario:
 
 
 def _check_settings(folder: Path, device: DeviceFile, defaults: Mapping[str, Mapping[str, Any]]) -> None:
-    """Whether every setting that is shown or used is there.
+    """Raise an error where a setting is shown or used that does not exist.
 
     Raises:
-        SpecError: one is not.
+        SpecError: A setting does not exist.
     """
     settings = device.settings
     for key in (*USED, *(key for key, _ in TILES)):
@@ -161,16 +162,16 @@ def _check_settings(folder: Path, device: DeviceFile, defaults: Mapping[str, Map
 @cache
 def _state_model() -> type[DeviceState]:
     parts: dict[str, Any] = {app.id: (app.State | None, None) for app in apps().values() if app.icon}
-    # The app of the settings and the settings of the task go by one name.
+    # The settings app and the settings of the task share one name.
     parts.pop("settings", None)
     return create_model("State", __base__=DeviceState, **parts)
 
 
 def begin(state: Mapping[str, Any], seed: int, controls: Controls) -> Phone:
-    """A phone at the start, on the first page of its launcher.
+    """Return a phone at the start, on the first page of its launcher.
 
     Raises:
-        SpecError: the state is wrong; names the key, its value and what was expected.
+        SpecError: The state is wrong. The error names the key, its value and what was expected.
     """
     wanted = validated(_state_model(), dict(state), STATE)
     scenario = load_scenario(wanted.scenario)
@@ -218,10 +219,10 @@ def begin(state: Mapping[str, Any], seed: int, controls: Controls) -> Phone:
 
 
 def _installed(titles: tuple[str, ...] | None) -> dict[str, App]:
-    """The apps of a phone.
+    """Return the apps of a phone.
 
     Raises:
-        SpecError: there is no such app.
+        SpecError: There is no such app.
     """
     every = apps()
     if titles is None:
@@ -246,7 +247,7 @@ def _grants(stated: Mapping[str, str]) -> dict[str, str]:
 
 
 def _highest(value: Any) -> int:
-    """The highest `id` of any row."""
+    """Return the highest `id` of any row."""
     if isinstance(value, dict):
         own = value.get("id")
         inner = max(map(_highest, value.values()), default=0)

@@ -1,4 +1,4 @@
-"""Building blocks of screens, in the sizes of the phone. All sizes are pixels."""
+"""The widgets of screens in the sizes of the phone. All sizes are pixels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 1080, 2400
 STATUS, BAR, TABS, KEYBOARD, GESTURE = 128, 128, 186, 790, 63
-"""Heights: status bar, app bar, tabs at the bottom, keyboard, and the strip for gestures below everything."""
+"""The heights of the status bar, the app bar, tabs at the bottom, the keyboard, and the strip for gestures."""
 ROW, LINE, MARGIN = 168, 58, 48
 METRICS = Metrics(char=22, line=LINE)
 BACK: Message = ("system/back",)
@@ -29,11 +29,11 @@ TEXT, IMAGE, BUTTON, ICON = (
 GROUP, LIST, EDIT = "android.view.ViewGroup", "androidx.recyclerview.widget.RecyclerView", "android.widget.EditText"
 SWITCH, CHECK, RADIO = "android.widget.Switch", "android.widget.CheckBox", "android.widget.RadioButton"
 CLOCK, CHRONOMETER = "android.widget.TextClock", "android.widget.Chronometer"
-"""Texts of these two classes depend on the moment: the time of day, and what a stopwatch or timer shows."""
+"""The two classes whose texts depend on the moment: the time of day, and a stopwatch or timer."""
 
 
 def page(bar: Widget, *body: Widget, floating: Widget | None = None, bottom: Widget | None = None) -> Widget:
-    """A full screen: room for the status bar, the app bar, what lies below, a floating button, tabs at the bottom."""
+    """Return a full screen: status bar, app bar, content, and perhaps a floating button and tabs at the bottom."""
     ends = (bottom, gap(GESTURE)) if bottom is not None else (gap(GESTURE),)
     whole = column(gap(STATUS), bar, *body, *ends)
     if floating is None:
@@ -44,18 +44,18 @@ def page(bar: Widget, *body: Widget, floating: Widget | None = None, bottom: Wid
 
 
 def gap(height: int, width: int | None = None) -> Widget:
-    """Empty room; in a row, `height` is its width."""
+    """Return empty space; in a row, `height` is its width."""
     return Widget(shown=False, height=height, width=height if width is None else width)
 
 
 def bar(title: str, *actions: Widget, back: bool = True, up: str = "Navigate up") -> Widget:
-    """The bar at the top: an arrow back, the title, and icons at its right end."""
+    """Return the app bar: an arrow back, the title, and icons at its right end."""
     start = (icon(up, BACK),) if back else (gap(MARGIN),)
     return row(*start, label(title, grow=1, height=BAR), *actions, height=BAR)
 
 
 def icon(description: str, message: Message, *flags: str, text: str = "") -> Widget:
-    """A small picture that is touched; `description` names it."""
+    """Return a small picture that can be touched; `description` names it."""
     return Widget(
         ICON,
         text=text,
@@ -68,17 +68,17 @@ def icon(description: str, message: Message, *flags: str, text: str = "") -> Wid
 
 
 def more(*entries: tuple[str, Message]) -> Widget:
-    """The icon with three dots, which opens a menu of entries (label and message)."""
+    """Return the icon with three dots, which opens a menu of entries (label and message)."""
     return icon("More options", ("system/menu", entries))
 
 
 def label(text: str, **options: Any) -> Widget:
-    """A text of one line."""
+    """Return a text of one line."""
     return Widget(TEXT, text=text, **{"height": LINE, **options})
 
 
 def paragraph(text: str, width: int = WIDTH, role: str = TEXT, **options: Any) -> Widget:
-    """A text over as many lines as it needs, inside margins."""
+    """Return a text over as many lines as it needs, inside margins."""
     inner = width - 2 * MARGIN
     lines = sum(max(1, -(-len(line) * METRICS.char // inner)) for line in text.split("\n")) if text else 1
     body = Widget(role, text=text, height=lines * LINE, grow=1, **options)
@@ -86,7 +86,7 @@ def paragraph(text: str, width: int = WIDTH, role: str = TEXT, **options: Any) -
 
 
 def header(text: str) -> Widget:
-    """The title of a section."""
+    """Return the title of a section."""
     return row(gap(MARGIN), label(text, grow=1), height=96)
 
 
@@ -102,9 +102,9 @@ def item(
     flags: Sequence[str] = (),
     height: int = ROW,
 ) -> Widget:
-    """A row of a list: a title, a line of detail below it, pictures or buttons at its ends.
+    """Return a row of a list: a title, a line of detail below it, pictures or buttons at its ends.
 
-    `message` comes when it is touched, `hold` when it is held.
+    A touch sends `message`, and a long touch sends `hold`.
     """
     on: dict[str, Message] = {}
     if message is not None:
@@ -131,12 +131,12 @@ def item(
 
 
 def avatar(description: str = "") -> Widget:
-    """A round picture at the start of a row; printed only where it has a description."""
+    """Return a round picture at the start of a row, which is printed only where it has a description."""
     return Widget(IMAGE, description=description, shown=bool(description), width=105, height=105)
 
 
 def switch(checked: bool, message: Message | None, description: str = "", enabled: bool = True) -> Widget:
-    """A switch by itself. Without a message it only shows: the row around it is what is touched."""
+    """Return a switch. Without a message it only shows a state, and the row around it is touched."""
     flags = ("checkable", *(("checked",) if checked else ()), *(() if enabled else ("disabled",)))
     return Widget(
         SWITCH,
@@ -149,13 +149,13 @@ def switch(checked: bool, message: Message | None, description: str = "", enable
 
 
 def switch_item(title: str, checked: bool, message: Message, detail: str = "", enabled: bool = True) -> Widget:
-    """A row that is touched as a whole, with a switch at its end."""
+    """Return a row with a switch at its end, which is touched as a whole."""
     flags = () if enabled else ("disabled",)
     return item(title, message, detail=detail, trailing=(switch(checked, None, title, enabled),), flags=flags)
 
 
 def slider(phone: Phone, key: str, description: str) -> Widget:
-    """A bar for a setting from 0 to 100: a touch sets it to where it lies, a scroll to the side moves it by 10."""
+    """Return a slider for a setting from 0 to 100: a touch sets it, and a scroll sideways moves it by 10."""
     value = int(phone.settings[key])
     return Widget(
         "android.widget.SeekBar",
@@ -174,32 +174,32 @@ def slider(phone: Phone, key: str, description: str) -> Widget:
 
 
 def check_item(title: str, checked: bool, message: Message, detail: str = "") -> Widget:
-    """A row with a box that is ticked or not."""
+    """Return a row with a check box."""
     flags = ("checkable", "checked") if checked else ("checkable",)
     box = Widget(CHECK, description=title, flags=flags, width=126, height=126)
     return item(title, message, detail=detail, leading=box)
 
 
 def radio_item(title: str, chosen: bool, message: Message) -> Widget:
-    """A row of which one of several is chosen."""
+    """Return a row with a radio button."""
     flags = ("checkable", "checked") if chosen else ("checkable",)
     return Widget(RADIO, text=title, on={"click": message}, flags=("focusable", *flags), height=132)
 
 
 def button(text: str, message: Message, enabled: bool = True, **options: Any) -> Widget:
-    """A button with a text on it."""
+    """Return a button with a text."""
     flags = ("focusable",) if enabled else ("focusable", "disabled")
     width = METRICS.char * len(text) + 96
     return Widget(BUTTON, text=text, on={"click": message}, flags=flags, **{"width": width, "height": 126, **options})
 
 
 def buttons(*entries: Widget) -> Widget:
-    """Buttons in a line, at the right end."""
+    """Return buttons in a line, at the right end."""
     return row(Widget(shown=False, grow=1), *entries, gap(MARGIN), height=150, gap=12)
 
 
 def floating(description: str, message: Message, text: str = "") -> Widget:
-    """The round button above the content."""
+    """Return the round button above the content."""
     width = 168 if not text else METRICS.char * len(text) + 120
     return Widget(
         ICON if not text else BUTTON, text=text, description=description, on={"click": message}, flags=("focusable",),
@@ -208,7 +208,7 @@ def floating(description: str, message: Message, text: str = "") -> Widget:
 
 
 def tabs(entries: Sequence[tuple[str, Message]], selected: int) -> Widget:
-    """Tabs that share the width, each a label and a message."""
+    """Return tabs that share the width, each with a label and a message."""
     return row(
         *(
             Widget(
@@ -226,7 +226,7 @@ def tabs(entries: Sequence[tuple[str, Message]], selected: int) -> Widget:
 
 
 def chip(text: str, message: Message, selected: bool = False) -> Widget:
-    """A small rounded label that is touched."""
+    """Return a small rounded label that can be touched."""
     flags = ("focusable", "checkable", *(("checked", "selected") if selected else ()))
     return Widget(CHECK, text=text, on={"click": message}, flags=flags, width=METRICS.char * len(text) + 84, height=110)
 
@@ -246,11 +246,12 @@ def entry(
     height: int = ROW,
     **options: Any,
 ) -> Widget:
-    """A text field, which comes into being with its `initial` text when it is shown first.
+    """Return a text field, which starts with its `initial` text when it is first shown.
 
-    `hint` is what it is for: its content description, and its text while it is empty. `enter` is what the keyboard's
-    action key does (else the key goes to the next field, or closes the keyboard; in a field of several lines it breaks
-    the line). `changed` comes after every change of its text. With `replace` what is typed takes the place of its text.
+    `hint` names its purpose: it is the content description, and the text while the field is empty. `enter` is the
+    message of the keyboard's action key, which else goes to the next field, closes the keyboard, or in a field of
+    several lines breaks the line. `changed` is sent after every change of the text. With `replace`, typed text replaces
+    the present one.
     """
     field = screen["fields"].get(key)
     if field is None:
@@ -284,9 +285,9 @@ def listing(
     key: str = "list",
     end: int = 0,
 ) -> Widget:
-    """A list of rows of one height that scrolls. Only the rows near the part that shows are built.
+    """Return a list that scrolls, with rows of one height. Only the rows near the visible part are built.
 
-    `end` is room below the last row, so that no floating button covers it.
+    `end` is the room below the last row, so that no floating button covers it.
     """
     count = len(items)
     offset = max(0, min(screen["scroll"].get(key, 0), count * height + end))
@@ -301,21 +302,21 @@ def listing(
 
 
 def scrolling(*children: Widget, key: str = "list", **options: Any) -> Widget:
-    """Any widgets one below the other, in a part of the screen that scrolls."""
+    """Return widgets below each other, in a part of the screen that scrolls."""
     return scroll(key, *children, **{"role": LIST, **options})
 
 
 def empty(text: str) -> Widget:
-    """What a list without entries says."""
+    """Return the text of a list without entries."""
     return column(gap(400), row(Widget(shown=False, grow=1), label(text), Widget(shown=False, grow=1)), grow=1)
 
 
 def gone(text: str) -> Widget:
-    """A screen whose subject was deleted elsewhere."""
+    """Return a screen whose subject was deleted elsewhere."""
     return page(bar(""), empty(text))
 
 
 def panel(title: str, *children: Widget, width: int = 936) -> Widget:
-    """The body of a dialog: a title (where it is not empty) above its content; see `Phone.push` with `over`."""
+    """Return the body of a dialog: a title (unless it is empty) above the content; see `Phone.push` with `over`."""
     head = (row(gap(MARGIN), label(title, grow=1), height=132),) if title else (gap(24),)
     return column(*head, *children, gap(24), width=width)

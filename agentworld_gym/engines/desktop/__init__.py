@@ -1,4 +1,4 @@
-"""The grounded desktop: windows, files and programs as plain data, operated by interpreted code."""
+"""The grounded desktop: windows, files and programs as plain data, operated by interpreted Python code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that start programs with windows."""
+"""The commands that start programs: their executables, `xdg-open`, `gio`, `pkill` and `killall`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _OFFICE = frozenset(("libreoffice", "soffice"))
 
 
 def start_program(desktop: DesktopServices, command: str, words: Sequence[str], folder: str) -> bool:
-    """Start a program by its command; whether there is one of this name.
+    """Start a program by its command, and return whether a command of that name exists.
 
     Args:
-        desktop: the desktop.
-        command: its name or path; also `xdg-open`, `gio`, `pkill` and `killall`.
-        words: its arguments; options are passed over.
-        folder: where paths begin.
+        desktop: The desktop.
+        command: The name or the path of the command.
+        words: The arguments; options are ignored.
+        folder: The folder in which relative paths begin.
 
     Raises:
-        FileNotFoundError: `xdg-open` of what does not exist.
+        FileNotFoundError: `xdg-open` names a file that does not exist.
     """
     command = command.rpartition("/")[2]
     arguments = [word for word in words if word and not word.startswith("-") and word != "&"]
@@ -31,7 +31,7 @@ def start_program(desktop: DesktopServices, command: str, words: Sequence[str], 
         _kill(desktop, set(arguments))
         return True
     if command in _OFFICE and arguments:
-        # One command starts all programs of the office; the type of the document says which.
+        # One command starts all office programs; the type of the document says which.
         opener = desktop.opener(absolute(arguments[0], folder))
         if opener in ("editor", "spreadsheet"):
             desktop.launch(opener, absolute(arguments[0], folder))

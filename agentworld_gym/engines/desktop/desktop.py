@@ -1,4 +1,4 @@
-"""The desktop as a model: files, windows, dialogs, settings, clipboard, clock, and what programs may do with them."""
+"""The desktop as a model: files, windows, dialogs, settings, clipboard, clock, and what programs do with them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MAX_WINDOWS = 24
 MAX_DIALOGS = 6
 NOTICE_SECONDS = 6.0
 SHELL = 0
-"""The number of the shell itself where a message or a menu belongs to no window."""
+"""The number that stands for the desktop shell where a message or a menu belongs to no window."""
 
 
 class Desktop:
-    """One desktop. All that changes lies in `model` (plain data), `files` and `resources`."""
+    """One desktop. Everything that changes lies in `model` (plain data), `files` and `resources`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Desktop:
         self._opening = ""
 
     def fork(self) -> Desktop:
-        """An exact copy."""
+        """Return an exact copy."""
         twin = object.__new__(Desktop)
         twin.given, twin.seed, twin.controls, twin.hidden = self.given, self.seed, self.controls, self.hidden
         twin.programs, twin._opening = self.programs, self._opening
@@ -70,7 +70,7 @@ class Desktop:
 
     @property
     def action(self) -> int:
-        """The number of the agent's action that is carried out."""
+        """The number of the agent's action that is being carried out."""
         return int(self.model["action"])
 
     @property
@@ -79,7 +79,7 @@ class Desktop:
         return datetime.fromtimestamp(self.files.now, UTC)
 
     def advance(self, seconds: float) -> bool:
-        """Let time pass; whether that can be seen: the clock shows another minute, or a notification is gone."""
+        """Let time pass, and return whether that shows: the clock's minute changes, or a notification disappears."""
         before = self.files.now // 60
         self.files.now = min(self.files.now + seconds, MAX_TIME)
         notices = self.model["notices"]
@@ -90,7 +90,7 @@ class Desktop:
 
     @property
     def clipboard(self) -> str:
-        """The text in the clipboard; of copied files their paths."""
+        """The text in the clipboard; for copied files, their paths."""
         board = self.model["clipboard"]
         return "\n".join(board["paths"]) or str(board["text"])
 
@@ -110,16 +110,16 @@ class Desktop:
 
     @property
     def recent(self) -> list[str]:
-        """The files that were opened, the last one first."""
+        """The files that were opened, the latest first."""
         return list(self.model["recent"])
 
     def setting(self, name: str) -> Scalar:
-        """A setting by its path; None where there is none."""
+        """Return the value of a setting; None where there is no such setting."""
         value: Scalar = self.model["settings"].get(name)
         return value
 
     def change_setting(self, window: Window, name: str, value: Scalar) -> bool:
-        """Change a setting; False after a dialog where that is not permitted."""
+        """Change a setting, and return True; where that is not permitted, open a dialog and return False."""
         if self.model["settings"].get(name) == value:
             return True
         if name in self.model["locked"]:
@@ -137,13 +137,17 @@ class Desktop:
 
     @property
     def settings_version(self) -> int:
-        """How often a setting was changed."""
+        """The number of changes of settings so far."""
         count: int = self.model["changes"]
         return count
 
     @property
     def stack(self) -> list[Window]:
-        """All windows, the one in front last."""
+        """Copy the files of the shell to the desktop, and return the paths that may not change, with the reasons.
+
+        Those paths are put back in the shell. The sandbox knows neither of write permissions nor of the size of the
+        disk.
+        """
         windows: list[Window] = self.model["windows"]
         return windows
 
@@ -155,26 +159,26 @@ class Desktop:
 
     @property
     def active(self) -> Window | None:
-        """The window that takes the keys."""
+        """The window that receives the keys."""
         front = self.front
         return front[0] if front else None
 
     def windows(self, program: str) -> list[Window]:
-        """The windows of a program, the one in front first."""
+        """Return the windows of a program, the one in front first."""
         return [window for window in reversed(self.stack) if window["program"] == program]
 
     def find(self, number: int) -> Window | None:
-        """The window of a number."""
+        """Return the window with a number; None if it was closed."""
         return next((window for window in self.stack if window["id"] == number), None)
 
     def serial(self) -> int:
-        """A number that nothing had before."""
+        """Return a number that nothing had before."""
         self.model["serial"] += 1
         number: int = self.model["serial"]
         return number
 
     def window(self, data: dict[str, Any], title: str) -> Window:
-        """A fresh window of the program that is being opened."""
+        """Return another window of the program that is being started."""
         program = self.programs[self._opening]
         number = self.serial()
         return Window(
@@ -193,7 +197,7 @@ class Desktop:
         )
 
     def ready(self, number: int) -> int:
-        """At which action something that is opened by this one is there."""
+        """Return the number of the action at which something that is opened at this action becomes usable."""
         action: int = self.model["action"]
         return action + 1 if self.controls.strikes("slow-loading", action, number) else action
 
@@ -226,7 +230,7 @@ class Desktop:
             stack[:] = [other for other in stack if other is not window] + [window]
 
     def open_file(self, path: str) -> Window | None:
-        """Open a file or a folder with the program of its type; a dialog where there is none."""
+        """Open a file or a folder with the program for its type; open a dialog where there is none."""
         if not self.files.is_folder(path):
             recent = self.model["recent"]
             recent[:] = [path, *(other for other in recent if other != path)][:20]
@@ -245,7 +249,7 @@ class Desktop:
         return None
 
     def opener(self, path: str) -> str | None:
-        """The program that opens a file."""
+        """Return the id of the program that opens a file or a folder; None if there is none."""
         if self.files.is_folder(path):
             return "files"
         lower = path.lower()
@@ -256,7 +260,7 @@ class Desktop:
         return "editor" if "." not in name.lstrip(".") and "editor" in self.programs else None
 
     def close(self, window: Window, ask: bool = True) -> None:
-        """Close a window; with `ask` its program may refuse or ask first."""
+        """Close a window. With `ask`, its program may refuse or ask the user first."""
         if ask and (window["dialogs"] or not self.programs[window["program"]].closing(self, window)):
             self.touch(window)
             return
@@ -272,7 +276,7 @@ class Desktop:
             self.touch(window)
 
     def touch(self, window: Window) -> None:
-        """Say that a window's data changed, so that it is drawn again."""
+        """Note that a window's data changed, so that it is drawn again."""
         window["version"] += 1
 
     def dialog(
@@ -284,7 +288,7 @@ class Desktop:
         message: Message = (),
         entries: Mapping[str, str] | None = None,
     ) -> None:
-        """A dialog over a window that takes all its input; see `DesktopServices.dialog`."""
+        """Open a dialog over a window; see `DesktopServices.dialog`."""
         fields = {label: Field(value) for label, value in (entries or {}).items()}
         for field in fields.values():
             field.select_all()
@@ -301,7 +305,7 @@ class Desktop:
         kind: str,
         data: dict[str, Any] | None = None,
     ) -> None:
-        """A dialog of any kind."""
+        """Open a dialog of any kind."""
         dialogs = window["dialogs"]
         if len(dialogs) >= MAX_DIALOGS:
             return
@@ -325,7 +329,7 @@ class Desktop:
         self.touch(window)
 
     def shown_dialog(self, window: Window) -> dict[str, Any] | None:
-        """The dialog over a window that takes its input."""
+        """Return the dialog that receives a window's input; None if there is none."""
         action = self.model["action"]
         dialogs = [dialog for dialog in window["dialogs"] if dialog["ready"] <= action]
         return dialogs[-1] if dialogs else None
@@ -344,7 +348,7 @@ class Desktop:
         self.add_dialog(window, title, "", (), message, entries, "chooser", data)
 
     def attempt(self, window: Window, title: str, change: Callable[[], Any]) -> bool:
-        """Do something with files; False after a dialog that says why it could not be done."""
+        """Change files, and return True; where that fails, open a dialog with the reason and return False."""
         try:
             change()
         except OSError as error:
@@ -353,12 +357,12 @@ class Desktop:
         return True
 
     def write_file(self, window: Window, path: str, text: str) -> bool:
-        """Write a text into a file; False after a dialog where that is not permitted or possible."""
+        """Write a text into a file, and return True; where that fails, open a dialog and return False."""
         name = path.rpartition("/")[2]
         return self.attempt(window, f"Could not save the file “{name}”", lambda: self.files.write(path, text))
 
     def notify(self, title: str, text: str = "") -> None:
-        """A notification below the top bar."""
+        """Show a notification below the top bar."""
         if not self.setting("notifications/do-not-disturb"):
             notices = self.model["notices"]
             notices.append(
@@ -372,14 +376,17 @@ class Desktop:
             del notices[:-3]
 
     def popup(self, number: int, entries: Sequence[Entry], x: int, y: int) -> None:
-        """Open a menu at a place; `number` is that of the window it belongs to, 0 for the shell."""
+        """Open a menu at a point.
+
+        `number` is that of the window it belongs to; `SHELL` stands for the desktop shell.
+        """
         shown = tuple(entry for entry in entries if entry.enabled)
         if shown:
             ordered = self.ordered(shown)
             self.model["popup"] = {"window": number, "entries": tuple(ordered), "x": x, "y": y, "index": -1}
 
     def ordered(self, items: Sequence[Any]) -> list[Any]:
-        """The entries of a list in their order, or in another one where a control has mixed them."""
+        """Return the entries of a list, in another order where the control `reordered-menu` has struck."""
         turn = self.model["turn"]
         if not turn or len(items) < 2:
             return list(items)

@@ -1,4 +1,4 @@
-"""The shell of the desktop: top bar, dock, overview, menus, notifications, desktop icons and window management."""
+"""The desktop shell and window manager: top bar, dock, overview, menus, notifications, icons, window buttons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentworld_gym.engines.desktop.desktop import Desktop
 
 LARGE = 20
-"""How many rows of a large window are there when its accessibility tree is incomplete."""
+"""The number of rows of a large window in its accessibility tree while that tree is incomplete."""
 
 DESKTOP = f"{HOME}/Desktop"
 _POPUP_WIDTH = 260
@@ -28,7 +28,7 @@ _MAX_FOUND = 5
 
 
 def view(desktop: Desktop, kind: str) -> tuple[Widget, Rect]:
-    """One surface of the shell and where it lies."""
+    """Return one surface of the shell, and its box."""
     return {
         "bar": _bar,
         "dock": _dock,
@@ -40,7 +40,7 @@ def view(desktop: Desktop, kind: str) -> tuple[Widget, Rect]:
 
 
 def clock_text(desktop: Desktop) -> str:
-    """The clock in the top bar."""
+    """Return the text of the clock in the top bar."""
     now = desktop.now
     day = f"{now:%b} {now.day}"
     if desktop.setting("clock/24-hour") is False:
@@ -115,7 +115,7 @@ def _notices(desktop: Desktop) -> tuple[Widget, Rect]:
 
 
 def found(desktop: Desktop) -> list[tuple[str, Message]]:
-    """What the overview shows: open windows, programs and files that match what is typed."""
+    """Return what the overview lists: open windows, programs and files that match the typed text."""
     query = desktop.model["overview"]["query"].value.strip().lower()
     lines: list[tuple[str, Message]] = []
     if not query:
@@ -184,7 +184,7 @@ def _icons(desktop: Desktop) -> Iterator[tuple[str, str]]:
 
 
 def menu(desktop: Desktop, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-    """The menus of the shell."""
+    """Return the entries of one of the shell's menus."""
     if name == "system":
         quiet, dark = desktop.setting("notifications/do-not-disturb"), desktop.setting("appearance/dark")
         return (
@@ -223,7 +223,7 @@ def menu(desktop: Desktop, name: str, arguments: tuple[Any, ...]) -> Sequence[En
 
 
 def window_menu(window: Window) -> Sequence[Entry]:
-    """The menu of a title bar."""
+    """Return the entries of the menu of a title bar."""
     return (
         Entry("Minimize", ("window/minimize",)),
         Entry("Restore" if window["maximized"] else "Maximize", ("window/maximize",)),
@@ -232,7 +232,7 @@ def window_menu(window: Window) -> Sequence[Entry]:
 
 
 def update(desktop: Desktop, message: Message) -> None:
-    """What a message to the shell does."""
+    """Act on a message to the shell."""
     name, *rest = message
     model = desktop.model
     if name == "shell/overview":
@@ -301,7 +301,7 @@ def toggle_overview(desktop: Desktop) -> None:
 
 
 def manage(desktop: Desktop, window: Window, message: Message) -> None:
-    """What a message about a window as such does: `window/close` and the like."""
+    """Act on a message about a window as a whole, such as `window/close`."""
     name = message[0]
     if name == "window/close":
         desktop.close(window)
@@ -321,7 +321,7 @@ def manage(desktop: Desktop, window: Window, message: Message) -> None:
 
 
 def is_truncated(desktop: Desktop, window: Window) -> bool:
-    """Whether the accessibility tree of a large window is incomplete, as it is until the window is scrolled."""
+    """Return whether the accessibility tree of a large window is incomplete, as it is until the window is scrolled."""
     return window["id"] not in desktop.model["scrolled"] and desktop.controls.strikes(
         "truncated-output", window["id"], window["title"]
     )

@@ -1,4 +1,4 @@
-"""The dialog in which a file is chosen."""
+"""The file chooser dialog."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def new_dialog(
 
 
 def stem(name: str) -> int:
-    """How many characters of a file's name come before its ending.
+    """Return the number of characters before the ending of a file's name.
 
     >>> stem("minutes.odt"), stem(".profile"), stem("notes")
     (7, 8, 5)
@@ -37,7 +37,7 @@ def stem(name: str) -> int:
 
 
 def listed(files: FileSystem, data: dict[str, Any]) -> list[str]:
-    """The names in the folder: folders first, then the files of the types."""
+    """Return the names in the folder: folders first, then the files of the wanted types."""
     folder, types = data["folder"], data["types"]
     if not files.is_folder(folder):
         return []
@@ -53,7 +53,7 @@ def listed(files: FileSystem, data: dict[str, Any]) -> list[str]:
 
 
 def view(files: FileSystem, dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
-    """The dialog and its size."""
+    """Return the dialog as widgets, and its size."""
     data = dialog["data"]
     mode, folder = data["mode"], data["folder"]
     base = folder.rstrip("/")
@@ -119,7 +119,7 @@ def view(files: FileSystem, dialog: dict[str, Any]) -> tuple[Widget, tuple[int, 
 
 
 def update(files: FileSystem, dialog: dict[str, Any], message: Message) -> str | None:
-    """Change the dialog as a message says; the path once one is chosen."""
+    """Act on a message to the dialog, and return the path once one is chosen."""
     data, field = dialog["data"], dialog["entries"][NAME]
     name = message[0]
     dialog["version"] += 1

@@ -1,4 +1,4 @@
-"""The files of a desktop: one tree of plain data that all its programs share."""
+"""The file system of a desktop: one tree of plain data that all programs share."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MAX_PATH = 1_000
 MAX_FILE = 200_000
 MAX_TOTAL = 2_000_000
 MAX_TIME = 4_102_444_800.0
-"""No clock goes beyond the year 2100."""
+"""The latest time of any clock: the year 2100."""
 
 
 class Node(NamedTuple):
-    """A file, or a folder where `content` is None; `mode` are its permissions, `modified` its time in seconds."""
+    """A file, or a folder where `content` is None. `mode` holds its permissions, `modified` its time in seconds."""
 
     content: str | None
     mode: int
@@ -31,12 +31,12 @@ class Node(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of a file; 0 of a folder."""
+        """The size of a file in bytes; 0 for a folder."""
         return len(self.content.encode("utf-8", "replace")) if self.content else 0
 
 
 class FileSystem:
-    """Files by absolute path. What cannot be done raises the `OSError` that Python would raise.
+    """Files by absolute path. An impossible operation raises the `OSError` that Python would raise.
 
     >>> files = FileSystem(now=0.0)
     >>> files.write("/home/user/a.txt", "milk")
@@ -56,26 +56,26 @@ class FileSystem:
             self.nodes[path] = Node(None, 0o755, now)
 
     def copy(self) -> FileSystem:
-        """The same in a fork."""
+        """Return an exact copy."""
         twin = object.__new__(FileSystem)
         twin.now, twin.version, twin._total = self.now, self.version, self._total
         twin.nodes, twin.trashed, twin._names = dict(self.nodes), dict(self.trashed), dict(self._names)
         return twin
 
     def exists(self, path: str) -> bool:
-        """Whether there is something."""
+        """Return whether a file or a folder exists."""
         return path in self.nodes
 
     def is_folder(self, path: str) -> bool:
-        """Whether there is a folder."""
+        """Return whether a folder exists."""
         node = self.nodes.get(path)
         return node is not None and node.content is None
 
     def node(self, path: str) -> Node:
-        """What lies there.
+        """Return the file or folder of a path.
 
         Raises:
-            FileNotFoundError: nothing.
+            FileNotFoundError: The path does not exist.
         """
         node = self.nodes.get(path)
         if node is None:
@@ -83,11 +83,11 @@ class FileSystem:
         return node
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """What lies in a folder, by name.
+        """Return the names in a folder, sorted.
 
         Raises:
-            FileNotFoundError: there is nothing.
-            NotADirectoryError: it is a file.
+            FileNotFoundError: The path does not exist.
+            NotADirectoryError: The path is a file.
         """
         if self.node(folder).content is not None:
             raise _error(errno.ENOTDIR, folder)
@@ -104,10 +104,10 @@ class FileSystem:
         return found
 
     def read(self, path: str) -> str:
-        """The text of a file.
+        """Return the text of a file.
 
         Raises:
-            OSError: there is none, or it may not be read.
+            OSError: The file does not exist, or may not be read.
         """
         node = self.node(path)
         if node.content is None:
@@ -117,10 +117,10 @@ class FileSystem:
         return node.content
 
     def write(self, path: str, text: str) -> None:
-        """Put a text into a file, a fresh one or one that is there.
+        """Write a text into a file, which is made where it does not exist.
 
         Raises:
-            OSError: the folder is missing, writing is not permitted, or the disk is full.
+            OSError: The folder is missing, writing is not permitted, or the disk is full.
         """
         text = clean(text)
         node = self.nodes.get(path)
@@ -142,7 +142,7 @@ class FileSystem:
         """Make a folder.
 
         Raises:
-            OSError: something is there, its parent is missing, or it is not permitted.
+            OSError: The path exists, its parent is missing, or it is not permitted.
         """
         if path in self.nodes:
             raise _error(errno.EEXIST, path)
@@ -150,10 +150,10 @@ class FileSystem:
         self._set(path, Node(None, 0o755, self.now))
 
     def move(self, source: str, target: str) -> None:
-        """Move or rename a file or a folder with all that is in it; a file that is at the target is replaced.
+        """Move or rename a file or a folder with its content; a file at the target is replaced.
 
         Raises:
-            OSError: it is missing, the target is a folder or lies within the source, or it is not permitted.
+            OSError: The source is missing, the target is a folder or lies within the source, or it is not permitted.
         """
         node = self.node(source)
         self._permit(source)
@@ -173,10 +173,10 @@ class FileSystem:
         self._changed()
 
     def copy_to(self, source: str, target: str) -> None:
-        """Copy a file or a folder with all that is in it.
+        """Copy a file or a folder with its content.
 
         Raises:
-            OSError: it is missing or unreadable, the target exists or lies within the source, or the disk is full.
+            OSError: The source is missing or unreadable, the target exists or lies in the source, or the disk is full.
         """
         if target in self.nodes:
             raise _error(errno.EEXIST, target)
@@ -194,10 +194,10 @@ class FileSystem:
         self._changed()
 
     def remove(self, path: str, tree: bool = False) -> None:
-        """Remove a file or an empty folder; with `tree` all that is in it.
+        """Remove a file or an empty folder; with `tree`, a folder with its content.
 
         Raises:
-            OSError: it is missing, not empty, or it is not permitted.
+            OSError: The path is missing or not empty, or it is not permitted.
         """
         node = self.node(path)
         self._permit(path)
@@ -209,18 +209,18 @@ class FileSystem:
         self._changed()
 
     def erase(self, path: str) -> None:
-        """Remove a file or a folder with all that is in it.
+        """Remove a file or a folder with its content.
 
         Raises:
-            OSError: it is missing or it is not permitted.
+            OSError: The path is missing, or it is not permitted.
         """
         self.remove(path, tree=True)
 
     def trash(self, path: str) -> str:
-        """Move something to the trash; where it lies there.
+        """Move a file or a folder to the trash, and return its path there.
 
         Raises:
-            OSError: it is missing or it is not permitted.
+            OSError: The path is missing, or it is not permitted.
         """
         self.node(path)
         folder = ""
@@ -234,10 +234,10 @@ class FileSystem:
         return target
 
     def restore(self, path: str) -> str:
-        """Put something from the trash back to where it was; where it lies.
+        """Move a file or a folder from the trash back to its place, and return that.
 
         Raises:
-            OSError: it is missing, or its place is taken or gone.
+            OSError: The path is missing, or its place is taken or gone.
         """
         target = self.trashed.get(path, f"{HOME}/{posixpath.basename(path)}")
         if target in self.nodes:
@@ -247,10 +247,10 @@ class FileSystem:
         return target
 
     def chmod(self, path: str, mode: int) -> None:
-        """Set the permissions.
+        """Set the permissions of a file or a folder.
 
         Raises:
-            OSError: it is missing or belongs to the system.
+            OSError: The path is missing or belongs to the system.
         """
         node = self.node(path)
         if path in SYSTEM:
@@ -258,7 +258,7 @@ class FileSystem:
         self._set(path, node._replace(mode=mode & 0o777))
 
     def free(self, path: str) -> str:
-        """A path that nothing has yet, as Files makes them: `a.txt`, `a (1).txt`, `a (2).txt`.
+        """Return a path that does not exist yet, numbered as a file manager does: `a.txt`, `a (1).txt`, `a (2).txt`.
 
         >>> files = FileSystem(now=0.0)
         >>> files.write("/tmp/a.txt", ""), files.free("/tmp/a.txt")
@@ -272,15 +272,15 @@ class FileSystem:
         return path
 
     def within(self, path: str) -> list[str]:
-        """A path and all below it."""
+        """Return a path and all paths below it."""
         start = path.rstrip("/") + "/"
         return [found for found in self.nodes if found == path or found.startswith(start)]
 
     def place(self, path: str, content: str | None, mode: int, modified: float) -> None:
-        """Put a file or a folder anywhere, with the folders above it, past all permissions.
+        """Make a file or a folder, with the folders above it, whatever the permissions are.
 
         Raises:
-            OSError: the path is impossible or the disk is full.
+            OSError: The path is impossible, or the disk is full.
         """
         for folder in reversed(list(_above(path))):
             if folder not in self.nodes:
@@ -296,14 +296,14 @@ class FileSystem:
         self._set(path, Node(None if content is None else clean(content), mode, modified))
 
     def vanish(self, path: str) -> None:
-        """Let something and all below it be gone, past all permissions."""
+        """Remove a path and all paths below it, whatever the permissions are."""
         for inner in self.within(path):
             self._forget(inner)
             self.trashed.pop(inner, None)
         self._changed()
 
     def _room(self, path: str, chars: int, adds: int = 1) -> None:
-        """Whether a fresh path may be made."""
+        """Raise an error where a path may not be made."""
         folder, _, name = path.rpartition("/")
         folder = folder or "/"
         if not name or name in (".", "..") or "\0" in path:
@@ -322,7 +322,7 @@ class FileSystem:
             raise _error(errno.ENOSPC, path)
 
     def _permit(self, path: str) -> None:
-        """Whether the folder of a path may be changed."""
+        """Raise an error where the folder of a path may not be changed."""
         if path in SYSTEM or not self.node(path.rpartition("/")[0] or "/").mode & 0o200:
             raise _error(errno.EACCES, path)
 
@@ -341,7 +341,7 @@ class FileSystem:
 
 
 def absolute(path: str, folder: str = HOME) -> str:
-    """A path without `.`, `..`, `~` and doubled slashes.
+    """Return a path without `.`, `..`, `~` and doubled slashes.
 
     >>> absolute("~/Documents/../a.txt"), absolute("b.txt", "/tmp"), absolute("file:///etc")
     ('/home/user/a.txt', '/tmp/b.txt', '/etc')
@@ -353,7 +353,7 @@ def absolute(path: str, folder: str = HOME) -> str:
 
 
 def clean(text: str) -> str:
-    """A text that can be written down: without lone surrogates.
+    """Return a text that can be encoded: without lone surrogates.
 
     >>> clean("a\\ud800b")
     'a?b'
@@ -362,7 +362,7 @@ def clean(text: str) -> str:
 
 
 def reason(error: OSError) -> str:
-    """What a dialog says of an error.
+    """Return the words of a dialog about an error.
 
     >>> reason(PermissionError(13, "Permission denied", "/etc/hosts"))
     'Permission denied'

@@ -12,11 +12,11 @@ from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.gui import flat
 
 MAX_TEXT = 400
-"""Longer contents of files are told by their digest."""
+"""The number of characters beyond which a digest stands for the content of a file."""
 
 
 def snapshot(desktop: Desktop) -> dict[str, Scalar]:
-    """All that actions can change, by paths such as `files/home/user/a.txt` and `windows/3/title`."""
+    """Return all that actions can change, by paths such as `files/home/user/a.txt` and `windows/3/title`."""
     found: dict[str, Scalar] = {}
     for path, node in desktop.files.nodes.items():
         name = f"files{path}" if node.content is not None else f"folders{path}"
@@ -73,7 +73,7 @@ def _short(value: Scalar) -> Scalar:
 
 
 def digest(text: str) -> str:
-    """A text, or what stands for one that is long.
+    """Return a text, or a digest in place of a long one.
 
     >>> digest("short"), digest("x" * 1000)
     ('short', '1000 characters, bc9c81e1')

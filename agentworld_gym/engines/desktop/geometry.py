@@ -1,4 +1,4 @@
-"""Where things lie on the screen of the desktop, in pixels."""
+"""Rectangles on the screen of the desktop, in pixels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ WIDTH, HEIGHT = 1920, 1080
 BAR = 27
 DOCK = 70
 WORK = (DOCK, BAR, WIDTH - DOCK, HEIGHT - BAR)
-"""What a window that is maximised fills."""
+"""The rectangle that a maximised window fills."""
 TITLE = 47
 """The height of a title bar."""
 CASCADE = 40
@@ -18,7 +18,7 @@ Rect = tuple[int, int, int, int]
 
 
 def fresh_box(size: tuple[int, int], taken: Sequence[Sequence[int]]) -> list[int]:
-    """Where a fresh window opens: in the middle, or beside the windows that are there."""
+    """Return where another window opens: in the middle, or beside the windows that are there."""
     w, h = min(size[0], WORK[2]), min(size[1], WORK[3])
     corners = {(box[0], box[1]) for box in taken}
     x, y = (WIDTH - w) // 2, min(160, HEIGHT - h)
@@ -30,18 +30,18 @@ def fresh_box(size: tuple[int, int], taken: Sequence[Sequence[int]]) -> list[int
 
 
 def kept(box: list[int]) -> list[int]:
-    """A box whose title bar can be reached."""
+    """Return a box moved so far that its title bar can be reached."""
     x, y, w, h = box
     return [min(max(x, DOCK), WIDTH - 200), min(max(y, BAR), HEIGHT - TITLE), w, h]
 
 
 def inside(rect: Rect, x: int, y: int) -> bool:
-    """Whether a point lies in a rectangle."""
+    """Return whether a point lies in a rectangle."""
     return rect[0] <= x < rect[0] + rect[2] and rect[1] <= y < rect[1] + rect[3]
 
 
 def covers(upper: Rect, lower: Rect) -> bool:
-    """Whether one rectangle hides another one wholly."""
+    """Return whether one rectangle hides another one wholly."""
     return (
         upper[0] <= lower[0]
         and upper[1] <= lower[1]
@@ -51,7 +51,7 @@ def covers(upper: Rect, lower: Rect) -> bool:
 
 
 def overlap(one: Rect, other: Rect) -> bool:
-    """Whether two rectangles share a point."""
+    """Return whether two rectangles share a point."""
     return (
         one[0] < other[0] + other[2]
         and other[0] < one[0] + one[2]

@@ -1,4 +1,4 @@
-"""The keyboard: what keys, shortcuts and typed text do where the focus is."""
+"""The keyboard: what keys, shortcuts and typed text do to the focused widget."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _WORD_RIGHT = re.compile(r"\w+|\W+\w*")
 
 
 def key_name(name: str) -> str | None:
-    """A key by the name that `pyautogui` has for it; None for one it does not know.
+    """Return a key by its name in `pyautogui`; None if that has no such key.
 
     >>> key_name("Return"), key_name("winleft"), key_name("a"), key_name("hyper")
     ('enter', 'super', 'a', None)
@@ -83,11 +83,11 @@ class Keyboard:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The modifiers that are held."""
+        """The modifiers that are held down."""
         return tuple(self.desktop.model["held"])
 
     def down(self, key: str) -> None:
-        """Press a key and keep it."""
+        """Press a key and hold it."""
         held = self.desktop.model["held"]
         if key not in MODIFIERS:
             self.press(key)
@@ -97,7 +97,7 @@ class Keyboard:
                 self.desktop.model["switch"] = -1
 
     def up(self, key: str) -> None:
-        """Let a key go."""
+        """Release a key."""
         held, model = self.desktop.model["held"], self.desktop.model
         if key in held:
             held.remove(key)
@@ -108,7 +108,7 @@ class Keyboard:
                 self._switch()
 
     def press(self, key: str) -> None:
-        """Press a key once, with the modifiers that are held."""
+        """Press and release a key, with the modifiers that are held down."""
         if key in MODIFIERS:
             self.down(key)
             self.up(key)
@@ -123,7 +123,7 @@ class Keyboard:
         self._combo("+".join([name for name in MODIFIERS if name in held] + [key]))
 
     def write(self, text: str) -> None:
-        """Type a text; line breaks and tabs are keys."""
+        """Type a text; its line breaks and tabs are keys."""
         for piece in _PIECES.findall(clean(text)):
             if piece in "\n\r\t":
                 self.press("tab" if piece == "\t" else "enter")
@@ -134,7 +134,7 @@ class Keyboard:
                 self.type("".join(c for c in piece if c.isprintable()) if not piece.isprintable() else piece)
 
     def type(self, text: str) -> None:
-        """Type printable characters into what has the focus."""
+        """Type printable characters into the focused widget."""
         if not text or self.desktop.model["popup"] is not None:
             return
         overview = self.desktop.model["overview"]
@@ -189,7 +189,7 @@ class Keyboard:
         self._in_surface(window, self.screen.window(window), combo)
 
     def _target(self) -> tuple[Window | None, Surface | None]:
-        """The window that takes the keys, and its surface or that of its dialog."""
+        """Return the window that receives the keys, and its surface or that of its dialog."""
         window = self.desktop.active
         if window is None:
             return None, None
@@ -216,7 +216,7 @@ class Keyboard:
         return widget is not None and widget.field is None
 
     def _in_surface(self, window: Window, surface: Surface, combo: str) -> None:
-        """What a key does to the widget with the focus, where nobody else wanted it."""
+        """Act on a key for the focused widget, after the program has declined it."""
         widget = self._focused(window, surface)
         if combo in ("tab", "shift+tab"):
             self._next(surface, widget, -1 if combo == "shift+tab" else 1)
@@ -267,7 +267,7 @@ class Keyboard:
             choose(self.desktop, popup["index"])
 
     def _shortcut(self, combo: str) -> bool:
-        """The shortcuts of the shell."""
+        """Act on a shortcut of the desktop shell."""
         desktop, window = self.desktop, self.desktop.active
         if combo == "alt+tab" or combo == "alt+shift+tab":
             desktop.model["switch"] += 1 if combo == "alt+tab" else -1
@@ -295,7 +295,7 @@ class Keyboard:
         return True
 
     def _switch(self) -> None:
-        """Alt is let go after alt+tab: the window that was reached comes to the front."""
+        """Bring the window that alt+tab has reached to the front, once alt is released."""
         steps, self.desktop.model["switch"] = self.desktop.model["switch"], 0
         order = list(reversed(self.desktop.stack))
         if order:
@@ -314,7 +314,7 @@ _WINDOW_KEYS: dict[str, tuple[Any, ...]] = {
 
 
 def edit(desktop: Desktop, field: Field, combo: str) -> bool:
-    """What a key does to a text field: moving, selecting, erasing, the clipboard; whether it did anything."""
+    """Act on an editing key in a text field, and return whether it did anything."""
     parts = combo.split("+")
     key, held = parts[-1] or "+", parts[:-1]
     if held in ([], ["shift"]):
@@ -343,7 +343,7 @@ def edit(desktop: Desktop, field: Field, combo: str) -> bool:
 
 
 def _word(field: Field, left: bool) -> int:
-    """Where the word before or after the cursor ends."""
+    """Return where the word before or after the cursor ends."""
     if left:
         found = _WORD_LEFT.search(field.value[max(0, field.cursor - 200) : field.cursor])
         return field.cursor - (len(found[0]) if found else 0)
@@ -352,7 +352,7 @@ def _word(field: Field, left: bool) -> int:
 
 
 def sequence(keys: Sequence[str]) -> Iterator[str]:
-    """The keys that exist, by their names."""
+    """Return the existing keys among the given ones, by name."""
     for key in keys:
         name = key_name(key)
         if name is not None:

@@ -1,4 +1,4 @@
-"""A desktop: code goes in, the table of its accessibility tree comes out, and everything in between is simulated."""
+"""The machine of the grounded desktop: Python code goes in, the table of the accessibility tree comes out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _NOTHING = frozenset(("", "WAIT", "None", "pass"))
 
 
 class DesktopMachine:
-    """One desktop of a user, with files, windows and a clock of its own.
+    """One desktop of a user, with windows, files and a clock of its own.
+
+    The observation is always the table of the screen; what code prints or raises does not appear there. `problem` is
+    the traceback of the last action, empty if it succeeded.
 
     What code prints or raises is not on the screen: the observation is always the table. `problem` is the traceback of
     the last action, empty if it went well.
@@ -59,16 +62,16 @@ class DesktopMachine:
         controls: Controls | None = None,
         hidden: Mapping[str, Any] | None = None,
     ) -> DesktopMachine:
-        """A fresh desktop.
+        """Return a desktop in the state that a task states.
 
         Args:
-            state: see `DesktopState`.
-            seed: of what the state leaves open.
-            controls: the perturbations in force.
-            hidden: what the desktop knows and the agent is never shown.
+            state: The initial state, see `DesktopState`.
+            seed: The seed of what the state leaves open.
+            controls: The perturbations in force.
+            hidden: What the desktop knows and the agent is never shown.
 
         Raises:
-            SpecError: the state is wrong; names the key, its value and what was expected.
+            SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
         given = DesktopState.of(state)
         desktop = Desktop(given, seed, controls or Controls(), hidden or {}, programs())
@@ -81,18 +84,18 @@ class DesktopMachine:
 
     @property
     def observation(self) -> str:
-        """What is on the screen since the last action."""
+        """The table of the screen after the last action."""
         return self._observation
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The pieces of the observation that are not deterministic: the clock, and contents that were not told."""
+        """The pieces of the observation that are not deterministic: the clock, and contents that were not stated."""
         return self._provenance.spans(self._observation)
 
     def act(self, source: Any) -> str:
-        """Run code and show the screen after it.
+        """Run code, and return the table of the screen after it.
 
-        What is no text, or no code, changes nothing.
+        An action that is not a text, or holds no code, changes nothing.
         """
         desktop = self._open()
         before = self._observation
@@ -122,18 +125,18 @@ class DesktopMachine:
             self.problem = TRACEBACK.format(line=interpreter.line, problem=problem)
 
     def state(self) -> dict[str, Scalar]:
-        """Everything that an action can change: files, windows, settings, clipboard."""
+        """Return everything that an action can change: files, windows, settings, clipboard."""
         return snapshot(self._open())
 
     def fork(self) -> DesktopMachine:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both give equal observations."""
         desktop = self._open().fork()
         twin = DesktopMachine(desktop, self._screen.fork(desktop), self._provenance.copy())
         twin.problem, twin._observation = self.problem, self._observation
         return twin
 
     def close(self) -> None:
-        """Let everything go. May be called twice."""
+        """Free all resources. It may be called twice."""
         if self._desktop is not None:
             for resource in self._desktop.resources.values():
                 resource.close()

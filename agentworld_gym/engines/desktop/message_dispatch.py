@@ -1,4 +1,4 @@
-"""Where a message goes: the shell, a dialog, a menu, or the program of a window."""
+"""Dispatch of messages to the desktop shell, a dialog, a menu, or the program of a window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentworld_gym.engines.gui import Message
 
 
 def deliver(desktop: Desktop, surface: Surface, message: Message, place: tuple[int, int]) -> None:
-    """Give a message to whom it is for; `place` is where a menu opens."""
+    """Give a message to its receiver; `place` is the point at which a menu opens."""
     if not message:
         return
     if surface.dialog is not None:
@@ -64,7 +64,7 @@ def open_menu(desktop: Desktop, window: Window | None, message: Message, place: 
 
 
 def choose(desktop: Desktop, index: int) -> None:
-    """Choose a line of the open menu."""
+    """Choose an entry of the open menu."""
     popup = desktop.model["popup"]
     desktop.model["popup"] = None
     if popup is not None and 0 <= index < len(popup["entries"]):
@@ -74,7 +74,7 @@ def choose(desktop: Desktop, index: int) -> None:
 
 
 def to_dialog(desktop: Desktop, window: Window, dialog: dict[str, Any], message: Message) -> None:
-    """Give a message to a dialog; its answer goes to the program."""
+    """Give a message to a dialog; the dialog's answer goes to the program."""
     if all(dialog is not other for other in window["dialogs"]):
         return
     name = message[0]

@@ -1,4 +1,4 @@
-"""The mouse: what presses, releases and the wheel do where they happen."""
+"""The mouse: what presses, releases and the wheel do at a point."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Mouse:
 
     @property
     def position(self) -> tuple[int, int]:
-        """Where the pointer is."""
+        """The position of the pointer."""
         x, y = self.desktop.model["pointer"]
         return x, y
 
     def rest(self) -> None:
-        """An action ends: the next click is no second one of a double click."""
+        """End an action: the next click does not continue a double click."""
         self._last = ("", 0, 0, 0.0, 0)
 
     def wait(self, seconds: float) -> None:
-        """Time between clicks: what decides whether two of them are a double click."""
+        """Let time pass between clicks, which decides whether two of them are a double click."""
         self._time += seconds
 
     def move(self, x: float, y: float) -> None:
-        """Move the pointer; it stays on the screen."""
+        """Move the pointer within the screen."""
         self.desktop.model["pointer"][:] = [int(min(max(x, 0), WIDTH - 1)), int(min(max(y, 0), HEIGHT - 1))]
 
     def down(self, button: str) -> None:
@@ -51,7 +51,7 @@ class Mouse:
         self.desktop.model["pressed"].setdefault(button, self.position)
 
     def up(self, button: str, held: tuple[str, ...] = ()) -> None:
-        """Release a button: a click, or the end of dragging."""
+        """Release a button, which completes a click or a drag."""
         start = self.desktop.model["pressed"].pop(button, None)
         if start is None:
             return
@@ -72,7 +72,7 @@ class Mouse:
             self._other(source, button, x, y)
 
     def scroll(self, lines: float, sideways: bool = False) -> None:
-        """Turn the wheel; positive is down or right."""
+        """Turn the wheel; positive numbers are down or right."""
         spot = self.screen.at(*self.position)
         if spot is None or spot[0].blocked:
             return
@@ -101,7 +101,7 @@ class Mouse:
             self.desktop.touch(window)
 
     def _closes_menu(self, surface: Surface) -> bool:
-        """Whether a click only closes the menu that is open."""
+        """Return whether a click only closes the open menu."""
         popup = self.desktop.model["popup"]
         if popup is None or surface.kind == "popup":
             return False
@@ -109,14 +109,14 @@ class Mouse:
         return True
 
     def _enter(self, surface: Surface) -> bool:
-        """Bring the window of a surface to the front; whether it takes input."""
+        """Bring the window of a surface to the front, and return whether it takes input."""
         window = self.desktop.find(surface.number)
         if window is not None and self.desktop.active is not window:
             self.desktop.raise_window(window)
         return not surface.blocked
 
     def _count(self, button: str, x: int, y: int) -> int:
-        """Which click of a double or triple click this is."""
+        """Return the number of a click within a double or triple click."""
         now = self._time
         name, last_x, last_y, when, count = self._last
         near = name == button and abs(x - last_x) + abs(y - last_y) <= DRAG_PIXELS and now - when <= DOUBLE_SECONDS
@@ -223,7 +223,7 @@ class Mouse:
 
 
 def caret(widget: Widget, x: int, y: int) -> int:
-    """The place in a field's text that is nearest to a point; `offset` is the first line that is seen."""
+    """Return the place in a field's text that is nearest to a point; `offset` is the first visible line."""
     field = widget.field
     assert field is not None
     across = max(0, x - widget.x - METRICS.margin[0] + METRICS.char // 2) // METRICS.char

@@ -1,4 +1,4 @@
-"""What the controls of the domain do to a desktop as a whole; the others strike where their thing happens."""
+"""The perturbations of a desktop as a whole; others strike where the perturbed thing happens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SHIFTS = ((-120, 60), (140, 80), (-160, -50), (90, 120), (200, -40))
 
 
 def prepare(desktop: Desktop) -> None:
-    """Take the right to change them away from a share of the files, folders and settings that are told."""
+    """Make a share of the stated files, folders and settings read-only."""
     controls = desktop.controls
     _turn(desktop)
     if not controls.strength("permission-denied"):
@@ -25,7 +25,7 @@ def prepare(desktop: Desktop) -> None:
 
 
 def before(desktop: Desktop) -> None:
-    """What happens between the last table and the action: a window moves."""
+    """Perturb the desktop between the last table and the action: a window moves."""
     action, window = desktop.model["action"], desktop.active
     if window is None or not desktop.controls.strikes("stale-element", action):
         return
@@ -38,7 +38,7 @@ def before(desktop: Desktop) -> None:
 
 
 def after(desktop: Desktop) -> None:
-    """What happens once the code has run: lists are turned, a dialog opens by itself."""
+    """Perturb the desktop after an action: lists are reordered, a dialog opens by itself."""
     _turn(desktop)
     action, window = desktop.model["action"], desktop.active
     if window is None or window["dialogs"] or not desktop.controls.strikes("unexpected-dialog", action):
@@ -49,7 +49,7 @@ def after(desktop: Desktop) -> None:
 
 
 def _turn(desktop: Desktop) -> None:
-    """Turn menus and lists of files; kept in the model, so that what is shown is what is hit, in forks too."""
+    """Reorder menus and lists of files. The order is kept in the model, so that forks show and hit the same entries."""
     action = desktop.model["action"]
     if desktop.controls.strikes("reordered-menu", action):
         desktop.model["turn"] = desktop.controls.draw("reordered-menu turn", action)

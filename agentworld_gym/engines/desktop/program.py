@@ -1,4 +1,4 @@
-"""The seam between the desktop and its programs."""
+"""The interface between the desktop and its programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 class Window(TypedDict):
-    """One window, as plain data. `data` is the program's own: dictionaries, lists, fields and scalars.
+    """One window, as plain data.
+
+    `data` belongs to the program: dictionaries, lists, text fields and scalars. `focus` is the key of the widget that
+    receives the keys, and `scroll` says how far each scrolling widget is scrolled. `box` is x, y, width and height of
+    the frame, including the title bar.
 
     `focus` is the key of the widget that takes the keys, `scroll` how far each scrolling widget is scrolled. `box` is
     x, y, width and height of the frame, title bar included.
@@ -36,7 +40,7 @@ class Window(TypedDict):
 
 
 class Entry(NamedTuple):
-    """One line of a menu; `message` goes to the program's `update`, or opens a menu where it starts with `menu`."""
+    """One entry of a menu. Its `message` goes to the program's `update`, or opens a menu if it begins with `menu`."""
 
     label: str
     message: Message = ()
@@ -45,7 +49,7 @@ class Entry(NamedTuple):
 
 
 class ToolError(Exception):
-    """What a helper object raises; it reaches the agent's code as an exception of that `kind`."""
+    """An error of a helper object; it reaches the agent's code as an exception of that `kind`."""
 
     def __init__(self, message: str, kind: str = "RuntimeError") -> None:
         self.kind = kind
@@ -53,18 +57,18 @@ class ToolError(Exception):
 
 
 class Resource(Protocol):
-    """What a program keeps that is no plain data (a shell, the sites of a browser)."""
+    """The state of a program that is no plain data (a shell, the sites of a browser)."""
 
     def fork(self) -> Resource:
-        """An exact copy."""
+        """Return an exact copy."""
         ...
 
     def state(self) -> Mapping[str, Scalar]:
-        """What of it actions can change."""
+        """Return what actions can change in it."""
         ...
 
     def close(self) -> None:
-        """Free it; twice is fine."""
+        """Free it. It may be called twice."""
         ...
 
 
@@ -81,7 +85,7 @@ class DesktopServices(Protocol):
 
     @property
     def action(self) -> int:
-        """The number of the agent's action that is carried out."""
+        """The number of the agent's action that is being carried out."""
         ...
 
     @property
@@ -108,27 +112,27 @@ class DesktopServices(Protocol):
 
     @property
     def recent(self) -> list[str]:
-        """The files that were opened, the last one first."""
+        """The files that were opened, the latest first."""
         ...
 
     def attempt(self, window: Window, title: str, change: Callable[[], Any]) -> bool:
-        """Do something with files; False after a dialog that says why it could not be done."""
+        """Change files, and return True; where that fails, open a dialog with the reason and return False."""
         ...
 
     def setting(self, name: str) -> Scalar:
-        """A setting by its path, such as `appearance/dark`; None where there is none."""
+        """Return a setting by its path, such as `appearance/dark`; None where there is none."""
         ...
 
     def change_setting(self, window: Window, name: str, value: Scalar) -> bool:
-        """Change a setting; False after a dialog where that is not permitted."""
+        """Change a setting, and return True; where that is not permitted, open a dialog and return False."""
         ...
 
     def window(self, data: dict[str, Any], title: str) -> Window:
-        """A fresh window of the program that is being opened, for `open` to return."""
+        """Return another window of the program that is being started, for `open` to return."""
         ...
 
     def windows(self, program: str) -> list[Window]:
-        """The windows of a program, the one in front first."""
+        """Return the windows of a program, the one in front first."""
         ...
 
     def launch(self, program: str, *arguments: str) -> Window | None:
@@ -140,11 +144,11 @@ class DesktopServices(Protocol):
         ...
 
     def open_file(self, path: str) -> Window | None:
-        """Open a file or a folder with the program of its type; a dialog where there is none."""
+        """Open a file or a folder with the program for its type; open a dialog where there is none."""
         ...
 
     def close(self, window: Window, ask: bool = True) -> None:
-        """Close a window; with `ask` its program may refuse or ask first (see `Program.closing`)."""
+        """Close a window. With `ask`, its program may refuse or ask the user first (see `Program.closing`)."""
         ...
 
     def dialog(
@@ -156,16 +160,16 @@ class DesktopServices(Protocol):
         message: Message = (),
         entries: Mapping[str, str] | None = None,
     ) -> None:
-        """A dialog over a window that takes all its input.
+        """Open a dialog over a window; it receives all the window's input.
 
         Args:
-            window: the window.
-            title: its heading.
-            text: what it says.
-            buttons: id and label of each; Enter presses the last one, Escape the one called `cancel` (or the only one).
-            message: what `update` gets once a button is pressed, followed by its id and the tuple of the entries'
-                texts; nothing where it is empty.
-            entries: labels of text entries and what they hold at first.
+            window: The window below the dialog.
+            title: The heading of the dialog.
+            text: The text of the dialog.
+            buttons: The id and the label of each button. Enter presses the last one, Escape `cancel` (or the only one).
+            message: The message that `update` gets once a button is pressed, followed by the button's id and the tuple
+                of the entries' texts; an empty message is not sent.
+            entries: The labels of text entries, and their initial texts.
         """
         ...
 
@@ -178,24 +182,26 @@ class DesktopServices(Protocol):
         path: str = "",
         types: Sequence[str] = (),
     ) -> None:
-        """The file dialog; `update` gets `message` followed by the path that was chosen, nothing when it is cancelled.
+        """Open a file chooser dialog.
+
+        Once a path is chosen, `update` gets `message` followed by the path; cancelling sends nothing.
 
         Args:
-            window: the window it belongs to.
-            title: its heading.
-            message: what `update` gets.
+            window: The window below the dialog.
+            title: The heading of the dialog.
+            message: The message for `update`.
             mode: `open`, `save` (asks before it replaces a file) or `folder`.
-            path: the folder it starts in, for `save` with the suggested name.
-            types: endings of the files that are listed, such as `.csv`; all if empty.
+            path: The folder in which it starts; for `save`, with the suggested name.
+            types: The endings of the files to list, such as `.csv`; empty for all.
         """
         ...
 
     def write_file(self, window: Window, path: str, text: str) -> bool:
-        """Write a text into a file; False after a dialog where that is not permitted or possible."""
+        """Write a text into a file, and return True; where that fails, open a dialog and return False."""
         ...
 
     def notify(self, title: str, text: str = "") -> None:
-        """A notification below the top bar."""
+        """Show a notification below the top bar."""
         ...
 
     def focus(self, window: Window, key: str) -> None:
@@ -203,80 +209,88 @@ class DesktopServices(Protocol):
         ...
 
     def touch(self, window: Window) -> None:
-        """Say that a window's data changed outside `update` and `key`, so that it is drawn again."""
+        """Note that a window's data changed outside `update` and `key`, so that it is drawn again."""
         ...
 
     def ordered(self, items: Sequence[Any]) -> list[Any]:
-        """The entries of a list in their order, or in another one where a control has mixed them."""
+        """Return the entries of a list, in another order where the control `reordered-menu` has struck."""
         ...
 
 
 class Program:
     """A program: pure functions over the data of its windows.
 
+    An input becomes a message of the widget under it (`Widget.on`), and goes to `update`. The methods here do what most
+    programs do, and a program overrides those that differ.
+
     An input becomes a message of the widget it is for (`Widget.on`) and goes to `update`. What is not overridden here
     does what most programs do.
     """
 
     id: ClassVar[str] = ""
-    """Its name in the model: `files`."""
+    """The program's id in the model, such as `files`."""
     name: ClassVar[str] = ""
-    """Its name on the dock and in the top bar."""
+    """The program's name on the dock and in the top bar."""
     commands: ClassVar[tuple[str, ...]] = ()
-    """The names of its executables; arguments that do not begin with `-` are passed on."""
+    """The names of its executables. Arguments that do not begin with `-` are passed on."""
     types: ClassVar[tuple[str, ...]] = ()
-    """The endings of the files that it opens, such as `.csv`, the best program first by the order of `PROGRAMS`."""
+    """The endings of the files that it opens, such as `.csv`.
+
+    Of several programs, the first one in `PROGRAMS` opens a file.
+    """
     size: ClassVar[tuple[int, int]] = (1080, 720)
-    """Width and height of a fresh window."""
+    """The width and height of a window when it opens."""
     maximized: ClassVar[bool] = False
-    """Whether a fresh window fills the screen."""
+    """Whether a window fills the screen when it opens."""
     watches: ClassVar[frozenset[str]] = frozenset()
     """What its view depends on besides its window: `files`, `settings`, `clock`."""
     settings: ClassVar[Mapping[str, Scalar]] = {}
-    """The settings that it brings, with their defaults."""
+    """The settings that it adds, with their defaults."""
     tools: ClassVar[str] = ""
-    """The name of its helper object, such as `CalcTools`; its methods are those of `tool_methods`."""
+    """The name of its helper object, such as `CalcTools`; `tool_methods` gives the methods."""
 
     def targets(self, words: Sequence[str], folder: str) -> list[str]:
-        """The arguments of `open` from the words of a command (without options): paths, from the folder it runs in."""
+        """Return the arguments of `open` for the words of a command without options: paths, relative to its folder."""
         from agentworld_gym.engines.desktop.filesystem import absolute
 
         return [absolute(word, folder) for word in words]
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """A window for these arguments: a fresh one (`desktop.window`), one that is there already, or none."""
+        """Return a window for these arguments: a new one (`desktop.window`), an existing one, or none."""
         raise NotImplementedError
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """What the window shows below its title bar (the title bar is the desktop's)."""
+        """Return the content of the window below its title bar, which the desktop draws."""
         raise NotImplementedError
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the window's data as a message says."""
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """A key such as `ctrl+s`, `f2`, `enter` or `shift+tab`; whether the program takes it.
+        """Act on a key such as `ctrl+s`, `f2`, `enter` or `shift+tab`, and return whether the program takes it.
+
+        It is called before the focused field or button gets the key (`window["focus"]` names that).
 
         It is asked before the field or button with the focus gets the key (which `window["focus"]` names).
         """
         return False
 
     def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
-        """Printable characters while no field has the focus; whether the program takes them."""
+        """Act on printable characters while no field has the focus, and return whether the program takes them."""
         return False
 
     def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-        """The lines of a menu; asked for by a message `("menu", name, *arguments)`."""
+        """Return the entries of a menu, which a message `("menu", name, *arguments)` asks for."""
         return ()
 
     def closing(self, desktop: DesktopServices, window: Window) -> bool:
-        """Whether the window may close; a program with unsaved changes opens a dialog and says no."""
+        """Return whether the window may close; a program with unsaved changes opens a dialog and returns False."""
         return True
 
     def unsaved(self, desktop: DesktopServices, window: Window) -> bool:
-        """Whether the window holds changes that were not saved."""
+        """Return whether the window holds unsaved changes."""
         return False
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
-        """The methods of its helper object by name; each is called with the desktop, then with the code's arguments."""
+        """Return the methods of its helper object by name; each is called with the desktop and the code's arguments."""
         return {}

@@ -1,4 +1,4 @@
-"""What is on the screen: surfaces from front to back, what lies at a point, and OSWorld's table of all of it."""
+"""The screen: surfaces from front to back, hit testing, and the table of all widgets in OSWorld's format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentworld_gym.engines.gui import Widget, column, hit, place, row, visible
 
 HEADER = "tag\tname\ttext\tclass\tdescription\tposition (top-left x&y)\tsize (w&h)"
 MAX_TEXT = 4_000
-"""How much of one widget's text the table shows."""
+"""The largest number of characters of a widget's text in the table."""
 
 _FRAMES = frozenset(("frame", "dialog", "menu"))
 _STATES = ("checked", "selected")
@@ -23,7 +23,7 @@ _ESCAPES = str.maketrans({"\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
 
 class Row(NamedTuple):
-    """One line of the table; `point` is the middle of its widget, None of a frame."""
+    """One row of the table. `point` is the middle of its widget, and None for a frame."""
 
     line: str
     box: Rect
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Surface:
-    """A rectangle of the screen with widgets of its own. Of a dialog `dialog` is its data."""
+    """A rectangle of the screen with widgets of its own. `dialog` is the data of a dialog's surface."""
 
     kind: str
     number: int
@@ -43,7 +43,7 @@ class Surface:
 
 
 class Screen:
-    """The screen of a desktop; it remembers what did not change."""
+    """The screen of a desktop. It caches the surfaces and rows that did not change."""
 
     def __init__(self, desktop: Desktop) -> None:
         self.desktop = desktop
@@ -51,17 +51,17 @@ class Screen:
         self._rows: dict[object, tuple[object, list[Row]]] = {}
 
     def fork(self, desktop: Desktop) -> Screen:
-        """The screen of a fork. Rows are shared; widgets are not, for their fields belong to the model."""
+        """Return the screen of a fork. Rows are shared; widgets are not, since their fields belong to the model."""
         twin = Screen(desktop)
         twin._rows = dict(self._rows)
         return twin
 
     def surfaces(self) -> list[Surface]:
-        """What is on the screen, from front to back."""
+        """Return the surfaces on the screen from front to back."""
         return [self._surface(name, key) for name, key in self._keys()]
 
     def at(self, x: int, y: int) -> tuple[Surface, list[Widget]] | None:
-        """The surface at a point and its widgets there, innermost first."""
+        """Return the surface at a point, and its widgets there, innermost first."""
         for name, key in self._keys():
             surface = self._surface(name, key)
             if inside(surface.box, x, y):
@@ -69,15 +69,15 @@ class Screen:
         return None
 
     def window(self, window: Window) -> Surface:
-        """The surface of a window."""
+        """Return the surface of a window."""
         return self._surface(("window", window["id"]), self._window_key(window))
 
     def dialog(self, window: Window, dialog: dict[str, Any]) -> Surface:
-        """The surface of a dialog."""
+        """Return the surface of a dialog."""
         return self._surface(("dialog", window["id"], dialog["id"]), self._dialog_key(window, dialog))
 
     def table(self) -> str:
-        """All that can be seen, a line a widget: shell, menu, dialogs and windows from front to back, desktop."""
+        """Return all visible widgets, one a line: shell, menu, dialogs and windows from front to back, desktop."""
         lines: list[str] = []
         above: list[Rect] = []
         parts = list(self._keys())
@@ -96,7 +96,7 @@ class Screen:
         return "\n".join([HEADER, *lines])
 
     def _focus(self, surface: Surface) -> str:
-        """The key of the widget with the focus."""
+        """Return the key of the focused widget."""
         if surface.dialog is not None:
             return str(surface.dialog["focus"])
         window = self.desktop.find(surface.number)
@@ -107,7 +107,7 @@ class Screen:
             yield name
 
     def _keys(self) -> Iterator[tuple[tuple[Any, ...], object]]:
-        """Surfaces by name, from front to back, each with what decides how it looks."""
+        """Yield the names of surfaces from front to back, each with everything that decides its look."""
         desktop, model = self.desktop, self.desktop.model
         overview = model["overview"]
         front = desktop.front
@@ -180,7 +180,7 @@ class Screen:
         return self._limited(rows, window), rows[0].box
 
     def _limited(self, rows: list[Row], window: Window | None) -> list[Row]:
-        """The rows of a surface; under `truncated-output` only the first of a large window."""
+        """Return the rows of a surface; under the control `truncated-output`, only the first rows of a large window."""
         if window is not None and len(rows) > desktop_shell.LARGE and desktop_shell.is_truncated(self.desktop, window):
             return rows[1 : desktop_shell.LARGE + 1]
         return rows[1:]
@@ -241,7 +241,7 @@ class Screen:
 
 
 def window_box(window: Window) -> Rect:
-    """The rectangle of a window."""
+    """Return the rectangle of a window."""
     if window["maximized"]:
         return WORK
     x, y, w, h = window["box"]
@@ -249,7 +249,7 @@ def window_box(window: Window) -> Rect:
 
 
 def message_view(dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
-    """A dialog with a text, entries and buttons, and its size."""
+    """Return a dialog with a text, entries and buttons as widgets, and its size."""
     wide = 480
     texts = [label(line, height=30) for line in _wrapped(dialog["text"], (wide - 60) // METRICS.char)]
     entries = [
@@ -279,7 +279,7 @@ def message_view(dialog: dict[str, Any]) -> tuple[Widget, tuple[int, int]]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """A text in lines of a width, ten at most."""
+    """Return a text in at most ten lines of a width."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""

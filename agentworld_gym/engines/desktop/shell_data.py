@@ -1,4 +1,4 @@
-"""The data of the desktop's shell."""
+"""The data file of the desktop shell: its dock, settings and dialogs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentworld_gym.engines import Scalar
 
 
 class DialogText(Strict):
-    """A dialog that opens of itself; `buttons` are ids and labels, the default one last."""
+    """A dialog that opens by itself. `buttons` are ids and labels, the default button last."""
 
     title: str
     text: str
@@ -18,7 +18,7 @@ class DialogText(Strict):
 
 
 class ShellData(Strict):
-    """What `shell.yaml` holds."""
+    """The content of `shell.yaml`."""
 
     dock: tuple[str, ...]
     settings: dict[str, str | bool | int | float | None]
@@ -27,15 +27,15 @@ class ShellData(Strict):
 
 @lru_cache(maxsize=1)
 def shell_data() -> ShellData:
-    """The data of the shell.
+    """Return the data of the shell.
 
     Raises:
-        SpecError: the file is wrong.
+        SpecError: The file is wrong.
     """
     path = data_folder("domain_specs") / "scenarios" / "desktop" / "shell.yaml"
     return validated(ShellData, read_yaml(path), path)
 
 
 def shell_settings() -> dict[str, Scalar]:
-    """The settings that the shell reads itself, with their defaults."""
+    """Return the settings that the shell itself reads, with their defaults."""
     return dict(shell_data().settings)

@@ -1,4 +1,4 @@
-"""Which pieces of a table could not be foretold: the clock, where windows open, and what nobody was told or shown."""
+"""The pieces of a table that nobody could predict: the clock, places of windows, contents that nobody stated or saw."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_TOLD = 50_000
 
 
 class Provenance:
-    """What was told at the start, and shown and typed since."""
+    """What the task stated, and what was shown and typed since."""
 
     def __init__(self, given: DesktopState) -> None:
         self._told = "\n".join([*given.files, *(file.content for file in given.files.values()), *given.folders])
@@ -26,20 +26,20 @@ class Provenance:
         self._last = ""
 
     def copy(self) -> Provenance:
-        """The same in a fork."""
+        """Return an exact copy."""
         twin = object.__new__(Provenance)
         twin._told, twin._titles, twin._last = self._told, self._titles, self._last
         return twin
 
     def see(self, observation: str, source: str) -> None:
-        """A table was shown, and this code came in answer."""
+        """Note a table that was shown, and the code that came in answer."""
         self._last = observation
         self._titles = self._titles.union(_TITLE.findall(observation))
         if len(self._told) < MAX_TOLD:
             self._told += "\n" + source[:1_000]
 
     def spans(self, observation: str) -> tuple[Span, ...]:
-        """The pieces of a table that are not deterministic."""
+        """Return the pieces of a table that are not deterministic."""
         return tuple(self._spans(observation))
 
     def _spans(self, observation: str) -> Iterator[Span]:
@@ -51,7 +51,7 @@ class Provenance:
                 yield Span(*row.span("text"), "metadata")
                 continue
             if role in ("frame", "dialog"):
-                # At the start everything is as it was told.
+                # At the start everything is as the task stated it.
                 fresh = bool(self._last) and name.removeprefix("*") not in self._titles
             shown = f"\n{role}\t{name}\t" in self._last
             if name and fresh and not shown and name not in self._told:
@@ -62,6 +62,6 @@ class Provenance:
                 yield Span(*row.span("place"), "metadata")
 
     def _known(self, text: str) -> bool:
-        """Whether a text was told, typed, or shown just before."""
+        """Return whether a text was stated, typed, or shown just before."""
         plain = text[1:-1].replace('""', '"') if text.startswith('"') else text
         return f"\t{text}\t" in self._last or all(line in self._told for line in plain.split("\\n"))

@@ -1,4 +1,4 @@
-"""What a desktop starts from."""
+"""The initial state of a desktop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentworld_gym.engines.desktop.filesystem import absolute
 
 
 class FileState(Strict):
-    """One file: its text, its octal mode, and when it was last written (by default when the episode starts)."""
+    """One file: its text, its octal mode, and the time of its last change (by default the start of the episode)."""
 
     content: str = ""
     mode: str = Field(default="644", pattern=r"^[0-7]{3}$")
@@ -39,7 +39,7 @@ class OpenState(Strict):
 
 
 class DesktopState(Strict):
-    """The initial state of a desktop, as a task's `state` gives it. What is not told is as `desktop.yaml` has it.
+    """The initial state of a desktop, as a task's `state` gives it. Settings that it omits have their defaults.
 
     >>> DesktopState.of({"files": {"~/a.txt": "hi"}}).files["/home/user/a.txt"].content
     'hi'
@@ -59,13 +59,13 @@ class DesktopState(Strict):
         """Validate a plain state.
 
         Raises:
-            SpecError: names the key, its value and what was expected.
+            SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
         return validated(cls, dict(state), "task state")
 
     @property
     def seconds(self) -> float:
-        """The clock as seconds; a time without an offset is UTC."""
+        """The clock in seconds since 1970; a time without an offset is UTC."""
         return seconds(self.clock)
 
     @field_validator("clock")
@@ -100,5 +100,5 @@ def _absolute(path: str) -> str:
 
 
 def seconds(time: datetime) -> float:
-    """A time as seconds since 1970; without an offset it is UTC."""
+    """Return a time in seconds since 1970; a time without an offset is UTC."""
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()

@@ -1,4 +1,4 @@
-"""The widgets that all programs of the desktop are made of, by their accessible roles."""
+"""The widgets of all programs of the desktop, by their accessible roles."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from agentworld_gym.engines.gui import Field, Message, Metrics, Widget, row
 
 METRICS = Metrics(char=8, line=20, margin=(10, 7))
-"""All text is as wide as this: a button of four letters has 52 x 34 pixels."""
+"""The size of all text: a button of four letters has 52 x 34 pixels."""
 
 FOCUSABLE = ("focusable",)
 DISABLED = ("disabled",)
 
 
 def button(name: str, message: Message, key: str = "", enabled: bool = True, **options: Any) -> Widget:
-    """A push button."""
+    """Return a push button."""
     return Widget(
         options.pop("role", "push-button"),
         name,
@@ -28,7 +28,7 @@ def button(name: str, message: Message, key: str = "", enabled: bool = True, **o
 
 
 def toggle(name: str, on: bool, message: Message, key: str = "", **options: Any) -> Widget:
-    """What is on or off: a toggle button, or by `role` a `check-box`, `radio-button`, `switch` or `page-tab`."""
+    """Return a toggle button, or with `role` a `check-box`, `radio-button`, `switch` or `page-tab`."""
     role = options.pop("role", "toggle-button")
     states = () if not on else ("selected",) if role == "page-tab" else ("checked",)
     return Widget(
@@ -43,12 +43,12 @@ def toggle(name: str, on: bool, message: Message, key: str = "", **options: Any)
 
 
 def label(text: str, **options: Any) -> Widget:
-    """A text that is only read."""
+    """Return a text that is only read."""
     return Widget(options.pop("role", "label"), text, text, fill=options.pop("fill", False), **options)
 
 
 def entry(name: str, field: Field, key: str = "", enter: Message = (), changed: Message = (), **options: Any) -> Widget:
-    """A text field of one line; `role="text", lines=n` and a field with `multiline` make a larger one."""
+    """Return a text field of one line; `role="text", lines=n` and a field with `multiline` make a larger one."""
     on = {
         gesture: message
         for gesture, message in (("enter", enter), ("changed", changed), *options.pop("on", {}).items())
@@ -60,7 +60,7 @@ def entry(name: str, field: Field, key: str = "", enter: Message = (), changed: 
 
 
 def combo(name: str, value: str, menu: Message, key: str = "", **options: Any) -> Widget:
-    """A combo box; `menu` is the message `("menu", name, ...)` that opens its choices."""
+    """Return a combo box; `menu` is the message `("menu", name, ...)` that opens its choices."""
     return Widget(
         "combo-box",
         name,
@@ -74,7 +74,7 @@ def combo(name: str, value: str, menu: Message, key: str = "", **options: Any) -
 
 
 def item(name: str, message: Message, selected: bool = False, key: str = "", **options: Any) -> Widget:
-    """An entry of a list; more inputs (`double`, `right`, `drag`, `drop`) in `on`."""
+    """Return an entry of a list. `on` adds messages for `double`, `right`, `drag` and `drop`."""
     return Widget(
         options.pop("role", "list-item"),
         name,
@@ -86,11 +86,11 @@ def item(name: str, message: Message, selected: bool = False, key: str = "", **o
 
 
 def menu_bar(names: Iterable[str], **options: Any) -> Widget:
-    """A bar of menus; a click on one asks the program for `menu(name)`."""
+    """Return a bar of menus; a click on one asks the program for `menu(name)`."""
     menus = (Widget("menu", name, key=f"menu {name}", on={"click": ("menu", name)}, fill=False) for name in names)
     return row(*menus, **{"height": 30, **options})
 
 
 def spacer() -> Widget:
-    """Empty space that takes what is left over in its row or column."""
+    """Return empty space that takes what is left over in its row or column."""
     return Widget(shown=False, grow=1)

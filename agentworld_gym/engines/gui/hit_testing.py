@@ -1,4 +1,4 @@
-"""Which widget an input is for."""
+"""Hit testing and focus: which widget an input is for."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from agentworld_gym.engines.gui.widget import Message, Widget
 
 
 def hit(root: Widget, x: int, y: int) -> list[Widget]:
-    """The widgets under a point, innermost first; empty where there is none.
+    """Return the widgets under a point, innermost first; empty where there is none.
 
-    Of widgets that overlap the last one counts. Below a modal widget nothing is hit, and what a scrolling widget has
-    scrolled away is not there.
+    Of overlapping widgets the last one counts. Nothing below a modal widget is hit, nor anything that is scrolled away.
     """
     found = _under(root, x, y)
     return found if found is not None else []
@@ -31,7 +30,10 @@ def _under(widget: Widget, x: int, y: int) -> list[Widget] | None:
 
 
 def handler(path: list[Widget], gesture: str) -> tuple[Widget, Message] | None:
-    """The innermost widget that has a message for an input; None where there is none or one on the way is disabled."""
+    """Return the innermost widget that has a message for an input, and the message.
+
+    The result is None where no widget has one, or one on the way is disabled.
+    """
     for widget in path:
         if not widget.enabled:
             return None
@@ -42,12 +44,12 @@ def handler(path: list[Widget], gesture: str) -> tuple[Widget, Message] | None:
 
 
 def scrollable(path: list[Widget]) -> Widget | None:
-    """The innermost widget under a point that scrolls."""
+    """Return the innermost widget under a point that scrolls."""
     return next((widget for widget in path if widget.scrolls), None)
 
 
 def visible(root: Widget) -> Iterator[Widget]:
-    """The printed widgets in the order of the tree, without those whose middle is scrolled away."""
+    """Yield the printed widgets in the order of the tree, without those whose middle is scrolled away."""
     return _visible(root, root.y, root.y + root.h)
 
 
@@ -62,7 +64,7 @@ def _visible(widget: Widget, top: int, bottom: int) -> Iterator[Widget]:
 
 
 def focusables(root: Widget) -> list[Widget]:
-    """What takes the focus, in the order of the tree; only what is in a modal widget where there is one."""
+    """Return the widgets that can have the focus, in the order of the tree; within a modal widget, only its own."""
     found: list[Widget] = []
     _collect(root, found)
     return found
@@ -78,7 +80,7 @@ def _collect(widget: Widget, found: list[Widget]) -> None:
 
 
 def find(root: Widget, key: str) -> Widget | None:
-    """The widget of a key."""
+    """Return the widget with a key; None if there is none."""
     if root.key == key:
         return root
     for child in root.children:
@@ -89,5 +91,5 @@ def find(root: Widget, key: str) -> Widget | None:
 
 
 def centre(widget: Widget) -> tuple[int, int]:
-    """The point in the middle of a widget."""
+    """Return the middle of a widget."""
     return widget.x + widget.w // 2, widget.y + widget.h // 2

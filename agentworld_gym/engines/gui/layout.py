@@ -1,4 +1,4 @@
-"""Where widgets lie: one pass that measures, one that places."""
+"""Layout of widgets: one pass measures them, and one places them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentworld_gym.engines.gui.widget import Widget
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """The size of text in pixels, of one font for all: what a widget without a size needs."""
+    """The size of text in pixels. All text has one font, whose size decides what a widget without a size needs."""
 
     char: int
     line: int
@@ -21,13 +21,13 @@ def place(root: Widget, x: int, y: int, w: int, h: int, metrics: Metrics, offset
     """Give every widget of a tree its box, in pixels.
 
     Args:
-        root: the tree; it fills the box.
-        x, y, w, h: the box.
-        metrics: the size of text.
-        offsets: how far each scrolling widget is scrolled, by key; beyond its content counts as its end.
+        root: The root of the tree, which fills the box.
+        x, y, w, h: The box: its left top corner, its width and its height.
+        metrics: The size of text.
+        offsets: The scroll offset of each scrolling widget by key; an offset beyond the content counts as its end.
 
     Returns:
-        The same tree. `extent` of a scrolling widget is the height of its content, `offset` how far it is scrolled.
+        The same tree. In a scrolling widget, `extent` is the height of its content, and `offset` its scroll offset.
     """
     _place(root, x, y, w, h, metrics, offsets)
     return root
@@ -86,7 +86,7 @@ def _place_column(
 
 
 def _shares(children: tuple[Widget, ...], sizes: list[int], space: int, gap: int) -> list[int]:
-    """Sizes along a direction, with what is left over given to those that grow."""
+    """Return sizes along a direction, with the remaining space given to the widgets that grow."""
     parts = sum(child.grow for child in children)
     if not parts:
         return sizes

@@ -1,4 +1,4 @@
-"""Models as plain data: copies of them, and their flat fields."""
+"""Models as plain data: their copies and their flat fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ATOMS = frozenset((str, int, float, bool, type(None), bytes))
 
 
 def copied(value: Any) -> Any:
-    """A deep copy of dictionaries, lists, sets and fields; what is immutable (also a tuple) is shared.
+    """Return a deep copy of dictionaries, lists, sets and text fields; immutable values (tuples too) are shared.
 
     >>> model = {"notes": [{"title": "Milk"}], "query": Field("a")}
     >>> twin = copied(model)
@@ -33,7 +33,7 @@ def copied(value: Any) -> Any:
 
 
 def flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
-    """Every scalar of nested data under its path; entries of a list that have an `id` go by that.
+    """Return every scalar of nested data by its path; entries of a list that have an `id` are named by it.
 
     >>> flat({"notes": [{"id": 7, "title": "Milk"}], "tabs": ["a"], "query": Field("x"), "empty": {}})
     {'notes/7/id': 7, 'notes/7/title': 'Milk', 'tabs/0': 'a', 'query': 'x'}

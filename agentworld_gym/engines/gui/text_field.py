@@ -1,16 +1,16 @@
-"""A text that is edited: value, cursor and selection."""
+"""Editable text: its value, cursor and selection."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MAX_CHARS = 20_000
-"""How much one field holds; what is typed beyond it is dropped."""
+"""The largest number of characters in a field; more are dropped."""
 
 
 @dataclass(slots=True)
 class Field:
-    r"""What a text field holds. `anchor` is where the selection began; equal to `cursor` where nothing is selected.
+    r"""The content of a text field. `anchor` is where the selection began, and equals `cursor` without a selection.
 
     >>> field = Field("Milk")
     >>> field.insert(" and eggs")
@@ -37,26 +37,26 @@ class Field:
 
     @property
     def selection(self) -> tuple[int, int]:
-        """Start and end of what is selected."""
+        """The start and the end of the selection."""
         return min(self.cursor, self.anchor), max(self.cursor, self.anchor)
 
     @property
     def selected(self) -> str:
-        """The text that is selected."""
+        """The selected text."""
         start, end = self.selection
         return self.value[start:end]
 
     def copy(self) -> Field:
-        """The same in a fork."""
+        """Return an exact copy."""
         return Field(self.value, self.cursor, self.anchor, self.multiline)
 
     def set(self, value: str) -> None:
-        """Another text, with the cursor at its end."""
+        """Replace the text, and put the cursor at its end."""
         self.value = value[:MAX_CHARS]
         self.cursor = self.anchor = len(self.value)
 
     def insert(self, text: str) -> None:
-        """Type at the cursor, over what is selected; line breaks are spaces in a field of one line."""
+        """Type a text in place of the selection; in a field of one line, line breaks become spaces."""
         if not self.multiline:
             text = text.replace("\n", " ")
         start, end = self.selection
@@ -69,13 +69,13 @@ class Field:
         self.anchor, self.cursor = 0, len(self.value)
 
     def place(self, cursor: int, extend: bool = False) -> None:
-        """Move the cursor; with `extend` what lies between is selected."""
+        """Move the cursor; with `extend`, the selection grows to it."""
         self.cursor = min(max(cursor, 0), len(self.value))
         if not extend:
             self.anchor = self.cursor
 
     def press(self, key: str, shift: bool = False) -> bool:
-        """An editing key: `backspace delete left right up down home end`; whether the field knows it."""
+        """Act on one of the keys `backspace delete left right up down home end`; False for any other key."""
         if key in ("backspace", "delete"):
             if self.cursor == self.anchor:
                 step = -1 if key == "backspace" else 1

@@ -1,4 +1,4 @@
-"""What a screen is made of."""
+"""Widgets, the elements of a screen."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Literal
 from agentworld_gym.engines.gui.text_field import Field
 
 Message = tuple[Any, ...]
-"""What a model is told: a name such as `contacts/open`, and what it is about."""
+"""A message to a model: a name such as `contacts/open`, and what it is about."""
 
 Arrangement = Literal["column", "row", "grid", "layers"]
 
 
 @dataclass(slots=True, eq=False)
 class Widget:
-    """One element of a screen; its box is set by `place`.
+    """One element of a screen. `place` sets its box (`x`, `y`, `w`, `h`).
 
     `role` is what the representation calls it (`push-button`, `android.widget.Switch`). `key` is its identity from one
     view to the next, needed by what takes the focus or scrolls. `on` maps an input (`click`, `double`, `long`, `right`,

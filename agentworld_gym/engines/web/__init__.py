@@ -1,1 +1,1 @@
-"""The web: sites as data over SQLite, and a browser that shows them as Playwright's tools do."""
+"""The grounded web: sites that are data over SQLite, and a simulated browser that answers as Playwright's tools do."""

@@ -1,4 +1,4 @@
-"""Addresses as a browser understands them."""
+"""URLs as a browser reads, resolves and writes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus, unquote, urljoin, urlsplit
 
 MAX_ADDRESS = 2_000
 INVALID = "Error: page.goto: Protocol error (Page.navigate): Cannot navigate to invalid URL"
-"""What is said of an address that is none."""
+"""The error for a text that is not a URL."""
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|(https?|about|data|blob|javascript|mailto|tel|file):", re.I)
 _WEB = re.compile(r"(https?):[/\\]*([^/\\?#]*)([^?#]*)(\?[^#]*)?(#.*)?", re.I | re.S)
 _CONTROL = "".join(map(chr, range(33)))
@@ -18,7 +18,7 @@ _SAFE = "!$%&'()*+,/:;=?@[]~"
 
 
 def typed(text: str) -> str:
-    """The address that a person means who types a text; empty if it cannot be one.
+    """Return the URL that a person means by the text typed into the address bar; empty if there is none.
 
     >>> typed("shop.example/cart"), typed("http://Shop.example"), typed("?q=x")
     ('http://shop.example/cart', 'http://shop.example/', '')
@@ -28,7 +28,9 @@ def typed(text: str) -> str:
 
 
 def canonical(url: str) -> str:
-    r"""An address with its host in small letters, a path without dots, and nothing in it that has to be escaped.
+    r"""Return a URL with its host in lower case, a path without dot segments, and all special characters escaped.
+
+    A URL with another scheme than http and https stays as it is. An invalid one becomes empty.
 
     Of another scheme than http and https it stays as it is; one that is invalid becomes empty.
 
@@ -54,7 +56,7 @@ def canonical(url: str) -> str:
 
 
 def _host(text: str) -> str:
-    """A host in small letters, as names are looked up; empty if it is none."""
+    """Return a host in lower case; empty if it is not a valid one."""
     if text.startswith("["):
         return text.lower() if text.endswith("]") else ""
     text = unquote(text).lower()
@@ -66,7 +68,7 @@ def _host(text: str) -> str:
 
 
 def _path(text: str) -> str:
-    """A path without `.` and `..`."""
+    """Return a path without `.` and `..`."""
     *folders, last = text.replace("\\", "/").split("/")[1:] or [""]
     kept: list[str] = []
     for name in folders:
@@ -91,7 +93,7 @@ def _dots(name: str) -> str:
 
 
 def blocked(url: str) -> str:
-    """Why the browser does not open an address; empty if it does.
+    """Return the error with which the browser refuses to open a URL; empty if it opens it.
 
     >>> blocked("http://shop.example/"), blocked("file:///etc/passwd")
     ('', 'Error: Access to "file:" protocol is blocked. Attempted URL: "file:///etc/passwd"')
@@ -103,7 +105,7 @@ def blocked(url: str) -> str:
 
 
 def resolved(base: str, reference: str) -> str:
-    """Where a link on a page leads; empty if that is no address.
+    """Return the URL that a link on a page leads to; empty if it is not valid.
 
     >>> resolved("http://shop.example/a/b?q=1", "../c#top"), resolved("http://shop.example/a", "?q=2")
     ('http://shop.example/c#top', 'http://shop.example/a?q=2')
@@ -117,7 +119,7 @@ def resolved(base: str, reference: str) -> str:
 
 
 def requested(url: str) -> str:
-    """What is asked for at an address: without fragment, and without an account before the host.
+    """Return the URL that a request asks for: without a fragment, and without an account before the host.
 
     >>> requested("http://ann:secret@shop.example/cart#top")
     'http://shop.example/cart'
@@ -129,12 +131,12 @@ def requested(url: str) -> str:
 
 
 def without_fragment(url: str) -> str:
-    """An address up to its `#`."""
+    """Return a URL up to its `#`."""
     return url.partition("#")[0]
 
 
 def host_of(url: str) -> str:
-    """The host of an address, with a port that is not the usual one; empty if it has none."""
+    """Return the host of a URL, with its port where that is not the usual one; empty if it has none."""
     try:
         return urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:
@@ -142,12 +144,12 @@ def host_of(url: str) -> str:
 
 
 def scheme_of(url: str) -> str:
-    """The scheme of an address, in small letters."""
+    """Return the scheme of a URL in lower case."""
     return url.partition(":")[0].lower()
 
 
 def encoded(fields: tuple[tuple[str, str], ...]) -> str:
-    """Form fields as a query.
+    """Encode form fields as the query of a URL.
 
     >>> encoded((("q", "a b&c"), ("page", "2")))
     'q=a+b%26c&page=2'
@@ -156,7 +158,7 @@ def encoded(fields: tuple[tuple[str, str], ...]) -> str:
 
 
 def with_query(url: str, query: str) -> str:
-    """An address with its query replaced, and without a fragment."""
+    """Return a URL with another query and without a fragment."""
     return f"{without_fragment(url).partition('?')[0]}?{query}"
 
 

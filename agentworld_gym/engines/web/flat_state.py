@@ -1,4 +1,4 @@
-"""What actions can change in a browser, as flat fields."""
+"""The state of a browser as flat fields: everything that actions can change."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from agentworld_gym.engines.web.document.page import Page
 
 
 def told_hosts(state: Mapping[str, Any], hosts: Iterable[str]) -> frozenset[str]:
-    """The hosts whose rows the state of a task tells."""
+    """Return the hosts whose rows the state of a task spells out."""
     sites = state.get("sites")
     named = [name for name, tables in sites.items() if tables] if isinstance(sites, Mapping) else []
     return frozenset(host for host in hosts if host.partition(".")[0] in named)
 
 
 def state(browser: Browser) -> dict[str, Scalar]:
-    """The tabs, the cookies and what the sites store."""
+    """Return the tabs, the cookies and what the sites store, as flat fields."""
     found: dict[str, Scalar] = {"browser/tab": browser.current, "browser/size": "x".join(map(str, browser.size))}
     for place, tab in enumerate(browser.tabs):
         found.update(_tab(f"tab/{place}", tab))
@@ -56,7 +56,7 @@ def _tab(prefix: str, tab: Tab) -> dict[str, Scalar]:
 
 
 def _known(page: Page, index: int) -> str:
-    """A name for an element that stays the same on the same page."""
+    """Return a name for an element that stays the same from one load of its page to the next."""
     node = page.nodes[index]
     name = node.attrs.get("id") or node.attrs.get("name") or ""
     return f"{node.tag}{index}" + (f":{name}" if name else "")

@@ -1,4 +1,4 @@
-"""The seam between a browser and the sites it visits: requests, responses, and an internet that answers them."""
+"""The interface between a browser and the sites it visits: requests, responses, and an internet that answers them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentworld_gym.engines import Scalar
 
 
 class ConnectionReset(Exception):
-    """The connection broke before an answer came: `net::ERR_CONNECTION_RESET`."""
+    """The connection broke before an answer came (`net::ERR_CONNECTION_RESET`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,53 +24,53 @@ class Request:
     method: str
     """`GET` or `POST`."""
     url: str
-    """Absolute, without a fragment."""
+    """The absolute URL, without a fragment."""
     form: tuple[tuple[str, str], ...] = ()
-    """The fields of a POST, in order."""
+    """The fields of a POST in their order."""
     cookies: Mapping[str, str] = field(default_factory=dict)
-    """Those of the host."""
+    """The cookies of the host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer of a site."""
+    """The answer of a site to one request."""
 
     status: int
-    """200, 302 (with a location), 404, 502, …"""
+    """The status code: 200, 302 (with a location), 404, 502, …"""
     body: str = ""
     """HTML, or the text of a static file."""
     location: str | None = None
-    """Where to go instead, absolute or relative."""
+    """The absolute or relative URL of a redirect; None for other answers."""
     cookies: Mapping[str, str] = field(default_factory=dict)
-    """To set, for the host; an empty value deletes."""
+    """The cookies to set for the host; an empty value deletes one."""
     refresh: bool = False
-    """The page asks to be loaded again after a second; its body says so too, by a meta element."""
+    """Whether the page reloads itself after a second. Its body says so too, with a meta element."""
 
 
 class Internet(Protocol):
-    """All sites of one session."""
+    """All sites that one session can reach."""
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that there are."""
+        """The hosts that exist."""
         ...
 
     def fetch(self, request: Request) -> Response | None:
         """Answer a request; None where no site has the host (`net::ERR_NAME_NOT_RESOLVED`).
 
         Raises:
-            ConnectionReset: the connection broke.
+            ConnectionReset: The connection broke.
         """
         ...
 
     def state(self) -> Mapping[str, Scalar]:
-        """Everything that the sites store, as flat fields such as `shop/orders/12/status`; no cookies."""
+        """Return everything that the sites store as flat fields such as `shop/orders/12/status`, without cookies."""
         ...
 
     def fork(self) -> Internet:
-        """An exact copy."""
+        """Return an exact copy."""
         ...
 
     def close(self) -> None:
-        """Free it; twice is fine."""
+        """Free all resources. It may be called twice."""
         ...

@@ -1,4 +1,4 @@
-"""A web session: a browser of its own over the sites of a task."""
+"""The machine of the grounded web: one simulated browser over the sites of a task."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
 
 
 class WebMachine:
-    """One session of a browser.
+    """One session: a simulated browser, and sites with databases of their own.
 
     >>> machine = WebMachine.start({"open": "http://shop.example/"}, seed=1)
     >>> machine.observation.splitlines()[1]
@@ -44,7 +44,7 @@ class WebMachine:
         view: View = "playwright",
         told: frozenset[str] = frozenset(),
     ) -> None:
-        """A browser that opens an address; the hosts in `told` show only what the task states."""
+        """Open a browser at a URL; the hosts in `told` show only what the task states."""
         self._controls, self._view, self._told = controls, view, told
         self._browser: Browser | None = Browser(internet)
         self._browser.cookies = {host: dict(kept) for host, kept in getattr(internet, "cookies", {}).items()}
@@ -66,16 +66,16 @@ class WebMachine:
         controls: Controls = NONE,
         hidden: Mapping[str, Any] = MappingProxyType({}),
     ) -> WebMachine:
-        """A browser on the first page of a task.
+        """Return a browser on the first page of a task.
 
         Args:
-            state: that of the sites (see `Sites.start`), and `view`: `playwright` (the default) or `browsergym`.
-            seed: of everything that the state leaves open.
-            controls: the perturbations in force.
-            hidden: for the sites; never shown.
+            state: The state of the sites (see `Sites.start`), and `view`: `playwright` (the default) or `browsergym`.
+            seed: The seed of everything that the state leaves open.
+            controls: The perturbations in force.
+            hidden: What the sites know and the agent is never shown.
 
         Raises:
-            SpecError: the state is wrong; names the key, its value and what was expected.
+            SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
         view = state.get("view", VIEWS[0])
         if view not in VIEWS:
@@ -90,7 +90,7 @@ class WebMachine:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The snapshot of a page that is shown for the first time and was not stated by the task."""
+        """The snapshot, where a page is shown for the first time and the task did not state it."""
         return self._spans
 
     @property
@@ -98,17 +98,19 @@ class WebMachine:
         """The browser of the session.
 
         Raises:
-            EngineError: the machine is closed.
+            EngineError: The machine is closed.
         """
         if self._browser is None:
             raise EngineError("the browser was used after close()")
         return self._browser
 
     def act(self, action: Any) -> str:
-        """Answer one call `{"name": ..., "arguments": {...}}`, of either dialect, whatever stands in it.
+        """Answer one call `{"name": ..., "arguments": {...}}`, of Playwright's tools or of BrowserGym.
+
+        Anything may stand in the call; what is wrong is answered with an error.
 
         Raises:
-            EngineError: the machine is closed.
+            EngineError: The machine is closed.
         """
         browser = self.browser
         self._calls += 1
@@ -125,24 +127,24 @@ class WebMachine:
         return self._say(call_tool(browser, name, readable(arguments), tool))
 
     def state(self) -> dict[str, Scalar]:
-        """The tabs with what was filled in and unfolded, the cookies, and what the sites store, as flat fields."""
+        """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""
         return flat_state.state(self.browser)
 
     def fork(self) -> WebMachine:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both give equal observations."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._browser = self.browser.fork()
         return twin
 
     def close(self) -> None:
-        """Free it. May be called twice."""
+        """Free all resources. It may be called twice."""
         if self._browser is not None:
             self._browser.internet.close()
             self._browser = None
 
     def _redraw(self, browser: Browser, arguments: Mapping[str, Any]) -> None:
-        """Draw the page anew where the control says so: the references that the agent knows are gone."""
+        """Redraw the page where the control `stale-element` strikes, so that all references are out of date."""
         if not any(name in arguments for name in REFERENCES) and "fields" not in arguments:
             return
         if self._redrawn:
@@ -158,7 +160,7 @@ class WebMachine:
         return self._observation
 
     def _shown(self, result: ToolResult) -> str:
-        """The text of a result; notes where it shows a page for the first time."""
+        """Return the text of a result, and note whether it shows a page for the first time."""
         self._spans = ()
         if self._view == "browsergym":
             text, piece = browsergym_observation.observed(self.browser, result)

@@ -1,4 +1,4 @@
-"""White space as JavaScript sees it, and strings as JSON and YAML write them."""
+"""Strings: white space as JavaScript sees it, and quoting as JSON, JavaScript and YAML do it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ESCAPED = re.compile('[\\\\"\x00-\x1f\x7f-\x9f]')
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, as a set.
+    """Return the words of a text as a set.
 
     >>> sorted(words("tab link"))
     ['link', 'tab']
@@ -30,7 +30,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def tidy(text: str) -> str:
-    r"""A text with single spaces and none at its ends.
+    r"""Return a text with single spaces between its words and none at its ends.
 
     >>> tidy("  a \n\u00a0 b\u200b ")
     'a b'
@@ -41,7 +41,7 @@ def tidy(text: str) -> str:
 
 
 def readable(value: Any, depth: int = 8) -> Any:
-    r"""Data whose texts can be written as UTF-8; what nests deeper than that many levels is dropped.
+    r"""Return data whose texts can be written as UTF-8, without what nests deeper than a number of levels.
 
     >>> readable({"text": "a\ud800", "n": 1})
     {'text': 'a?', 'n': 1}
@@ -56,7 +56,7 @@ def readable(value: Any, depth: int = 8) -> Any:
 
 
 def quoted(text: str) -> str:
-    r"""A string as JSON writes it.
+    r"""Return a string as JSON writes it.
 
     >>> print(quoted('say "hi"'))
     "say \"hi\""
@@ -65,7 +65,7 @@ def quoted(text: str) -> str:
 
 
 def single_quoted(text: str) -> str:
-    r"""A string as JavaScript code writes it between single quotes.
+    r"""Return a string as JavaScript code writes it between single quotes.
 
     >>> print(single_quoted("it's"))
     'it\'s'
@@ -75,7 +75,7 @@ def single_quoted(text: str) -> str:
 
 
 def needs_quotes(text: str) -> bool:
-    """Whether YAML would read a plain text as something else.
+    """Return whether YAML would read a plain text as something else.
 
     >>> [needs_quotes(text) for text in ("Cart (2)", "12", "Total: 3", "ends:", "no")]
     [False, True, True, True, True]
@@ -86,12 +86,12 @@ def needs_quotes(text: str) -> bool:
 
 
 def yaml_key(text: str) -> str:
-    """A key of a mapping."""
+    """Return the key of a mapping as YAML writes it."""
     return "'" + text.replace("'", "''") + "'" if needs_quotes(text) else text
 
 
 def yaml_value(text: str) -> str:
-    """A value of a mapping."""
+    """Return the value of a mapping as YAML writes it."""
     if not needs_quotes(text):
         return text
     return '"' + _ESCAPED.sub(lambda match: _ESCAPES.get(match[0]) or f"\\x{ord(match[0]):02x}", text) + '"'

@@ -22,11 +22,11 @@ MODULES = (
     "calculator",
     "files",
 )
-"""One module an app, each with its `APP`; in this order they make their parts of the model."""
+"""The modules of the apps, each with an `APP`. In this order the apps make their parts of the model."""
 
 
 @cache
 def apps() -> dict[str, App]:
-    """Every app by its id."""
+    """Return every app by its id."""
     found = [import_module(f"{__name__}.{name}").APP for name in MODULES]
     return {app.id: app for app in found}

@@ -1,4 +1,4 @@
-"""What a pocket calculator makes of a line such as `12×(3+4)%`."""
+"""Arithmetic of a pocket calculator, for lines such as `12×(3+4)%`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _MIN_PLAIN = Decimal(10) ** -9
 
 
 class BadExpression(ValueError):
-    """The line has no value; the text says why, as the calculator shows it."""
+    """A line has no value; the text gives the reason, as the calculator shows it."""
 
 
 def calculated(line: str) -> str:
-    """The value of a line, as the calculator writes it.
+    """Return the value of a line as the calculator writes it.
 
     Raises:
-        BadExpression: it cannot be read, or divides by zero.
+        BadExpression: The line cannot be parsed, or divides by zero.
 
     >>> calculated("12×(3+4)−50%"), calculated("1÷3"), calculated("−2^2"), calculated("2π")
     ('83.5', '0.333333333333', '−4', '6.28318530718')
@@ -59,7 +59,7 @@ def _product(tokens: list[str], at: int, depth: int) -> tuple[Decimal, int]:
     value, at = _signed(tokens, at, depth)
     while at < len(tokens) and tokens[at] not in "+−)":
         sign = tokens[at]
-        # Two values without a sign between them are multiplied.
+        # Two values without an operator between them are multiplied.
         other, at = _signed(tokens, at + (sign in "×÷"), depth)
         value = value / other if sign == "÷" else value * other
     return value, at
@@ -101,13 +101,13 @@ def _value(tokens: list[str], at: int, depth: int) -> tuple[Decimal, int]:
         return value.sqrt(), after
     if token == "(":
         value, after = _sum(tokens, at + 1, depth + 1)
-        # Brackets that are open at the end close by themselves.
+        # Brackets that are open at the end are closed.
         return value, after + (after < len(tokens) and tokens[after] == ")")
     raise BadExpression("Format error")
 
 
 def _written(value: Decimal) -> str:
-    """At most twelve digits, with an exponent where it would be longer."""
+    """Return a number with at most twelve digits, and with an exponent where it would be longer."""
     if not value.is_finite():
         raise BadExpression("Value too large")
     if value and not _MIN_PLAIN <= abs(value) < _MAX_PLAIN:

@@ -1,4 +1,4 @@
-"""Calculator: keys, the line that is typed, its value, and a history."""
+"""The calculator app: keys, the typed line, its value, and a history."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _KEYS = (
     ("1", "1"), ("2", "2"), ("3", "3"), ("+", "plus"),
     ("0", "0"), (".", "point"), ("⌫", "delete"), ("=", "equals"),
 )  # fmt: skip
-"""What stands on the keys, and what a screen reader says of them."""
+"""The labels of the keys, and what a screen reader says for them."""
 
 
 class CalculatorApp(App):
-    """A pocket calculator."""
+    """The calculator app."""
 
     id = "calculator"
     title = "Calculator"
@@ -32,11 +32,11 @@ class CalculatorApp(App):
     shares = ()
 
     def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
-        """Nothing is typed yet."""
+        """Return its empty line and history."""
         return {"line": "", "value": "", "done": False, "history": []}
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """The keys, or the history."""
+        """Return the keys, or the history."""
         data = phone.data["calculator"]
         if screen["name"] == "history":
             return _history(phone, screen, data)
@@ -61,7 +61,7 @@ class CalculatorApp(App):
         )
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Press a key, or look at the history."""
+        """Press a key, or show the history."""
         data, name = phone.data["calculator"], message[0].partition("/")[2]
         if name == "key":
             _press(phone, data, message[1])
@@ -103,7 +103,7 @@ def _press(phone: Phone, data: dict[str, Any], key: str) -> None:
 
 
 def _preview(line: str) -> str:
-    """The value of what is typed so far; empty while there is none, and for a single number."""
+    """Return the value of the typed line; empty while it has none, and for a single number."""
     if line.replace(".", "").isdecimal():
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Contacts: people with numbers, which the other apps call by their names."""
+"""The contacts app: people with numbers, whose names the other apps show."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Stated(Strict):
 
 
 def digits(number: str) -> str:
-    """What of a telephone number counts.
+    """Return the digits of a telephone number that count when numbers are compared.
 
     >>> digits("07700 900-142"), digits("+44 7700 900142")
     ('07700900142', '+447700900142')
@@ -47,25 +47,25 @@ def digits(number: str) -> str:
 
 
 def person_of(phone: Phone, number: str) -> Person | None:
-    """The contact with a number."""
+    """Return the contact with a number."""
     wanted = digits(number)
     people: list[Person] = phone.data["contacts"]["people"]
     return next((person for person in people if wanted and digits(person["phone"]) == wanted), None)
 
 
 def title_of(phone: Phone, number: str) -> str:
-    """What a number is called: its contact's name, or the number itself."""
+    """Return the name of the contact with a number, or else the number."""
     person = person_of(phone, number)
     return str(person["name"]) if person else number
 
 
 def readable(phone: Phone, app: str) -> bool:
-    """Whether an app that came with the phone may read the contacts: unless that was taken from it."""
+    """Return whether a shipped app may read the contacts, which it may unless the permission was removed."""
     return phone.permitted("contacts", app)
 
 
 def matching(people: list[Person], query: str) -> list[Person]:
-    """Contacts in the order of their names; with a query those whose name, number, address or company holds it."""
+    """Return contacts sorted by name; with a query, those whose name, number, address or company contains it."""
     wanted, number = query.strip().lower(), digits(query)
     found = [
         person
@@ -77,14 +77,14 @@ def matching(people: list[Person], query: str) -> list[Person]:
 
 
 class ContactsApp(App):
-    """A list with letters at its side, favourites, search, and a form."""
+    """The contacts app: a list with index letters, favourites, search, and a form."""
 
     id, title, package = "contacts", "Contacts", "com.google.android.contacts"
     aliases = ("People",)
     State = Stated
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
-        """The stated people, or a dozen drawn ones."""
+        """Return the stated people, or a dozen drawn ones."""
         if stated.people is not None:
             drawn = [person.model_dump() for person in stated.people]
         else:
@@ -103,7 +103,7 @@ class ContactsApp(App):
         return {"people": [{"id": number, **person} for number, person in enumerate(drawn, 1)]}
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """List, favourites, search, one contact, or the form."""
+        """Return the list, favourites, the search, one contact, or the form."""
         people: list[Person] = phone.data["contacts"]["people"]
         name = screen["name"]
         if name == "person":
@@ -158,7 +158,7 @@ class ContactsApp(App):
                 phone.send(("messages/write", person["phone"]))
 
     def back(self, phone: Phone, screen: Screen) -> bool:
-        """A changed form asks before it is left."""
+        """Ask before a changed form is left."""
         if screen["name"] != "edit" or not self._changed(phone, screen):
             return False
         phone.confirm("Discard your changes?", "", ("Cancel", None), ("Discard", ("contacts/discard",)))

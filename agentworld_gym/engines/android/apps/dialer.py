@@ -1,4 +1,4 @@
-"""Phone: calls that were made and missed, a keypad, and calls."""
+"""The phone app: answered and missed calls, a keypad, and running calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_CALLS = 300
 ANSWERED_AFTER = 60
-"""Seconds until somebody answers."""
+"""The number of seconds until a call is answered."""
 KEYS = "123456789*0#"
 KINDS = {"incoming": "Incoming", "outgoing": "Outgoing", "missed": "Missed"}
 
@@ -27,7 +27,7 @@ Call = dict[str, Any]
 
 
 class StatedCall(Strict):
-    """One call; `who` is a contact's name or a number, `time` is `YYYY-MM-DD HH:MM`."""
+    """One call. `who` is a contact's name or a number, and `time` is `YYYY-MM-DD HH:MM`."""
 
     who: str = Field(min_length=1)
     kind: Literal["incoming", "outgoing", "missed"]
@@ -36,14 +36,14 @@ class StatedCall(Strict):
 
 
 class Stated(Strict):
-    """The call log as a task states it, and the numbers that are blocked."""
+    """The call log as a task states it, and the blocked numbers."""
 
     calls: tuple[StatedCall, ...] | None = None
     blocked: tuple[str, ...] = ()
 
 
 class PhoneApp(App):
-    """Recents, contacts and keypad as tabs; details of a number; the screen of a call."""
+    """The phone app: recent calls, contacts and keypad as tabs; details of a number; the screen of a call."""
 
     id, title, package = "phone", "Phone", "com.google.android.dialer"
     aliases = ("Dialer",)
@@ -51,7 +51,7 @@ class PhoneApp(App):
     permissions = granted = ("contacts",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
-        """The stated calls, or some drawn ones of the last day."""
+        """Return the stated calls, or some drawn ones of the last day."""
         people: list[Person] = scene.data.get("contacts", {}).get("people", [])
         numbers = {person["name"]: person["phone"] for person in people}
         if stated.calls is not None:
@@ -79,7 +79,7 @@ class PhoneApp(App):
         }
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """One of the tabs, the details of a number, or the call that is on."""
+        """Return one of the tabs, the details of a number, or the running call."""
         match screen["name"]:
             case "keypad":
                 return _keypad(screen)
@@ -92,7 +92,7 @@ class PhoneApp(App):
         return _recents(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Dial, call, hang up, look at a number, block it, clear the log."""
+        """Dial, call, hang up, show a number, block it, clear the log."""
         what, *args = message
         data = phone.data["phone"]
         match what.removeprefix("phone/"):
@@ -141,11 +141,11 @@ class PhoneApp(App):
                 phone.open("contacts", "person", person=args[0])
 
     def back(self, phone: Phone, screen: Screen) -> bool:
-        """A call is ended by its button, not by going back."""
+        """Keep a running call, which ends by its button and not by going back."""
         return screen["name"] == "call" and phone.data["phone"]["call"] is not None
 
     def tick(self, phone: Phone, seconds: int) -> None:
-        """A call rings for a minute, then it is answered and lasts."""
+        """Let a call ring for a minute, and then last."""
         call = phone.data["phone"]["call"]
         if call is not None:
             call["seconds"] += seconds

@@ -1,4 +1,4 @@
-"""Files: folders and files that are opened, searched, moved, renamed, deleted and shared."""
+"""The files app: folders and files that are opened, searched, moved, renamed, deleted and shared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Item = dict[str, Any]
 
 
 class FileState(Strict):
-    """A file: the folder it lies in (empty: the top), its name, size in kB, day of its last change, what it says."""
+    """A file: its folder (empty for the top), name, size in kB, day of its last change, and text."""
 
     path: str = ""
     name: str = Field(min_length=1, max_length=MAX_NAME)
@@ -40,21 +40,21 @@ class FileState(Strict):
 
 
 class FilesState(Strict):
-    """What a task says of the files; None is drawn. A folder is named with those it lies in: `Documents/Invoices`."""
+    """The files as a task states them; None is drawn. A folder is named by its path: `Documents/Invoices`."""
 
     folders: tuple[str, ...] | None = None
     files: tuple[FileState, ...] | None = Field(default=None, max_length=MAX_ITEMS // 2)
 
 
 class FilesFile(Strict):
-    """The file `files.yaml`."""
+    """The document `files.yaml`."""
 
     folders: tuple[str, ...] = Field(min_length=1)
     files: tuple[FileState, ...] = Field(min_length=1)
 
 
 class FilesApp(App):
-    """A file manager. Its `items` are folders and files, each with the id of the folder it lies in (0: the top)."""
+    """The files app. Its `items` are folders and files, each with the id of its folder (0 for the top)."""
 
     id = "files"
     title = "Files"
@@ -65,7 +65,7 @@ class FilesApp(App):
     shares = ("file",)
 
     def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
-        """Folders and files."""
+        """Return folders and files."""
         items: list[Item] = []
         given = stated.files is not None
         folders = stated.folders if stated.folders is not None else () if given else scene.defaults["folders"]
@@ -81,25 +81,25 @@ class FilesApp(App):
         return {"items": items, "sort": "name"}
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """A folder, the search, one file, or the choice of a folder to move to; nothing where files may not be read."""
+        """Return a folder, the search, one file, or the target folders of a move; empty without the permission."""
         if not phone.permitted("files", "files"):
             return widgets.page(widgets.bar("Files", back=False), widgets.empty("Files may not access your files"))
         view = {"search": _search, "file": _file, "move": _move}.get(screen["name"], _browse)
         return view(phone, screen)
 
     def opened(self, phone: Phone) -> None:
-        """Without its permission it shows nothing."""
+        """Ask for the permission without which it shows nothing."""
         phone.ask_permission("files", ("files/allowed",))
 
     def back(self, phone: Phone, screen: Screen) -> bool:
-        """A selection ends before its folder is left."""
+        """End a selection before its folder is left."""
         if screen.get("chosen"):
             screen["chosen"] = []
             return True
         return False
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Act on what was touched."""
+        """Act on a message."""
         name = message[0].partition("/")[2]
         act = _ACTS.get(name)
         if act is not None:
@@ -111,7 +111,7 @@ def _made(number: int, inside: int, name: str, folder: bool, size: int, changed:
 
 
 def _folder(items: list[Item], path: str, now: datetime) -> int:
-    """The id of a folder, which is made where it is not there."""
+    """Return the id of a folder, which is made if it does not exist."""
     inside = 0
     for name in path.split("/") if path else ():
         found = next((row for row in items if row["folder"] and row["in"] == inside and row["name"] == name), None)
@@ -135,7 +135,7 @@ _TOP: Item = _made(0, 0, "Files", True, 0, "", "")
 
 
 def _path(phone: Phone, number: int) -> str:
-    """The names of a folder and those around it, from the top."""
+    """Return the names of a folder and of those around it, from the top."""
     names = []
     while number:
         found = _item(phone, number)
@@ -227,7 +227,7 @@ def _file(phone: Phone, screen: Screen) -> Widget:
 
 
 def _move(phone: Phone, screen: Screen) -> Widget:
-    """The folders to choose from, without those that are moved themselves."""
+    """Show the folders to move to, without those that are moved themselves."""
     inside, moving = screen["inside"], screen["moving"]
     rows = [row for row in _items(phone) if row["in"] == inside and row["folder"] and row["id"] not in moving]
     ends = buttons(button("Cancel", ("files/stop_move",)), button("Move here", ("files/moved",)))
@@ -258,7 +258,7 @@ def _all(phone: Phone) -> None:
 
 
 def _free(phone: Phone, inside: int, name: str, but: int = 0) -> bool:
-    """Whether a name is no other one's in a folder; says so where it is."""
+    """Return whether a name is free in a folder, and tell the user where it is not."""
     taken = any(row["in"] == inside and row["name"] == name and row["id"] != but for row in _items(phone))
     if taken:
         phone.toast(f"{name} already exists")
@@ -308,7 +308,7 @@ def _stop_move(phone: Phone) -> None:
 
 
 def _shared(phone: Phone, kind: str, content: str) -> None:
-    """Keep what another app gives in the first folder for downloads, else at the top."""
+    """Store what another app shares in the first folder for downloads, or else at the top."""
     found = next((row["id"] for row in _items(phone) if row["folder"] and row["name"] == "Downloads"), 0)
     if len(_items(phone)) < MAX_ITEMS and _free(phone, found, content):
         name = content[:MAX_NAME]

@@ -1,4 +1,4 @@
-"""The home screen with its pages and dock, and the drawer with all apps."""
+"""The launcher: the home screen with its pages and dock, and the drawer with all apps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = 4
 
 
 class LauncherApp(App):
-    """What is in front when nothing else is."""
+    """The launcher, which is in front when no app is."""
 
     id = "launcher"
     title = "Launcher"
@@ -23,11 +23,11 @@ class LauncherApp(App):
     icon = False
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """A page of the home screen, or the drawer."""
+        """Return a page of the home screen, or the drawer."""
         return _drawer(phone, screen) if screen["name"] == "drawer" else _home(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Start an app, turn pages, open and close drawer and shade."""
+        """Start an app, turn pages, open and close the drawer and the shade."""
         name = message[0].partition("/")[2]
         if name == "start":
             phone.launch(message[1])
@@ -51,12 +51,12 @@ class LauncherApp(App):
 
 
 def shown_apps(phone: Phone) -> list[InstalledApp]:
-    """The installed apps in the order of their titles."""
+    """Return the installed apps sorted by title."""
     return sorted((app for app in phone.apps.values() if app.icon), key=lambda app: app.title.casefold())
 
 
 def pages(phone: Phone) -> list[list[InstalledApp]]:
-    """What each page of the home screen shows."""
+    """Return the apps on each page of the home screen."""
     data = phone.data["launcher"]
     by_title = {app.title: app for app in phone.apps.values()}
     found = [[by_title[title] for title in page if title in by_title] for page in data["pages"]]

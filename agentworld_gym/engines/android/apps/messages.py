@@ -1,4 +1,4 @@
-"""Messages: conversations with people and numbers."""
+"""The messages app: conversations with people and numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_THREADS, MAX_TEXTS = 200, 500
 SNIPPET = 44
 END = 10**6
-"""A scroll offset beyond any conversation: its end is shown."""
+"""A scroll offset beyond any conversation, so that its end is shown."""
 
 Thread = dict[str, Any]
 
@@ -54,7 +54,7 @@ class Known(Strict):
 
 
 class MessagesApp(App):
-    """Conversations, search, composing, forwarding."""
+    """The messages app: conversations, search, composing, forwarding."""
 
     id, title, package = "messages", "Messages", "com.google.android.apps.messaging"
     aliases = ("SMS", "Simple SMS Messenger")
@@ -63,7 +63,7 @@ class MessagesApp(App):
     shares = ("text", "file")
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
-        """The stated conversations, or a few drawn ones."""
+        """Return the stated conversations, or a few drawn ones."""
         people = scene.data.get("contacts", {}).get("people", [])
         numbers = {person["name"]: person["phone"] for person in people}
         if stated.threads is not None:
@@ -101,7 +101,7 @@ class MessagesApp(App):
         }
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """List, search, one conversation, or the choice of whom to write to."""
+        """Return the list, the search, one conversation, or the choice of a recipient."""
         name = screen["name"]
         if name == "thread":
             return _conversation(phone, screen)
@@ -112,7 +112,7 @@ class MessagesApp(App):
         return _threads(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Open, send, forward, delete."""
+        """Open, send, forward and delete messages."""
         what, *args = message
         threads: list[Thread] = phone.data["messages"]["threads"]
         match what.removeprefix("messages/"):
@@ -238,7 +238,7 @@ def _text(phone: Phone, number: str, text_id: int) -> dict[str, Any] | None:
 
 
 def _name(phone: Phone, number: str) -> str:
-    """The contact's name, where Messages may read the contacts."""
+    """Return the contact's name where the app may read the contacts, or else the number."""
     return title_of(phone, number) if readable(phone, "messages") else number
 
 

@@ -1,4 +1,4 @@
-"""Notes: texts and checklists, pinned and labelled."""
+"""The notes app: texts and checklists, pinned and labelled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StatedItem(Strict):
 
 
 class StatedNote(Strict):
-    """One note: a text, or a checklist where `items` are given."""
+    """One note: a text, or a checklist if it has `items`."""
 
     title: str = ""
     text: str = ""
@@ -53,7 +53,7 @@ class Known(Strict):
 
 
 class NotesApp(App):
-    """A list with search and labels, and an editor that saves as one types."""
+    """The notes app: a list with search and labels, and an editor that saves while the user types."""
 
     id, title, package = "notes", "Notes", "com.google.android.keep"
     aliases = ("Keep",)
@@ -61,7 +61,7 @@ class NotesApp(App):
     shares = ("text",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
-        """The stated notes, or some of the scenario's."""
+        """Return the stated notes, or some of the scenario's."""
         if stated.notes is not None:
             given = stated.notes
         else:
@@ -81,18 +81,18 @@ class NotesApp(App):
             for note in given
         ]
         labels = dict.fromkeys([*stated.labels, *(note.label for note in given if note.label)])
-        # The one edited last comes last, so that an edit moves a note to the end.
+        # The note edited last is stored last, so that an edit moves a note to the end.
         return {"notes": notes[::-1], "labels": list(labels)}
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """The list, or one note."""
+        """Return the list, or one note."""
         if screen["name"] == "note":
             note = _note(phone, screen["note"])
             return widgets.gone("This note was deleted") if note is None else _editor(screen, note)
         return _list(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Create, edit, tick, pin, label, share and delete."""
+        """Create, edit, tick, pin, label, share and delete notes."""
         what, *args = message
         notes: list[Note] = phone.data["notes"]["notes"]
         note = _note(phone, args[0]) if args else None
@@ -173,7 +173,7 @@ class NotesApp(App):
                 )
 
     def back(self, phone: Phone, screen: Screen) -> bool:
-        """An empty note is not kept."""
+        """Delete a note that is empty when it is left."""
         note = _note(phone, screen["note"]) if screen["name"] == "note" else None
         if note is not None and not (note["title"].strip() or note["text"].strip() or note["items"]):
             phone.data["notes"]["notes"].remove(note)
@@ -210,7 +210,7 @@ class NotesApp(App):
 
 
 def written(note: Note) -> str:
-    r"""A note as it is sent.
+    r"""Return a note as text, as it is shared.
 
     >>> written({"title": "Bakery", "text": "", "items": [{"text": "Rye", "done": True}]})
     'Bakery\n[x] Rye'

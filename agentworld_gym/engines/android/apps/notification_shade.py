@@ -1,4 +1,4 @@
-"""What is pulled down from the top: quick settings, and the notifications."""
+"""The notification shade: quick settings and notifications, pulled down from the top."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TILES = (
     ("battery_saver", "Battery Saver"),
     ("dark_theme", "Dark theme"),
 )
-"""Settings that have a tile, with its label."""
+"""The settings that have a tile, with the labels."""
 
 
 class ShadeApp(App):
@@ -31,7 +31,7 @@ class ShadeApp(App):
     icon = False
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """Time and date, the tiles, the brightness, then the notifications."""
+        """Return time and date, the tiles, the brightness, then the notifications."""
         rows = phone.model["notifications"]
         top = row(
             widgets.gap(widgets.MARGIN),
@@ -55,7 +55,7 @@ class ShadeApp(App):
             for row_ in rows
         ]
         end = buttons(button("Clear all", ("shade/clear",))) if rows else widgets.header("No notifications")
-        # The notifications may be more than the display holds; the tiles stay.
+        # The display may not hold all notifications; the tiles stay in place.
         return column(
             widgets.gap(60), top, tiles, widgets.gap(18), bright, widgets.scrolling(*notes, end, key="notifications"),
             widgets.gap(widgets.GESTURE), role="android.widget.FrameLayout", description="Notification shade",

@@ -1,4 +1,4 @@
-"""Settings: pages of switches, choices and sliders as the scenario's file lists them, apps and permissions, search."""
+"""The settings app: pages of switches, choices and sliders from the scenario's file, apps and permissions, search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADMIN = "Disabled by admin"
 
 
 class Row(Strict):
-    """One row of a page; what else it is than a title is said by at most one of its other keys (see the file)."""
+    """One row of a page. Beside its title, at most one of the other keys says what it is (see the file)."""
 
     title: str = Field(min_length=1)
     detail: str = ""
@@ -42,7 +42,7 @@ class Page(Strict):
 
 
 class Pages(Strict):
-    """The file `settings.yaml`."""
+    """The document `settings.yaml`."""
 
     pages: dict[str, Page]
 
@@ -58,7 +58,7 @@ class Pages(Strict):
 
 
 class SettingsApp(App):
-    """The settings of the system."""
+    """The settings app."""
 
     id = "settings"
     title = "Settings"
@@ -66,11 +66,11 @@ class SettingsApp(App):
     Defaults = Pages
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """A page of settings, of apps or of one app, or the search."""
+        """Return a page of settings, of apps or of one app, or the search."""
         return _VIEWS.get(screen["name"], _page)(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Open a page, change a setting."""
+        """Open a page, or change a setting."""
         name = message[0].partition("/")[2]
         if name == "page":
             phone.push(message[1])

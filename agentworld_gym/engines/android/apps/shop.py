@@ -1,4 +1,4 @@
-"""Pantry: a grocer whose shop is an app: products, a basket, orders with a time of delivery, and an account."""
+"""The shop app: a grocer's products, a basket, orders with a delivery time, and an account."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StatedProduct(Strict):
 
 
 class StatedLine(Strict):
-    """Some pieces of one product."""
+    """A number of pieces of one product."""
 
     product: str
     count: int = Field(default=1, ge=1, le=MAX_COUNT)
@@ -56,7 +56,7 @@ class Stated(Strict):
 
 
 class Known(Strict):
-    """The products of the shop, the times at which it delivers, and where it has shops."""
+    """The products of the shop, its delivery times, and the places of its branches."""
 
     products: tuple[StatedProduct, ...]
     shops: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Known(Strict):
 
 
 class ShopApp(App):
-    """Products with search and categories; basket, checkout and orders of an account."""
+    """The shop app: products with search and categories; basket, checkout and orders of an account."""
 
     id, title, package = "shop", "Pantry", "example.pantry.android"
     State, Defaults = Stated, Known
@@ -72,7 +72,7 @@ class ShopApp(App):
     permissions = ("location",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
-        """The stated products, or those of the scenario; a basket and orders are empty unless stated."""
+        """Return the stated products, or those of the scenario; basket and orders are empty unless stated."""
         if stated.products is not None:
             given = stated.products
         else:
@@ -109,7 +109,7 @@ class ShopApp(App):
         }
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """One of the tabs, a product, or an order."""
+        """Return one of the tabs, a product, or an order."""
         match screen["name"]:
             case "product":
                 return _product(phone, screen)
@@ -122,7 +122,7 @@ class ShopApp(App):
         return _products(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Look, put into the basket and take out, choose a time, order, cancel."""
+        """Show products, fill and empty the basket, choose a time, order, cancel."""
         what, *args = message
         data = phone.data["shop"]
         match what.removeprefix("shop/"):
@@ -216,7 +216,7 @@ class ShopApp(App):
 
 
 def money(cents: int) -> str:
-    """A price as it is shown.
+    """Return a price as text.
 
     >>> money(1205)
     '€12.05'

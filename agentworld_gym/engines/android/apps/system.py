@@ -1,4 +1,4 @@
-"""The system's own screens: dialogs, menus, pickers, the share sheet, permissions, and what disturbs."""
+"""The system's own screens: dialogs, menus, pickers, the share sheet, permissions, and perturbations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WHILE_USED = ("location",)
 
 
 class SystemApp(App):
-    """What belongs to no app."""
+    """The screens that belong to no app."""
 
     id = "system"
     title = "Android System"
@@ -30,11 +30,11 @@ class SystemApp(App):
     icon = False
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """A screen of the system by its name."""
+        """Return a screen of the system."""
         return _VIEWS[screen["name"]](phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Act on a message of one of its screens, or of what any screen may have (back, focus, menu)."""
+        """Act on a message of a system screen, or on one that any screen may send (back, focus, menu)."""
         name, screen = message[0].partition("/")[2], phone.screen
         if name == "focus":
             phone.focus(message[1])
@@ -76,7 +76,7 @@ class SystemApp(App):
             phone.pop()
 
     def back(self, phone: Phone, screen: Screen) -> bool:
-        """A sign-in screen hides its app: going back leaves both. A permission that is not answered is not given."""
+        """Close a system screen. A sign-in screen closes its app too; an unanswered permission is not given."""
         if screen["name"] == "sign_in":
             phone.pop(2)
             return True
@@ -136,7 +136,7 @@ def _time(phone: Phone, screen: Screen) -> Widget:
 
 
 def _set_time(phone: Phone, screen: Screen) -> None:
-    """A time that no clock shows is not taken; the dialog stays."""
+    """Set the time of a dialog; it stays open where no clock can show the time."""
     hour, minute = phone.text("hour").strip(), phone.text("minute").strip()
     if not (hour.isdecimal() and minute.isdecimal() and len(hour) < 3 and len(minute) < 3):
         phone.toast("Enter a valid time")

@@ -1,4 +1,4 @@
-"""Expressions of the agent's code."""
+"""Evaluation of expressions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from agentworld_gym.engines.desktop.interpreter.values import (
 
 
 class Expressions:
-    """The values of expressions, over the names that there are."""
+    """Evaluates expressions over the names of the code."""
 
     def __init__(self, names: Mapping[str, Any], purse: Purse | None = None) -> None:
         self.names: dict[str, Any] = dict(names)
         self.purse = purse or Purse()
 
     def value(self, node: ast.expr) -> Any:
-        """The value of an expression."""
+        """Return the value of an expression."""
         self.purse.step()
         handle = _EXPRESSIONS.get(type(node))
         if handle is None:
@@ -130,7 +130,7 @@ class Expressions:
         return [self.value(part) for part in node.elts]
 
     def _made_list(self, node: ast.ListComp | ast.GeneratorExp) -> list[Any]:
-        """A comprehension; a generator is the list of what it would give."""
+        """Return the list of a comprehension; a generator expression becomes the list of its items."""
         outer = dict(self.names)
         try:
             found = list(self._generated(node.elt, node.generators))
@@ -150,7 +150,7 @@ class Expressions:
                 yield from self._generated(element, parts[1:])
 
     def _bind(self, target: ast.expr, value: Any) -> None:
-        """Give a value to a name, or to what else can be assigned to."""
+        """Assign a value to a name or another target."""
         raise NotImplementedError
 
     def _tuple(self, node: ast.Tuple) -> tuple[Any, ...]:
@@ -167,7 +167,7 @@ class Expressions:
         return found
 
     def _key(self, node: ast.expr) -> Any:
-        """An index or a key; one that holds much is paid for before it is hashed."""
+        """Return an index or a key; a large one is paid for before it is hashed."""
         key = self.value(node)
         self.purse.weigh(key)
         return key
@@ -209,7 +209,7 @@ class Expressions:
 
 
 def named(node: ast.AST) -> str:
-    """What a piece of syntax is called."""
+    """Return the name of a kind of syntax."""
     return type(node).__name__
 
 

@@ -1,4 +1,4 @@
-"""The names that the agent's code finds: builtins, `pyautogui`, `time`, `os`, `json`, `subprocess` and the helpers."""
+"""The names that the code can use: builtins, `pyautogui`, `time`, `os`, `json`, `subprocess` and the helper objects."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MISSING = {
     "ImpressTools": ("NoConnectException", "Connector : couldn't connect to socket (Connection refused)"),
     "VLCTools": ("ConnectionError", "HTTPConnectionPool(host='localhost', port=8080): Max retries exceeded"),
 }
-"""Helpers whose program is not on this desktop, and what each of their methods raises."""
+"""The helper objects whose program is not on this desktop, and the error that each of their methods raises."""
 
 _REFUSED = ("ConnectionRefusedError", "[Errno 111] Connection refused")
 
 
 class _Anything(dict[str, Any]):
-    """Methods of a helper that cannot reach its program: every name is one."""
+    """The methods of a helper object that cannot reach its program: it has every name."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class _Anything(dict[str, Any]):
 
 
 def names(desktop: Desktop, robot: Robot, purse: Purse) -> tuple[dict[str, Any], dict[str, Namespace]]:
-    """What code finds at first, and the modules that it may import."""
+    """Return the names that code has at first, and the modules that it may import."""
     system = System(desktop, purse)
     os_path = Namespace("posixpath", _functions(system.path_functions()))
     modules = {
@@ -72,7 +72,7 @@ def names(desktop: Desktop, robot: Robot, purse: Purse) -> tuple[dict[str, Any],
 
 
 def _helper(desktop: Desktop, name: str, methods: dict[str, Callable[..., Any]]) -> Namespace:
-    """A helper object; under `intermittent-errors` a call may find no connection."""
+    """Return a helper object; under the control `intermittent-errors` a call may find no connection."""
 
     def bound(label: str, call: Callable[..., Any]) -> Function:
         run = guarded(call)
@@ -94,7 +94,7 @@ def _functions(calls: dict[str, Callable[..., Any]]) -> dict[str, Function]:
 
 def _builtins(purse: Purse) -> dict[str, Callable[..., Any]]:
     def listed(call: Callable[..., Any]) -> Callable[..., Any]:
-        """A builtin that goes through all of its arguments and makes a list."""
+        """Return a builtin that goes through all of its arguments and makes a list."""
 
         def run(*args: Any, **kwargs: Any) -> Any:
             for argument in args:

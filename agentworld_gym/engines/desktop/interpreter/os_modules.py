@@ -1,4 +1,4 @@
-"""`os`, `subprocess` and `open` over the files of the desktop."""
+"""The modules `os` and `subprocess` and the function `open`, over the files of the desktop."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _VARIABLES = {"HOME": HOME, "USER": "user", "DISPLAY": ":0", "LANG": "en_US.UTF-
 
 
 class System:
-    """What code does to files and programs; every path is one of the desktop's own files."""
+    """What code does to files and programs. Every path names a file of the desktop."""
 
     def __init__(self, desktop: Desktop, purse: Purse) -> None:
         self.desktop, self.purse = desktop, purse
 
     def environment(self) -> dict[str, str]:
-        """`os.environ`."""
+        """The mapping `os.environ`."""
         return dict(_VARIABLES)
 
     def os_functions(self) -> dict[str, Callable[..., Any]]:
-        """The functions of `os` by name."""
+        """Return the functions of `os` by name."""
         files = self.desktop.files
         return {
             "getcwd": lambda: HOME,
@@ -45,7 +45,7 @@ class System:
         }
 
     def path_functions(self) -> dict[str, Callable[..., Any]]:
-        """The functions of `os.path` by name."""
+        """Return the functions of `os.path` by name."""
         files = self.desktop.files
         return {
             "exists": lambda path: files.exists(_path(path)),
@@ -62,7 +62,7 @@ class System:
         }
 
     def process_functions(self) -> dict[str, Callable[..., Any]]:
-        """The functions of `subprocess` by name."""
+        """Return the functions of `subprocess` by name."""
         return {
             "run": self.run,
             "Popen": self.run,
@@ -73,7 +73,7 @@ class System:
         }
 
     def open(self, file: Any, mode: Any = "r", *args: Any, **options: Any) -> Namespace:
-        """`open` of a text file."""
+        """Open a text file, as the builtin `open` does."""
         files, path = self.desktop.files, _path(file)
         if mode not in ("r", "w", "a", "x", "rt", "wt", "at", "r+"):
             raise Problem("ValueError", f"invalid mode: {mode!r}"[:80])
@@ -183,7 +183,7 @@ class System:
 
 
 def _result(status: int, out: str) -> Namespace:
-    """What `subprocess` gives back."""
+    """Return the result of a `subprocess` function."""
     calls: dict[str, Callable[..., Any]] = {
         "poll": lambda: status,
         "wait": lambda timeout=None: status,
@@ -207,7 +207,7 @@ def _path(value: Any) -> str:
     text = _text(value)
     if "\0" in text:
         raise Problem("ValueError", "embedded null byte")
-    # Unlike a shell, Python does not know `~`.
+    # Unlike a shell, Python does not expand `~`.
     return absolute("./" + text if text.startswith("~") else text)
 
 

@@ -1,4 +1,4 @@
-"""`pyautogui` on the mouse and the keyboard of the desktop."""
+"""The module `pyautogui` over the mouse and the keyboard of the desktop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentworld_gym.engines.desktop.keyboard import Keyboard, key_name
 from agentworld_gym.engines.desktop.mouse import Mouse
 
 MAX_EVENTS = 300
-"""How many clicks and keys one action may hold."""
+"""The largest number of clicks and keys in one action."""
 MAX_SLEEP = 3_600.0
 PAUSE = 0.1
 _BUTTONS = {"left": "left", "middle": "middle", "right": "right", "primary": "left", "secondary": "right"}
@@ -28,12 +28,12 @@ class Robot:
         self.events = 0
 
     def rest(self) -> None:
-        """An action begins."""
+        """Begin an action with a full budget of events."""
         self.events = 0
         self.mouse.rest()
 
     def functions(self) -> dict[str, Callable[..., Any]]:
-        """The functions of `pyautogui` by name."""
+        """Return the functions of `pyautogui` by name."""
         return {
             "click": self.click,
             "leftClick": self.click,
@@ -76,7 +76,7 @@ class Robot:
         duration: Any = 0.0,
         **options: Any,
     ) -> None:
-        """Click at a point or where the pointer is."""
+        """Click at a point, or where the pointer is."""
         name = _button(button)
         self._go(x, y)
         for number in range(_count(clicks)):
@@ -88,12 +88,12 @@ class Robot:
         self.mouse.wait(PAUSE)
 
     def move_to(self, x: Any = None, y: Any = None, duration: Any = 0.0, **options: Any) -> None:
-        """Move the pointer."""
+        """Move the pointer to a point."""
         self._event()
         self._go(x, y)
 
     def move(self, xOffset: Any = 0, yOffset: Any = 0, duration: Any = 0.0, **options: Any) -> None:
-        """Move the pointer by so much."""
+        """Move the pointer by a distance."""
         self._event()
         x, y = self.mouse.position
         across, down = xOffset if isinstance(xOffset, list | tuple) and len(xOffset) == 2 else (xOffset, yOffset)
@@ -118,7 +118,7 @@ class Robot:
         button: Any = "left",
         **options: Any,
     ) -> None:
-        """Drag by so much."""
+        """Drag by a distance."""
         name = _button(button)
         self._event()
         self.mouse.down(name)
@@ -126,25 +126,25 @@ class Robot:
         self.mouse.up(name, self.keyboard.held)
 
     def mouse_down(self, x: Any = None, y: Any = None, button: Any = "left", **options: Any) -> None:
-        """Press a button."""
+        """Press a mouse button."""
         self._event()
         self._go(x, y)
         self.mouse.down(_button(button))
 
     def mouse_up(self, x: Any = None, y: Any = None, button: Any = "left", **options: Any) -> None:
-        """Release a button."""
+        """Release a mouse button."""
         self._event()
         self._go(x, y)
         self.mouse.up(_button(button), self.keyboard.held)
 
     def scroll(self, clicks: Any, x: Any = None, y: Any = None, **options: Any) -> None:
-        """Turn the wheel; up for positive numbers."""
+        """Turn the wheel; positive numbers are up."""
         self._event()
         self._go(x, y)
         self.mouse.scroll(-min(max(_number(clicks), -10_000), 10_000))
 
     def hscroll(self, clicks: Any, x: Any = None, y: Any = None, **options: Any) -> None:
-        """Turn the wheel sideways; right for positive numbers."""
+        """Turn the wheel sideways; positive numbers are right."""
         self._event()
         self._go(x, y)
         self.mouse.scroll(min(max(_number(clicks), -10_000), 10_000), sideways=True)
@@ -171,7 +171,7 @@ class Robot:
                 self._press(key)
 
     def hotkey(self, *keys: Any, **options: Any) -> None:
-        """Press keys in this order and release them in the reverse one."""
+        """Press keys in this order, and release them in reverse order."""
         if len(keys) == 1 and isinstance(keys[0], list | tuple):
             keys = tuple(keys[0])
         named = [name for name in (self._key(key) for key in keys) if name is not None]
@@ -182,21 +182,21 @@ class Robot:
             self.keyboard.up(name)
 
     def key_down(self, key: Any, **options: Any) -> None:
-        """Press a key and keep it."""
+        """Press a key and hold it."""
         self._event()
         name = self._key(key)
         if name is not None:
             self.keyboard.down(name)
 
     def key_up(self, key: Any, **options: Any) -> None:
-        """Let a key go."""
+        """Release a key."""
         self._event()
         name = self._key(key)
         if name is not None:
             self.keyboard.up(name)
 
     def hold(self, keys: Any, **options: Any) -> Namespace:
-        """Keep keys pressed within a `with` block."""
+        """Hold keys down within a `with` block."""
         names = [keys] if isinstance(keys, str) else list(keys)
         for key in names:
             self.key_down(key)

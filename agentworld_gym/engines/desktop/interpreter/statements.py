@@ -1,4 +1,4 @@
-"""The interpreter: it walks over the syntax tree of the agent's code and knows only what is listed here."""
+"""Execution of statements: the interpreter walks over the syntax tree and knows only the statements listed here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Continue(Exception):
 
 
 def parsed(source: str) -> ast.Module | Problem:
-    """The syntax tree of a source, or why there is none."""
+    """Return the syntax tree of a source, or the error that it has."""
     if len(source) > MAX_SOURCE:
         return Problem("SyntaxError", "the action is too long")
     return _remembered(source) if len(source) <= MAX_REMEMBERED else _parsed(source)
@@ -51,7 +51,7 @@ def _remembered(source: str) -> ast.Module | Problem:
 
 
 class Interpreter(Expressions):
-    """Runs one action.
+    """Runs the code of one action.
 
     >>> from agentworld_gym.engines.desktop.interpreter.values import Function
     >>> shown = []
@@ -70,7 +70,7 @@ class Interpreter(Expressions):
         self.line = 1
 
     def run(self, source: str) -> str:
-        """Run a source; the exception that ended it as `Kind: message`, empty if there was none."""
+        """Run a source, and return the exception that ended it as `Kind: message`; empty if there was none."""
         tree = parsed(source)
         if isinstance(tree, Problem):
             self.line = tree.line or 1
@@ -136,7 +136,7 @@ class Interpreter(Expressions):
             owner[self._key(target.slice)] = value
         elif isinstance(target, ast.Attribute):
             owner = self.value(target.value)
-            # pyautogui.PAUSE and FAILSAFE are set by many scripts and matter to none here.
+            # Many scripts set pyautogui.PAUSE and FAILSAFE, which have no effect here.
             if not (
                 isinstance(owner, Namespace) and owner.name == "pyautogui" and target.attr in ("PAUSE", "FAILSAFE")
             ):
@@ -161,7 +161,7 @@ class Interpreter(Expressions):
         self._body(node.orelse)
 
     def _round(self, body: list[ast.stmt]) -> bool:
-        """One round of a loop; False if it ends here."""
+        """Run one round of a loop; False if the loop ends here."""
         self.purse.step()
         try:
             self._body(body)
@@ -252,7 +252,7 @@ class Interpreter(Expressions):
 
 
 def told(error: Exception) -> Problem:
-    """An exception of Python as one of the agent's code.
+    """Return an exception of Python as one of the agent's code.
 
     >>> str(told(KeyError("a")))
     "KeyError: 'a'"
@@ -262,7 +262,7 @@ def told(error: Exception) -> Problem:
 
 
 def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A helper's method whose errors are those of the agent's code."""
+    """Return a helper's method whose errors become exceptions of the agent's code."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""The values of the agent's code, what may be done with them, and how much of it."""
+"""The values of the code: which operations they allow, and how much the code may compute and hold."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 MAX_STEPS = 20_000
 MAX_UNITS = 1_000_000
-"""What all values of one action may hold together: characters and elements."""
+"""The largest number of characters and elements that all values of one action may hold together."""
 MAX_COMMANDS = 20
-"""How many programs one action may start."""
+"""The largest number of programs that one action may start."""
 MAX_DIGITS = 400
 MAX_BITS = 256
 _SPEC = re.compile(r"(?:[ *_0-]?[<>^])?[+-]?0?\d{0,2},?(?:\.\d{1,2})?[dfsgeEx%]?")
@@ -52,46 +52,46 @@ class Problem(Exception):
 
 
 class Exhausted(Problem):
-    """The code takes too long or too much; it cannot be caught."""
+    """The code takes too many steps or too much memory; it cannot be caught."""
 
 
 class Purse:
-    """What one action may still do and hold."""
+    """The budget of one action: the steps that it may take, and the memory that it may fill."""
 
     def __init__(self) -> None:
         self.fill()
 
     def fill(self) -> None:
-        """An action begins."""
+        """Begin an action with a full budget."""
         self.steps = MAX_STEPS
         self.units = MAX_UNITS
         self.commands = MAX_COMMANDS
 
     def step(self) -> None:
-        """One step of the interpreter.
+        """Count one step of the interpreter.
 
         Raises:
-            Exhausted: there were too many.
+            Exhausted: There were too many steps.
         """
         self.steps -= 1
         if self.steps < 0:
             raise Exhausted("TimeoutError", "the action did not end in time")
 
     def spend(self, units: int) -> None:
-        """Pay for what is made or looked through.
+        """Pay for values that are made or looked through.
 
         Raises:
-            Exhausted: it is too much.
+            Exhausted: The budget does not suffice.
         """
         self.units -= units
         if self.units < 0:
             raise Exhausted("MemoryError")
 
     def weigh(self, value: Any) -> None:
-        """Pay for all of a value, which must be plain data.
+        """Pay for a whole value, which must be plain data.
 
         Raises:
-            Exhausted: it is too much, or endless.
+            Exhausted: The budget does not suffice, or the value contains itself.
         """
         if isinstance(value, str):
             self.spend(len(value))
@@ -113,16 +113,16 @@ class Purse:
 
 
 class Namespace:
-    """A module or an object of the library: names, and what they stand for."""
+    """A module or an object of the library: names and their values."""
 
     def __init__(self, name: str, members: Mapping[str, Any], kind: str = "module") -> None:
         self.name, self.members, self.kind = name, members, kind
 
     def member(self, name: str) -> Any:
-        """What a name stands for.
+        """Return the value of a name.
 
         Raises:
-            Problem: it has none of that name.
+            Problem: There is no such name.
         """
         if name.startswith("_") or name not in self.members:
             what = f"module '{self.name}'" if self.kind == "module" else f"{self.kind} '{self.name}'"
@@ -130,7 +130,7 @@ class Namespace:
         return self.members[name]
 
     def given(self, name: str) -> Any:
-        """What code gets for a name: of a mapping a copy, for the library outlives the action."""
+        """Return the value that code gets for a name; of a mapping a copy, since the library outlives the action."""
         found = self.member(name)
         return dict(found) if isinstance(found, dict) else found
 
@@ -139,7 +139,7 @@ class Namespace:
 
 
 class Function:
-    """Something that can be called."""
+    """A function that code can call."""
 
     def __init__(self, name: str, call: Callable[..., Any]) -> None:
         self.name, self.call = name, call
@@ -149,22 +149,22 @@ class Function:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value may be handed to the library: no modules, functions or objects (on its first level)."""
+    """Return whether a value may be passed to the library: it is no module, function or object (at its first level)."""
     return value is None or isinstance(value, str | bool | int | float | list | tuple | dict | range)
 
 
 def type_name(value: Any) -> str:
-    """What Python calls the type of a value."""
+    """Return the name that Python has for the type of a value."""
     if isinstance(value, Namespace):
         return "module" if value.kind == "module" else value.name
     return "function" if isinstance(value, Function) else type(value).__name__
 
 
 def method(purse: Purse, value: Any, name: str) -> Function:
-    """A method of a plain value.
+    """Return a method of a plain value.
 
     Raises:
-        Problem: it has none of that name that the closed list admits.
+        Problem: The closed list has no such method for the value.
     """
     allowed = (
         _TEXTS
@@ -191,7 +191,7 @@ def _call_method(purse: Purse, value: Any, name: str, args: tuple[Any, ...], kwa
     elif name == "replace" and len(args) > 1 and isinstance(args[0], str) and isinstance(args[1], str):
         purse.spend(len(value) + value.count(args[0]) * len(args[1]))
     elif name == "rfind" and args and isinstance(args[0], str):
-        # Unlike `find`, it may compare the whole text at every place.
+        # Unlike `find`, this may compare the whole text at every place.
         purse.spend(len(value) * len(args[0]) // 1000)
     elif name == "join" and args:
         args = (list(args[0]),)
@@ -206,10 +206,10 @@ def _call_method(purse: Purse, value: Any, name: str, args: tuple[Any, ...], kwa
 
 
 def binary(purse: Purse, operator: str, left: Any, right: Any) -> Any:
-    """An arithmetic operation on plain values.
+    """Return the result of an arithmetic operation on plain values.
 
     Raises:
-        Problem: it cannot be done, or its result would be too large.
+        Problem: The operation is impossible, or its result would be too large.
     """
     numbers = isinstance(left, int | float) and isinstance(right, int | float)
     both = (isinstance(left, str) and isinstance(right, str)) or (
@@ -273,7 +273,7 @@ def _bounded(value: Any) -> Any:
 
 
 def whole(value: Any = 0) -> int:
-    """`int()` of a number or a text that is not too long."""
+    """Return `int()` of a number or of a short text."""
     if isinstance(value, str):
         if len(value) > MAX_DIGITS:
             raise Problem("ValueError", "the text is too long for a number")
@@ -284,14 +284,14 @@ def whole(value: Any = 0) -> int:
 
 
 def real(value: Any = 0.0) -> float:
-    """`float()` of a number or a text."""
+    """Return `float()` of a number or a text."""
     if isinstance(value, str | int | float):
         return float(value if not isinstance(value, str) else value[:MAX_DIGITS])
     raise Problem("TypeError", f"float() argument must be a string or a real number, not '{type_name(value)}'")
 
 
 def text(purse: Purse, value: Any, quoted: bool = False) -> str:
-    """`str()` or `repr()` of a value."""
+    """Return `str()` or `repr()` of a value."""
     purse.weigh(value)
     result = repr(value) if quoted else str(value)
     purse.spend(len(result))
@@ -299,7 +299,7 @@ def text(purse: Purse, value: Any, quoted: bool = False) -> str:
 
 
 def formatted(purse: Purse, value: Any, spec: str) -> str:
-    """A value in a format, of those that are short."""
+    """Return a value in a format specification that is short."""
     if not spec:
         return text(purse, value)
     if not isinstance(value, str | int | float) or not _SPEC.fullmatch(spec):

@@ -11,7 +11,7 @@ from agentworld_gym.engines.desktop.program import Program
 
 @lru_cache(maxsize=1)
 def programs() -> Mapping[str, Program]:
-    """All programs by name; of those that open a type of file the first one counts."""
+    """Return all programs by id. Of several programs for a type of file, the first one opens it."""
     from agentworld_gym.engines.desktop.programs.browser.program import Browser
     from agentworld_gym.engines.desktop.programs.calculator import Calculator
     from agentworld_gym.engines.desktop.programs.editor.program import TextEditor

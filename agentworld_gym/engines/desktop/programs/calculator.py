@@ -1,4 +1,4 @@
-"""Calculator: sums of decimal numbers."""
+"""The calculator: arithmetic on decimal numbers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Calculator(Program):
     size = (420, 520)
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """A fresh calculator."""
+        """Return another calculator."""
         window = desktop.window({"display": Field(), "history": [], "error": ""}, "Calculator")
         window["focus"] = "display"
         return window
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """What was calculated, the display and the keys."""
+        """Return the history, the display and the keys."""
         data = window["data"]
         past = [label(line, height=26) for line in data["history"][-3:]]
         error = [label(data["error"], height=26)] if data["error"] else []
@@ -53,7 +53,7 @@ class Calculator(Program):
             self._solve(data)
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """Escape clears."""
+        """Clear the display on Escape."""
         if combo == "esc":
             self.update(desktop, window, ("key", "C"))
             return True
@@ -63,7 +63,7 @@ class Calculator(Program):
         return False
 
     def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
-        """Digits and signs go to the display wherever the focus is."""
+        """Put digits and operators on the display wherever the focus is."""
         window["data"]["display"].insert(text)
         return True
 
@@ -78,7 +78,7 @@ class Calculator(Program):
 
 
 def solved(text: str) -> str | None:
-    """The value of an expression; None where it is none.
+    """Return the value of an expression; None where it has none.
 
     >>> solved("2+3×4"), solved("1/3"), solved("0.1+0.2"), solved("2+"), solved("1/0"), solved("9%")
     ('14', '0.333333333', '0.3', None, None, '0.09')

@@ -1,4 +1,4 @@
-"""Document Viewer: pictures and documents that are only looked at."""
+"""The document viewer, which shows pictures and documents and does not change them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg")
 
 
 class Viewer(Program):
-    """The viewer."""
+    """The document viewer."""
 
     id = "viewer"
     name = "Document Viewer"
@@ -22,7 +22,7 @@ class Viewer(Program):
     size = (900, 760)
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """A window of a file."""
+        """Return a window of a file."""
         path = absolute(arguments[0]) if arguments else ""
         if not path or not desktop.files.exists(path) or desktop.files.is_folder(path):
             desktop.notify("Unable to open document", f"“{path}” could not be found." if path else "No file was named.")
@@ -35,7 +35,7 @@ class Viewer(Program):
         return desktop.window({"path": path, "text": text, "top": 0, "zoom": 100}, path.rpartition("/")[2])
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """A toolbar and the page."""
+        """Return the toolbar and the page."""
         data = window["data"]
         bar = row(
             button("Zoom Out", ("zoom", -25), height=34),
@@ -65,7 +65,7 @@ class Viewer(Program):
             desktop.launch("editor", data["path"])
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """Paging and closing."""
+        """Act on the keys that turn pages and close the window."""
         if combo in ("pagedown", "pageup", "down", "up"):
             lines = {"pagedown": 8, "pageup": -8, "down": 1, "up": -1}[combo]
             self.update(desktop, window, ("scroll", lines))

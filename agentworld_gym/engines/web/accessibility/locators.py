@@ -1,4 +1,4 @@
-"""The locators that Playwright writes in its code for elements of a snapshot."""
+"""The locators that Playwright's code uses for the elements of a snapshot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _LAST_WORD = re.compile(r"(.*)\b(.+?)$", re.A)
 
 
 def locator(page: Page, node: Node, ref: str) -> str:
-    """A locator for an element with a reference: by its label, by role and name, else by text, else by role or tag.
+    """Return the locator of an element that has a reference.
+
+    It names the element by its label, else by role and name, else by text, else by role or tag. It uses the shortest
+    name that means this element alone; several elements of one name are numbered.
 
     The shortest name is taken that means this element alone; of several with the same name it is the first, second, ….
     """
@@ -49,7 +52,7 @@ def _named(role: str, name: str, others: list[tuple[int, str]], index: int) -> s
 
 
 def _shortened(name: str) -> list[str]:
-    """Parts of a name that are good enough, the best first: without a number at an end, or its first words."""
+    """Return parts of a name that may do, best first: the name without a number at an end, and its first words."""
     found: list[tuple[int, str]] = []
     for pattern, keep in ((_LEADING, "tail"), (_TRAILING, "head")):
         if match := pattern.search(name):
@@ -64,7 +67,7 @@ def _shortened(name: str) -> list[str]:
 
 
 def _words(text: str, longest: int) -> str:
-    """The start of a text up to the end of a word."""
+    """Return the start of a text up to the end of a word."""
     if len(text) <= longest:
         return text
     match = _LAST_WORD.match(text[:longest])

@@ -1,4 +1,4 @@
-"""Accessible names: what assistive technology calls an element, and which elements the name comes from."""
+"""Accessible names: what assistive technology calls an element, and which elements that name comes from."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOTHING: Name = ("", ())
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How the computation came to an element: as the target itself, in it, or through a reference to it."""
+    """How the computation of a name reached an element: as its target, inside it, or through a reference to it."""
 
     place: str = "self"
     by: str = ""
@@ -44,13 +44,13 @@ class _Way:
 
 
 class Names:
-    """The names of the elements of a page at one moment."""
+    """The accessible names of the elements of a page at one moment."""
 
     def __init__(self, page: Page, layout: Layout) -> None:
         self._page, self._layout = page, layout
 
     def of(self, node: Node) -> Name:
-        """The name of an element and the elements that it comes from."""
+        """Return the name of an element, and the elements that it comes from."""
         role = node.role or ""
         if role in _NAMELESS:
             return NOTHING
@@ -104,7 +104,7 @@ class Names:
         return list(dict.fromkeys(found))
 
     def _embedded(self, node: Node, way: _Way) -> Name | None:
-        """What a control inside a label or a name is read as: its value."""
+        """Return the value of a control that stands inside a label or a name, which is read in its place."""
         role, page = node.role or "", self._page
         if role in ("textbox", "searchbox"):
             is_field = node.tag in ("input", "textarea")
@@ -126,7 +126,7 @@ class Names:
         return None
 
     def _native(self, node: Node, way: _Way, labelled: bool) -> Name | None:
-        """What HTML itself says that an element is called; None where its content decides."""
+        """Return the name that HTML gives an element; None where its content decides."""
         tag, attrs = node.tag, node.attrs
         if tag == "input" and node.type in ("button", "submit", "reset"):
             value = self._page.value(node)

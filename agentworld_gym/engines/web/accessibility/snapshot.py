@@ -1,4 +1,4 @@
-"""The snapshot of a page: its accessible tree as YAML."""
+"""The snapshot of a page: its accessibility tree as YAML, as Playwright's MCP server prints it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_NAME = 900
 
 
 def snapshot(page: Page) -> str:
-    """What `page.aria_snapshot(mode="ai")` prints for a page.
+    """Return what `page.aria_snapshot(mode="ai")` prints for a page.
 
     >>> from agentworld_gym.engines.web.document.dom import Document
     >>> print(snapshot(Page(Document.parse("<h1>Tea</h1><p>Hot <b>and</b> green</p>"))))
@@ -30,7 +30,7 @@ def snapshot(page: Page) -> str:
 
 @lru_cache(maxsize=CACHED)
 def _first(document: Document) -> tuple[str, Page]:
-    """The first snapshot of a document, which all sessions share that have just loaded it."""
+    """Return the first snapshot of a document; all sessions that have just loaded it share it."""
     page = Page(document)
     return _printed(page), page
 

@@ -1,4 +1,4 @@
-"""The accessible tree of a page, as Playwright builds it for its snapshots."""
+"""The accessibility tree of a page, as Playwright builds it for its snapshots."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _IDENTIFYING = words(
 
 
 class Item:
-    """A node of the tree; `children` are items and texts, `states` what is printed in brackets."""
+    """A node of the tree. `children` are items and texts, and `states` are printed in brackets."""
 
     __slots__ = (
         "active",
@@ -61,7 +61,7 @@ class Item:
 
 
 class _Builder:
-    """One walk over a page: gives references to what is new, and notes which element each one means."""
+    """One walk over a page, which gives references to new elements and notes what each reference means."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -74,7 +74,7 @@ class _Builder:
             self.focus = page.document.body.index
 
     def visit(self, node: Node, parent: list[Item | str]) -> None:
-        """Add an element, or what is in it, to the children of its parent."""
+        """Add an element, or else its content, to the children of its parent."""
         index = node.index
         apart = node.display != "inline" or node.tag == "br" or not self.layout.shown[index]
         if not self.layout.shown[index] and node.tag != "option":
@@ -102,7 +102,7 @@ class _Builder:
             self._finish(node, item, sources)
 
     def _visit_folded(self, node: Node, parent: list[Item | str]) -> None:
-        """Of what closed details hide, Playwright shows the options of drop-down lists."""
+        """Add the options of drop-down lists in closed details, which Playwright shows in spite of being hidden."""
         for option in self.page.nodes[node.index + 1 : node.end]:
             if option.tag == "option" and not self.layout.gone[option.index]:
                 self.visit(option, parent)
@@ -195,14 +195,14 @@ class _Builder:
 
 
 class _Distiller:
-    """Takes out of a tree what repeats or says nothing."""
+    """Removes repetitions and empty items from a tree."""
 
     def __init__(self) -> None:
         self.pending: set[str] = set()
         self.ancestors: list[Item | None] = [None]
 
     def children(self, items: list[Item | str]) -> list[Item | str]:
-        """The children of an item, distilled."""
+        """Return the simplified children of an item."""
         kept: list[Item | str] = []
         for child in items:
             if isinstance(child, str):
@@ -265,14 +265,14 @@ class _Distiller:
         return not isinstance(only, str) and bool(only.ref)
 
     def _is_target(self, item: Item) -> bool:
-        """Whether it is the outermost element that can be clicked."""
+        """Return whether an item is the outermost element that can be clicked."""
         if not item.ref or not item.clickable:
             return False
         return not any(above is not None and above.ref and above.clickable for above in self.ancestors)
 
 
 def merged(children: list[Item | str], name: str) -> list[Item | str]:
-    """Neighbouring texts joined and tidied; nothing if all they say is the name."""
+    """Return children with neighbouring texts joined and tidied; nothing if they only repeat the name."""
     result: list[Item | str] = []
     buffer: list[str] = []
     for child in children:
@@ -298,7 +298,7 @@ def _inline_text(item: Item) -> None:
 
 
 def is_selected(page: Page, node: Node) -> bool:
-    """Whether an option, a tab or a row is the one that is selected."""
+    """Return whether an option, a tab or a row is selected."""
     if node.tag == "option":
         select = node.closest("select")
         return select is not None and node.index in page.chosen_options(select)
@@ -313,7 +313,10 @@ def _level(node: Node) -> int:
 
 
 def tree_of(page: Page) -> list[Item | str]:
-    """The accessible tree of a page; what is new gets references, and `page.listed` tells what they mean."""
+    """Return the accessibility tree of a page.
+
+    New elements get references, and `page.listed` maps references to elements.
+    """
     builder = _Builder(page)
     root: list[Item | str] = []
     builder.visit(page.document.body, root)

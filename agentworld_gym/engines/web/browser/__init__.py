@@ -1,1 +1,1 @@
-"""The browser in process: tabs and history, what clicks and keys do, and the scripts that it understands."""
+"""The simulated browser: tabs and history, what clicks and keys do, and the scripts that it understands."""

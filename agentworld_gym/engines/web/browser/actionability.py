@@ -1,4 +1,4 @@
-"""Whether an element reacts to the mouse, and what Playwright says when it waited for that in vain."""
+"""Playwright's actionability checks, and the error of a call that waited for them in vain."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SHOWN_ATTRIBUTES = ("id", "class", "type", "name", "href", "role", "disabled", 
 
 
 def require(page: Page, node: Node, ref: str, verb: str, enabled: bool = True) -> None:
-    """Make sure that an element can be acted on.
+    """Make sure that an action can be carried out on an element.
 
     Raises:
-        Refusal: it is hidden, disabled or covered; Playwright gives up after five seconds.
+        Refusal: The element is hidden, disabled or covered; Playwright gives up after five seconds.
     """
     reason = obstacle(page, node, enabled)
     if reason:
@@ -26,7 +26,7 @@ def require(page: Page, node: Node, ref: str, verb: str, enabled: bool = True) -
 
 
 def obstacle(page: Page, node: Node, enabled: bool = True) -> str:
-    """What keeps an element from being acted on; empty if nothing does."""
+    """Return what keeps an element from being acted on; empty if nothing does."""
     if not layout_of(page).box[node.index]:
         return "element is not visible"
     if enabled and is_disabled(page, node):
@@ -38,7 +38,7 @@ def obstacle(page: Page, node: Node, enabled: bool = True) -> str:
 
 
 def is_disabled(page: Page, node: Node) -> bool:
-    """Whether an element, or the button it is in, is disabled."""
+    """Return whether an element, or the button around it, is disabled."""
     for place in (node, *node.ancestors()):
         if place.tag in ("button", "input", "select", "textarea", "option"):
             return page.is_disabled(place) or place.attrs.get("aria-disabled") == "true"
@@ -46,7 +46,7 @@ def is_disabled(page: Page, node: Node) -> bool:
 
 
 def timeout(call: str, ref: str, reason: str, tag: str) -> str:
-    """The text of a call that gave up waiting."""
+    """Return the error of a call that timed out."""
     return (
         f"TimeoutError: {call}: Timeout {TIMEOUT}ms exceeded.\nCall log:\n"
         f"  - waiting for locator('aria-ref={ref}')\n"
@@ -59,7 +59,7 @@ def timeout(call: str, ref: str, reason: str, tag: str) -> str:
 
 
 def tag_of(page: Page, node: Node) -> str:
-    """An element as a short piece of HTML."""
+    """Return an element as a short piece of HTML."""
     attributes = ""
     for name in _SHOWN_ATTRIBUTES:
         value = page.attr(node, name)

@@ -1,4 +1,4 @@
-"""A browser: tabs with their histories, cookies, and the loading of pages."""
+"""The simulated browser: tabs with their histories, cookies, and the loading of pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ERROR_PAGE = "chrome-error://chromewebdata/"
 
 
 class Refusal(Exception):
-    """What was asked for cannot be done; the text is what the tool says."""
+    """A tool cannot do what a call asks for; the text is the tool's answer."""
 
 
 class Unreachable(Exception):
@@ -32,6 +32,8 @@ class Unreachable(Exception):
 @dataclass(frozen=True, slots=True)
 class Dialog:
     """An open `alert`, `confirm` or `prompt`.
+
+    Once it is accepted, the button or link `node` is activated. The text of a prompt goes to `field`.
 
     Once it is accepted, the button or link `node` does what it is for; the answer to a prompt goes to `field`.
     """
@@ -44,14 +46,14 @@ class Dialog:
 
 @dataclass(frozen=True, slots=True)
 class Chooser:
-    """An open file chooser, for the field at that node."""
+    """An open file chooser for the file field `node`."""
 
     node: int
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One step of a history: how the page is loaded, and which load showed it."""
+    """One step of a history: how its page is loaded, and which load showed it."""
 
     url: str
     load: int
@@ -62,7 +64,10 @@ class Entry:
 
 @dataclass(slots=True)
 class Tab:
-    """One tab. `entries[place]` is what it shows; `refreshes` says that the page is about to load itself again.
+    """One tab, which shows `entries[place]` of its history.
+
+    `refreshes` says that the page is about to reload itself. `fresh` marks a tab that a link opened; the empty page
+    before the link's page is no step of its history.
 
     `fresh` marks a tab that a link opened: the empty page before it is no step of its history.
     """
@@ -82,11 +87,11 @@ class Tab:
 
     @property
     def title(self) -> str:
-        """The title of the page; an open dialog keeps it from being asked for."""
+        """The title of the page; empty while a dialog is open."""
         return "" if self.modal is not None else self.page.document.title
 
     def fork(self) -> Tab:
-        """An exact copy."""
+        """Return an exact copy."""
         return replace(
             self,
             page=self.page.fork(),
@@ -97,10 +102,10 @@ class Tab:
 
 
 class Browser:
-    """Tabs over an internet.
+    """A browser: its tabs, and the cookies of the hosts.
 
     Args:
-        internet: answers its requests; the browser closes it.
+        internet: The sites that answer its requests; the browser closes them.
     """
 
     def __init__(self, internet: Internet) -> None:
@@ -112,16 +117,16 @@ class Browser:
 
     @property
     def tab(self) -> Tab:
-        """The tab that is shown."""
+        """The current tab."""
         return self.tabs[self.current]
 
     @property
     def page(self) -> Page:
-        """The page that is shown."""
+        """The page of the current tab."""
         return self.tab.page
 
     def fork(self) -> Browser:
-        """An exact copy."""
+        """Return an exact copy."""
         twin = object.__new__(Browser)
         twin.internet = self.internet.fork()
         twin.tabs = [tab.fork() for tab in self.tabs]
@@ -136,10 +141,10 @@ class Browser:
         form: tuple[tuple[str, str], ...] = (),
         tab: Tab | None = None,
     ) -> None:
-        """Open an address in a tab, as a new step of its history.
+        """Open a URL in a tab, as the next step of its history.
 
         Raises:
-            Unreachable: there is nothing; the tab shows the browser's own error page.
+            Unreachable: Nothing answers; the tab shows the browser's own error page.
         """
         tab = tab or self.tab
         here = addresses.without_fragment(url)
@@ -163,10 +168,10 @@ class Browser:
         self._load(tab)
 
     def travel(self, steps: int) -> bool:
-        """Go back (below 0) or forward in the history; False if there is nothing.
+        """Go back (a number below 0) or forward in the history; False if there is no such step.
 
         Raises:
-            Unreachable: the page could not be loaded again.
+            Unreachable: The page could not be loaded again.
         """
         tab = self.tab
         place = tab.place + steps
@@ -189,10 +194,10 @@ class Browser:
         return True
 
     def reload(self) -> None:
-        """Load the page again.
+        """Reload the page.
 
         Raises:
-            Unreachable: it could not be loaded.
+            Unreachable: It could not be loaded.
         """
         tab = self.tab
         entry = tab.entries[tab.place]
@@ -200,7 +205,7 @@ class Browser:
         self._load(tab)
 
     def settle(self) -> None:
-        """Let a page load itself again that asked for it; what cannot be reached shows the error page."""
+        """Let a page reload itself that asked for it. An unreachable page leaves the error page."""
         tab = self.tab
         if tab.refreshes and tab.modal is None:
             try:
@@ -209,10 +214,10 @@ class Browser:
                 return
 
     def open_tab(self) -> Tab:
-        """A new empty tab, behind the others.
+        """Open an empty tab behind the others.
 
         Raises:
-            Refusal: there are too many.
+            Refusal: There are too many tabs.
         """
         if len(self.tabs) >= MAX_TABS:
             raise Refusal(f"Error: browserContext.newPage: the browser has {MAX_TABS} tabs open already")
@@ -221,7 +226,7 @@ class Browser:
         return tab
 
     def close_tab(self, index: int) -> None:
-        """Close a tab; another one is shown, and an empty one if it was the last."""
+        """Close a tab, and show its neighbour. The last tab leaves an empty one."""
         del self.tabs[index]
         if not self.tabs:
             self.tabs.append(blank_tab())
@@ -242,10 +247,10 @@ class Browser:
             tab.entries[tab.place] = replace(tab.entries[tab.place], saved=kept)
 
     def _load(self, tab: Tab) -> None:
-        """Load what the history says that the tab shows.
+        """Load the page of the current step of the history.
 
         Raises:
-            Unreachable: there is nothing.
+            Unreachable: Nothing answers.
         """
         entry = tab.entries[tab.place]
         tab.requests.clear()
@@ -315,7 +320,7 @@ class Browser:
 
 
 def blank_tab() -> Tab:
-    """An empty tab."""
+    """Return an empty tab."""
     return Tab(Page(Document.parse("")))
 
 
@@ -330,7 +335,7 @@ def open_at_load(page: Page) -> None:
 
 
 def _unserved(scheme: str, known: bool) -> str:
-    """What is wrong with another scheme than http, which is the only one that sites speak."""
+    """Return the error of a URL with another scheme than http, the only one that the sites answer."""
     if scheme != "https":
         return "ERR_UNKNOWN_URL_SCHEME" if scheme else "ERR_INVALID_REDIRECT"
     return "ERR_SSL_PROTOCOL_ERROR" if known else "ERR_NAME_NOT_RESOLVED"

@@ -1,4 +1,4 @@
-"""What the `data-` attributes of a page do; `_static/site.js` does the same in a real browser."""
+"""The `data-` attributes of a page and what they do; `_static/site.js` does the same in a real browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentworld_gym.engines.web.document.page import Page
 
 
 def asked(page: Page, node: Node) -> Dialog | None:
-    """The dialog that a click on a button or link brings up first."""
+    """Return the dialog that opens first when a button or link is clicked."""
     attrs = node.attrs
     for kind in ("confirm", "prompt", "alert"):
         message = attrs.get(f"data-{kind}")
@@ -19,7 +19,7 @@ def asked(page: Page, node: Node) -> Dialog | None:
 
 
 def clicked(page: Page, node: Node) -> None:
-    """Open, close, unfold or select what a button is for."""
+    """Carry out what a button is for: open, close, unfold or select."""
     attrs, by_id = node.attrs, page.document.by_id
     if (dialog := by_id.get(attrs.get("data-opens", ""))) is not None and dialog.tag == "dialog":
         show_modal(page, dialog)
@@ -34,7 +34,7 @@ def clicked(page: Page, node: Node) -> None:
 
 
 def select_tab(page: Page, tab: Node) -> None:
-    """Show the panel of a tab, and hide those of the others in its list."""
+    """Show the panel of a tab, and hide those of the other tabs in its list."""
     bar = next((node for node in tab.ancestors() if node.attrs.get("role") == "tablist"), None)
     if bar is None:
         return
@@ -47,7 +47,7 @@ def select_tab(page: Page, tab: Node) -> None:
 
 
 def edited(page: Page, field: Node) -> None:
-    """Filter the list that a search field is for."""
+    """Filter the list that a search field belongs to."""
     target = page.document.by_id.get(field.attrs.get("data-filter", ""))
     if target is None:
         return
@@ -58,5 +58,5 @@ def edited(page: Page, field: Node) -> None:
 
 
 def sends_itself(browser: Browser, control: Node) -> bool:
-    """Whether a change of a control sends its form."""
+    """Return whether a change of a control sends its form."""
     return "data-submit-on-change" in control.attrs and browser.page.document.form_of(control) is not None

@@ -1,4 +1,4 @@
-"""The pages that Chromium shows itself where no site answers."""
+"""The pages that Chromium itself shows where no site answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CAUSES = {
 
 
 def unreachable(code: str, host: str) -> str:
-    """The page for a site that cannot be reached."""
+    """Return the page for a site that cannot be reached."""
     name = escape(host)
     cause, advice = _CAUSES.get(code, ("The webpage might be temporarily down.", ""))
     tries = (
@@ -35,7 +35,7 @@ def unreachable(code: str, host: str) -> str:
 
 
 def resubmission(host: str) -> str:
-    """The page for a form that would have to be sent again."""
+    """Return the page for a form that would have to be sent again."""
     return (
         f"<title>{escape(host)}</title><body tabindex=-1><div><div><div><div><div><h1>Confirm Form Resubmission</h1>"
         "<p>This webpage requires data that you entered earlier in order to be properly displayed. You can send this "

@@ -1,4 +1,4 @@
-"""What a person does in a browser: click, type, choose, send; and what the browser does then."""
+"""User interactions with a page: clicking, typing, choosing and submitting, and what the browser does then."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _TYPED_AS_ONE = frozenset({"color", "date", "datetime-local", "month", "range", 
 
 
 def click(browser: Browser, node: Node) -> None:
-    """Click an element that can be clicked: move the focus, then do what it is for."""
+    """Click an element: move the focus, then activate it."""
     press_down(browser.page, node)
     activate(browser, node)
 
 
 def press_down(page: Page, node: Node) -> None:
-    """Move the focus to where a button of the mouse goes down."""
+    """Move the focus to where a mouse button goes down."""
     target = next((place for place in (node, *node.ancestors()) if place.index and focusable(page, place)), None)
     page.give_focus(target.index if target is not None else None)
 
 
 def open_elsewhere(browser: Browser, node: Node) -> None:
-    """What the middle button, Control or Shift do to a link: it opens in a tab behind this one."""
+    """Open a link in a tab behind this one, as the middle button, Control and Shift do."""
     press_down(browser.page, node)
     link = node if node.tag == "a" else node.closest("a")
     if link is not None and "href" in link.attrs:
@@ -34,7 +34,7 @@ def open_elsewhere(browser: Browser, node: Node) -> None:
 
 
 def activate(browser: Browser, node: Node) -> None:
-    """Do what an element is for, or the nearest one around it that is for something."""
+    """Activate an element, or the nearest one around it that can be activated."""
     page = browser.page
     for place in (node, *node.ancestors()):
         tag = place.tag
@@ -130,7 +130,7 @@ def _press_link(browser: Browser, link: Node) -> None:
 
 
 def follow(browser: Browser, link: Node, elsewhere: bool = False) -> None:
-    """Go where a link leads; a page that cannot be reached shows the browser's error page."""
+    """Follow a link. A page that cannot be reached leaves the browser's error page."""
     url = addresses.resolved(browser.tab.url, link.attrs.get("href", ""))
     if addresses.scheme_of(url) not in ("http", "https"):
         return
@@ -140,7 +140,7 @@ def follow(browser: Browser, link: Node, elsewhere: bool = False) -> None:
             tab = browser.open_tab()
             tab.fresh = True
         except Refusal:
-            return  # a browser drops what would be too many windows
+            return  # A browser drops windows beyond its limit.
     try:
         browser.go(url, tab=tab)
     except Unreachable:
@@ -148,7 +148,7 @@ def follow(browser: Browser, link: Node, elsewhere: bool = False) -> None:
 
 
 def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, str] | None = None) -> None:
-    """Send a form, unless the browser refuses a value; then the focus goes to the field."""
+    """Submit a form. Where the browser refuses a value, the focus goes to its field instead."""
     page = browser.page
     checked = "novalidate" not in form.attrs and (button is None or "formnovalidate" not in button.attrs)
     if checked and (wrong := forms.first_invalid(page, form)) is not None:
@@ -179,7 +179,7 @@ def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, 
 
 
 def submit_implicitly(browser: Browser, field: Node) -> None:
-    """What Enter in a field does: press the first button that sends the form, or send it if there is none."""
+    """Act on Enter in a field: press the form's first submit button, or submit the form if it has none."""
     page = browser.page
     form = page.document.form_of(field)
     if form is None:
@@ -194,7 +194,7 @@ def submit_implicitly(browser: Browser, field: Node) -> None:
 
 
 def answer(browser: Browser, accept: bool, text: str | None) -> None:
-    """Close the open dialog, and go on with what it was about."""
+    """Close the open dialog, and continue with what it was about."""
     dialog = browser.tab.modal
     browser.tab.modal = None
     if not isinstance(dialog, Dialog) or (dialog.kind != "alert" and not accept):
@@ -210,7 +210,7 @@ def fill(browser: Browser, node: Node, text: str) -> None:
     """Replace the text of a field.
 
     Raises:
-        Refusal: it is no field, or does not take such a text.
+        Refusal: The element is no text field, or does not take such a text.
     """
     node = field_of(browser.page, node)
     page = browser.page
@@ -236,7 +236,7 @@ def fill(browser: Browser, node: Node, text: str) -> None:
 
 
 def put(page: Page, node: Node, text: str) -> None:
-    """Set the text of a field as typing does: no longer than the field allows; line breaks only where they fit."""
+    """Set the text of a field as typing does: with the field's maximum length, and line breaks only in a text area."""
     if node.tag == "input":
         text = text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ")
     limit = forms.longest(node)
@@ -244,7 +244,7 @@ def put(page: Page, node: Node, text: str) -> None:
 
 
 def field_of(page: Page, node: Node) -> Node:
-    """The control that is meant by an element: a label's own, or itself."""
+    """Return the control that an element stands for: that of a label, else the element itself."""
     if node.tag in ("input", "select", "textarea", "button"):
         return node
     label = node.closest("label")
@@ -252,10 +252,10 @@ def field_of(page: Page, node: Node) -> Node:
 
 
 def choose(browser: Browser, node: Node, wanted: list[str], labels_only: bool = False) -> list[str] | str:
-    """Select options by value or label: their values, or why it is impossible.
+    """Select options by value or label; return their values, or else why that is impossible.
 
     Raises:
-        Refusal: it is no drop-down list.
+        Refusal: The element is not a select.
     """
     page = browser.page
     select = field_of(page, node)
@@ -282,7 +282,7 @@ def choose(browser: Browser, node: Node, wanted: list[str], labels_only: bool = 
 
 
 def changed(browser: Browser, control: Node) -> None:
-    """Send the form of a control that sends itself when it is changed."""
+    """Act on a change of a control: send its form where the control asks for it."""
     if data_attributes.sends_itself(browser, control):
         form = browser.page.document.form_of(control)
         if form is not None:

@@ -1,4 +1,4 @@
-"""The few expressions of JavaScript that are understood: those that read something off a page or an element."""
+"""A closed list of JavaScript expressions: those that read something from a page or an element."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.strings import tidy
 
 UNDEFINED = object()
-"""What a script gives that gives nothing."""
+"""The value of a script that returns nothing."""
 
 _ARROW = re.compile(r"\s*(?:async\s+)?(?:\(\s*(\w*)\s*\)|(\w+))\s*=>\s*(.+?)\s*;?\s*", re.S)
 _FUNCTION = re.compile(r"\s*(?:async\s+)?function\s*\w*\s*\(\s*(\w*)\s*\)\s*(\{.*\})\s*", re.S)
@@ -44,10 +44,10 @@ _ON_PAGE: dict[str, Callable[[Browser], Any]] = {
 
 
 def evaluate(browser: Browser, source: str, node: Node | None) -> Any:
-    """The value of an expression of the closed list.
+    """Return the value of an expression on the closed list.
 
     Raises:
-        Refusal: it is not on the list.
+        Refusal: The expression is not on the list.
     """
     match = _ARROW.fullmatch(source[:2000]) or _FUNCTION.fullmatch(source[:2000])
     groups = [group for group in match.groups() if group is not None] if match else ["", source.strip()[:2000]]
@@ -75,7 +75,7 @@ def evaluate(browser: Browser, source: str, node: Node | None) -> Any:
 
 
 def select(page: Page, selector: str) -> list[Node]:
-    """The elements that a simple selector means: a tag, an id, a class and an attribute, each at most once."""
+    """Return the elements of a simple selector: a tag, an id, a class and an attribute, each at most once."""
     match = _SIMPLE.fullmatch(selector.strip())
     if match is None or not selector.strip():
         raise Refusal("Error: page.evaluate: Error: only simple selectors work")

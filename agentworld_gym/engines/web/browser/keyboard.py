@@ -1,4 +1,4 @@
-"""What a key does where the focus is."""
+"""The keyboard: what keys do to the focused element."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _CARET = frozenset({"ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp", "End", "H
 
 
 def parse(combination: str) -> tuple[frozenset[str], str]:
-    """The modifiers and the key of a combination such as `Control+a`.
+    """Return the modifiers and the key of a combination such as `Control+a`.
 
     Raises:
-        Refusal: there is no such key.
+        Refusal: There is no such key.
 
     >>> parse("Shift+Tab")
     (frozenset({'Shift'}), 'Tab')
     """
     *held, key = combination.split("+") if len(combination) > 1 else [combination]
-    if not key and held:  # `Control++`
+    if not key and held:  # The key may be the plus sign itself: `Control++`.
         key, held = "+", held[:-1]
     for name in (*held, key):
         if (
@@ -47,10 +47,10 @@ def parse(combination: str) -> tuple[frozenset[str], str]:
 
 
 def press(browser: Browser, combination: str) -> None:
-    """Press a key, with the modifiers before it held down.
+    """Press a key while its modifiers are held down.
 
     Raises:
-        Refusal: there is no such key.
+        Refusal: There is no such key.
     """
     held, key = parse(combination)
     page = browser.page
@@ -72,7 +72,7 @@ def press(browser: Browser, combination: str) -> None:
 
 
 def type_text(browser: Browser, text: str) -> None:
-    """Type a text key by key where the focus is."""
+    """Type a text key by key into the focused element."""
     page = browser.page
     node = None if page.focus is None else page.nodes[page.focus]
     if node is not None and node.tag == "input" and node.type == "number" and "readonly" not in node.attrs:
@@ -106,7 +106,7 @@ def _tab(page: Page, node: Node | None, step: int) -> None:
         later = [place for place, stop in enumerate(stops) if stop.index > node.index]
         place = (later[0] if later else len(stops)) - (step < 0)
     if not -1 <= place < len(stops) or (place == -1 and node is not None):
-        page.give_focus(None)  # past an end the focus leaves the page for the browser's own buttons
+        page.give_focus(None)  # Beyond an end the focus leaves the page for the browser's own buttons.
         return
     page.give_focus(stops[place].index)
     page.selected = stops[place].tag == "input"
@@ -162,7 +162,7 @@ def _edit(page: Page, node: Node, held: frozenset[str], key: str) -> None:
 
 
 def _move_caret(page: Page, value: str, key: str) -> None:
-    """Move the caret; a selection gives way to its start or end."""
+    """Move the caret. A selection collapses to its start or end."""
     at = len(value) - page.tail
     if page.selected:
         at = 0 if key in ("ArrowLeft", "Home", "ArrowUp") else len(value)
@@ -192,7 +192,7 @@ def _replace(page: Page, node: Node, value: str) -> None:
 
 
 def _step(page: Page, node: Node, direction: int) -> None:
-    """Count a number up or down, within its bounds."""
+    """Increase or decrease the number in a field, within its bounds."""
     value, attrs = page.value(node), node.attrs
     wanted = attrs.get("step", "")
     step = float(wanted) if is_number(wanted) and float(wanted) > 0 else 1.0
@@ -201,7 +201,7 @@ def _step(page: Page, node: Node, direction: int) -> None:
     if value and (
         (direction > 0 and high is not None and before > high) or (direction < 0 and low is not None and before < low)
     ):
-        return  # it is past that bound already
+        return  # The value already lies beyond that bound.
     number = before + direction * step
     if is_number(attrs.get("min", "")):
         number = max(number, float(attrs["min"]))
@@ -212,7 +212,7 @@ def _step(page: Page, node: Node, direction: int) -> None:
 
 
 def _operate(browser: Browser, node: Node, key: str) -> None:
-    """Keys on what is no text field."""
+    """Act on a key while an element other than a text field has the focus."""
     page = browser.page
     if key == " ":
         if page.is_button(node) or (node.tag == "input" and node.type in ("checkbox", "radio")) or is_handle(node):

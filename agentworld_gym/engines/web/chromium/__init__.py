@@ -1,1 +1,1 @@
-"""The sites in a real Chromium, driven through Playwright: the browser that the one in process is compared with."""
+"""The sites in a real Chromium, driven through Playwright; the simulated browser is compared with it."""

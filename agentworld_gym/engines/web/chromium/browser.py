@@ -1,4 +1,4 @@
-"""The tabs of one session in a real browser, and the tools over them."""
+"""The Chromium of one session: a browser context with its tabs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FIELDS = """() => [...document.querySelectorAll('input, select, textarea')].map
 
 
 class ChromiumBrowser:
-    """One session: a context with its tabs."""
+    """A browser context with its tabs, and the controls that strike in it."""
 
     def __init__(self, driver: Driver, session: str, context: BrowserContext, controls: Controls) -> None:
         self.driver, self.session, self.context, self.controls = driver, session, context, controls
@@ -48,7 +48,7 @@ class ChromiumBrowser:
 
     @classmethod
     async def open(cls, driver: Driver, internet: Sites, url: str, controls: Controls) -> ChromiumBrowser:
-        """A context of the shared browser with one tab, which shows an address."""
+        """Open a context of the shared Chromium with one tab that shows a URL."""
         session = str(next(_NUMBERS))
         driver.server.internets[session] = internet
         chromium = await driver.browser_for(internet.hosts)
@@ -76,11 +76,11 @@ class ChromiumBrowser:
 
     @property
     def tab(self) -> ChromiumTab:
-        """The tab that is shown."""
+        """The current tab."""
         return self.tabs[self.current]
 
     async def opened(self, count: int) -> None:
-        """Wait for a tab that a link opens, until there are that many."""
+        """Wait until a link has opened a tab, so that there are `count` of them."""
         for _ in range(60):
             if len(self.tabs) >= count:
                 with suppress(Exception):
@@ -89,7 +89,7 @@ class ChromiumBrowser:
             await asyncio.sleep(0.05)
 
     def added(self, page: Page) -> None:
-        """Note a tab that was opened."""
+        """Add a tab that was opened."""
         if len(self.tabs) < MAX_TABS:
             self.tabs.append(ChromiumTab(page))
 
@@ -111,11 +111,11 @@ class ChromiumBrowser:
         tab.reported = len(tab.console)
 
     async def headers(self) -> list[tuple[str, str]]:
-        """The title and the address of each tab."""
+        """Return the title and the URL of each tab."""
         return [("" if tab.is_open else await tab.page.title(), tab.page.url) for tab in self.tabs]
 
     async def fields(self) -> dict[str, Scalar]:
-        """What actions can change in the browser, as flat fields."""
+        """Return everything that actions can change in the browser, as flat fields."""
         found: dict[str, Scalar] = {"browser/tab": self.current}
         for place, tab in enumerate(self.tabs):
             found[f"tab/{place}/url"] = tab.page.url
@@ -127,7 +127,7 @@ class ChromiumBrowser:
         return found
 
     async def screenshot(self) -> bytes:
-        """A picture of the page, as PNG."""
+        """Return a picture of the page as PNG."""
         return await self.tab.page.screenshot()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""BrowserGym's calls, acted out in Chromium."""
+"""BrowserGym's calls in Chromium."""
 
 from __future__ import annotations
 

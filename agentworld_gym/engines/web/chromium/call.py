@@ -1,4 +1,4 @@
-"""One call of a tool in Chromium: its arguments, the answer that it fills, and the code that it reports."""
+"""A call of a tool in Chromium, and how Playwright's code and errors are written."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 PATIENCE_MS = 1500
-"""How long an action waits for its element; what is said is the five seconds of Playwright's server."""
+"""How long an action waits for its element. The error tells of the five seconds that Playwright's server waits."""
 
 _REF = re.compile(r"e\d{1,9}")
 _NAME = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(")
 
 
 class ChromiumCall:
-    """One call of a tool: its arguments, and the answer that it fills."""
+    """One call of a tool: its arguments, and the result that it fills."""
 
     def __init__(self, browser: ChromiumBrowser, arguments: dict[str, Any]) -> None:
         self.browser, self.arguments = browser, arguments
@@ -31,14 +31,14 @@ class ChromiumCall:
 
     @property
     def tab(self) -> ChromiumTab:
-        """The tab that is shown."""
+        """The current tab."""
         return self.browser.tab
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A text among the arguments.
+        """Return a text among the arguments.
 
         Raises:
-            Refusal: it is missing or no text.
+            Refusal: The argument is missing, or not a text.
         """
         value = self.arguments.get(name, default)
         if not isinstance(value, str):
@@ -46,10 +46,10 @@ class ChromiumCall:
         return value
 
     async def locator(self, name: str, value: Any = None) -> tuple[Locator, str]:
-        """The element that a reference of the last snapshot means, and how code names it.
+        """Return the element that a reference of the last snapshot means, and its locator as code.
 
         Raises:
-            Refusal: there is none.
+            Refusal: There is no such element.
         """
         ref = self.arguments.get(name) if value is None else value
         missing = Refusal(
@@ -64,12 +64,12 @@ class ChromiumCall:
             raise missing from None
 
     def ran(self, code: str) -> None:
-        """Note a line of code that was run."""
+        """Note a line of Playwright code that was run."""
         self.result.code.append(code)
 
 
 def javascript(code: str) -> str:
-    """A locator of Playwright's Python as JavaScript, near enough to be read.
+    """Return a locator of Playwright for Python in the syntax of JavaScript, close enough to be read.
 
     >>> javascript('get_by_role("button", name="Go", exact=True)')
     "getByRole('button', { name: 'Go', exact: true })"
@@ -100,7 +100,7 @@ def _camel(name: str) -> str:
 
 
 def error_text(error: Exception) -> str:
-    """What Playwright says, as its server for tools words it."""
+    """Return an error of Playwright in the words of its MCP server."""
     text = str(error).replace(f"Timeout {PATIENCE_MS}ms", "Timeout 5000ms").strip()
     text = re.sub(r"^(Locator|Page|Keyboard)\.(\w+)", lambda match: f"{match[1].lower()}.{_camel(match[2])}", text)
     if text.startswith("page.goto"):

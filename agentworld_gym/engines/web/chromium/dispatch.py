@@ -47,7 +47,7 @@ async def act(browser: ChromiumBrowser, action: Any, undisturbed: bool = False) 
         await _run(call, name)
     except Refusal as refusal:
         return ToolResult(errors=[str(refusal)], modal=browser.tab.modal_lines()).text()
-    except Exception as error:  # the tool answers with whatever Playwright says
+    except Exception as error:  # The tool answers with whatever Playwright says.
         return ToolResult(errors=[error_text(error)]).text()
     if call.shows_page:
         await _show(browser, call.result)

@@ -1,4 +1,4 @@
-"""Chromium for the sessions of the process, driven from a thread of its own: one for all that visit the same hosts."""
+"""The Chromium of this process, driven from a thread of its own; sessions that visit the same hosts share one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 VARIABLE = "AGENTWORLD_CHROMIUM"
 LIMIT_S = 90.0
-"""How long anything may take, which is more than all that the tools wait for."""
+"""How long anything may take, in seconds: longer than any tool waits."""
 ADVICE = (
     f"install Chromium (on Debian: apt-get install chromium) or set {VARIABLE} to its executable, "
     f"and install Playwright: {install('browser')}"
@@ -33,10 +33,10 @@ ADVICE = (
 
 
 def find_chromium() -> str:
-    """The executable of the installed browser: that of the variable `AGENTWORLD_CHROMIUM`, or the first on the path.
+    """Return the path of Chromium: the variable `AGENTWORLD_CHROMIUM`, or else the first one on the search path.
 
     Raises:
-        EngineError: there is none; says what to install.
+        EngineError: There is none. The error says what to install.
     """
     wanted = os.environ.get(VARIABLE)
     found = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, NAMES)), None)
@@ -54,16 +54,16 @@ def _version(executable: str) -> str:
 
 
 def chromium_version() -> str:
-    """The version of the installed browser.
+    """Return the version of the installed Chromium.
 
     Raises:
-        EngineError: there is none.
+        EngineError: There is none.
     """
     return _version(find_chromium())
 
 
 class Driver:
-    """A thread with an event loop in which Playwright, the browsers and the server of the sites live.
+    """A thread whose event loop runs Playwright, the browsers and the HTTP server of the sites.
 
     Raises:
         EngineError: Chromium or Playwright is missing, or Playwright does not start.
@@ -93,10 +93,10 @@ class Driver:
         atexit.register(self.close)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Do something in the thread, and wait for it.
+        """Run a coroutine in the thread, and wait for its result.
 
         Raises:
-            EngineError: the driver is closed, or the browser does not answer: a script may keep a page busy for ever.
+            EngineError: The driver is closed, or the browser does not answer, since a script keeps its page busy.
         """
         if self._closed:
             work.close()
@@ -112,17 +112,17 @@ class Driver:
             raise
 
     def close(self) -> None:
-        """Close the browser and end the thread; twice is fine."""
+        """Close the browsers and end the thread. It may be called twice."""
         if self._closed:
             return
-        with suppress(Exception):  # whatever state the browser is in, the process has to go on
+        with suppress(Exception):  # Whatever the browser does, the process has to go on.
             asyncio.run_coroutine_threadsafe(self._shut(), self.loop).result(timeout=10)
         self._closed = True
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=5)
 
     async def browser_for(self, hosts: Iterable[str]) -> Browser:
-        """A browser that finds these hosts, and no others; a fresh one where it has gone."""
+        """Return a browser that resolves these hosts and no others; a crashed one is started again."""
         known = frozenset(hosts)
         async with self._launching:
             browser = self._browsers.get(known)
@@ -159,9 +159,9 @@ class Driver:
 
 @lru_cache(maxsize=1)
 def driver() -> Driver:
-    """The driver that all sessions share.
+    """Return the driver that all sessions share.
 
     Raises:
-        EngineError: see `Driver`.
+        EngineError: Chromium or Playwright is missing, or Playwright does not start.
     """
     return Driver()

@@ -1,4 +1,4 @@
-"""A script that an agent runs in a page of the real browser, for no longer than it may."""
+"""The tool `browser_evaluate` in Chromium: a script of the agent, with a time limit."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
 
 SCRIPT_S = 5.0
-"""How long a script may take."""
+"""The time limit of a script in seconds."""
 
 
 async def run_script(call: ChromiumCall) -> None:
-    """The tool `browser_evaluate`: the value of a script, or the dialog that it opens.
+    """Run a script, and answer with its value or with the dialog that it opens.
 
     Raises:
-        Refusal: it takes too long.
+        Refusal: The script takes too long.
     """
     source = call.text("function")
     values: list[Any] = []
@@ -37,7 +37,7 @@ async def run_script(call: ChromiumCall) -> None:
         values.append(await asyncio.wait_for(target.evaluate(source), SCRIPT_S))
 
     tab = call.tab
-    # Of a page that is busy nothing can be had any more, so what stops it is there before.
+    # A busy page answers nothing, so the connection that can stop its script is made before.
     tab.line = tab.line or await call.browser.context.new_cdp_session(tab.page)
     try:
         await tab.guarded(read())

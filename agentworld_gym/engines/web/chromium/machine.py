@@ -1,4 +1,4 @@
-"""The same sites in a real Chromium, driven through Playwright: what the browser in process is held to."""
+"""The machine of world `chromium`: the same sites in a real Chromium, driven through Playwright."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ChromiumEngine:
     """Starts sessions in the installed Chromium.
 
     Raises:
-        EngineError: Chromium or Playwright is missing; says what to install.
+        EngineError: Chromium or Playwright is missing. The error says what to install.
     """
 
     variant = "chromium"
@@ -42,11 +42,11 @@ class ChromiumEngine:
         controls: Controls = NONE,
         hidden: Mapping[str, Any] = MappingProxyType({}),
     ) -> ChromiumMachine:
-        """A browser on the first page of a task; the arguments are those of `WebMachine.start`.
+        """Return a browser on the first page of a task; the arguments are those of `WebMachine.start`.
 
         Raises:
-            SpecError: the state is wrong, or wants BrowserGym's view, which this world does not print.
-            EngineError: the browser does not start.
+            SpecError: The state is wrong, or asks for BrowserGym's view, which this world does not print.
+            EngineError: The browser does not start.
         """
         if state.get("view", "playwright") != "playwright":
             raise SpecError("task state", "view", state["view"], "playwright, the only view of world='chromium'")
@@ -55,15 +55,15 @@ class ChromiumEngine:
 
 
 class ChromiumMachine:
-    """One session: a context of the shared browser, and an internet of its own.
+    """One session: a context of the shared Chromium, and sites with databases of their own.
 
-    A fork is a fresh context in which everything that was done is done again.
+    A fork is another context in which all actions are repeated.
     """
 
     def __init__(
         self, driver: Driver, internet: Sites, url: str, controls: Controls = NONE, told: frozenset[str] = frozenset()
     ) -> None:
-        """A browser context that opens an address; the hosts in `told` show only what the task states."""
+        """Open a browser context at a URL; the hosts in `told` show only what the task states."""
         self._driver, self._url, self._controls, self._told = driver, url, controls, told
         self._origin = internet.fork()
         self._internet = internet
@@ -92,32 +92,32 @@ class ChromiumMachine:
         return (Span(start, text.find("\n```", start), "pre-existing"),)
 
     def act(self, action: Any) -> str:
-        """Answer one call `{"name": ..., "arguments": {...}}`, whatever stands in it.
+        """Answer one call `{"name": ..., "arguments": {...}}`; anything may stand in it.
 
         Raises:
-            EngineError: the machine is closed, or the browser is gone.
+            EngineError: The machine is closed, or the browser is gone.
         """
         self._open()
         self._actions.append(action)
         try:
             self._observation = self._driver.run(act(self._browser, action, undisturbed=_controls_are_suspended()))
-        except Exception as error:  # the browser has crashed, or a page of it
+        except Exception as error:  # The browser or one of its pages has crashed.
             raise EngineError(f"the browser failed: {error}") from error
         return self._observation
 
     def state(self) -> dict[str, Scalar]:
-        """The tabs with what was filled in, the cookies, and what the sites store, as flat fields."""
+        """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""
         self._open()
         found = self._driver.run(self._browser.fields())
         return found | dict(self._internet.state())
 
     def screenshot(self) -> bytes:
-        """A picture of the page, as PNG."""
+        """Return a picture of the page as PNG."""
         self._open()
         return self._driver.run(self._browser.screenshot())
 
     def fork(self) -> ChromiumMachine:
-        """A copy, made by doing everything again in a fresh context."""
+        """Return a copy, made by repeating all actions in another context."""
         self._open()
         twin = ChromiumMachine(self._driver, self._origin.fork(), self._url, self._controls, self._told)
         for action in self._actions:
@@ -125,11 +125,11 @@ class ChromiumMachine:
         return twin
 
     def close(self) -> None:
-        """Close the context. May be called twice."""
+        """Close the context. It may be called twice."""
         if self._closed:
             return
         self._closed = True
-        with suppress(EngineError):  # the browser may be gone already
+        with suppress(EngineError):  # The browser may have gone already.
             self._driver.run(self._browser.close())
         self._internet.close()
         self._origin.close()
@@ -140,5 +140,5 @@ class ChromiumMachine:
 
 
 def _controls_are_suspended() -> bool:
-    """Whether no control strikes at present in this thread; the driver's own has to be told."""
+    """Return whether controls are suspended in this thread, which the driver's thread has to be told."""
     return not Controls({"any": 1.0}).strikes("any")

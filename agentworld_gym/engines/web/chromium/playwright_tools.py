@@ -1,4 +1,4 @@
-"""The tools of Playwright's MCP server, over a real browser."""
+"""The tools of Playwright's MCP server in Chromium."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ async def _tabs(call: ChromiumCall) -> None:
 
 
 async def close_tab(browser: ChromiumBrowser, index: int) -> None:
-    """Close a tab; another one is shown, and an empty one if it was the last."""
+    """Close a tab, and show its neighbour. The last tab leaves an empty one."""
     tab = browser.tabs.pop(index)
     if tab.dialog is not None:
         await tab.dialog.dismiss()

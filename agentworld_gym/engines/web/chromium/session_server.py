@@ -1,4 +1,4 @@
-"""An HTTP server on loopback that answers a real browser as the internet of its session does."""
+"""A local HTTP server that answers the Chromium of each session from the sites of that session."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from agentworld_gym.engines.controls import suspended
 from agentworld_gym.engines.web.http import ConnectionReset, Internet, Request, Response
 
 SESSION = "x-agentworld-session"
-"""The header that names the session of a request: one server and one browser serve them all."""
+"""The header that names the session of a request, since one server and one browser serve all sessions."""
 
 MAX_BODY = 1_000_000
 RETRY_S = 0.3
-"""Within which time Chromium tries by itself again what was reset."""
+"""The time in seconds within which Chromium by itself repeats a request that was reset."""
 
 TLS = b"\x16"
-"""How a browser begins that wants https; the sites speak http only."""
+"""The first byte of a browser that wants https; the sites answer http only."""
 
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
 
 
 class SessionServer:
-    """Serves any number of sessions, in one event loop.
+    """An HTTP server for any number of sessions, in one event loop.
 
-    `internets` holds them by the name of their session; on those in `calm` no control strikes; `log` tells what was
-    asked.
+    `internets` maps the name of a session to its sites. No control strikes in the sessions of `undisturbed`. `log`
+    lists the requests of each session.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class SessionServer:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> int:
-        """Listen on a free port of loopback, and say which."""
+        """Listen on a free local port, and return it."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         return int(self._server.sockets[0].getsockname()[1])
 
@@ -84,7 +84,9 @@ class SessionServer:
         broken, when = self._broken.pop(session, ("", 0.0))
         try:
             if broken == url and time.monotonic() - when < RETRY_S:
-                raise ConnectionReset(url)  # the browser's own second try, which the sites have not been asked for
+                raise ConnectionReset(
+                    url
+                )  # This is the browser's own second attempt, which the sites have not been asked for.
             with suspended() if session in self.undisturbed else nullcontext():
                 response = internet.fetch(Request(method, url, form, _cookies(headers.get("cookie", ""))))
         except ConnectionReset:
@@ -110,7 +112,7 @@ def _cookies(header: str) -> dict[str, str]:
 
 
 def _wire(response: Response, path: str) -> bytes:
-    """A response as it goes over the wire; nothing may be kept, so that Back asks again."""
+    """Return the bytes of a response. The browser may not cache it, so that Back asks again."""
     kind = next((kind for ending, kind in _KINDS.items() if path.endswith(ending)), "text/html")
     body = response.body.encode("utf-8", "replace")
     lines = [

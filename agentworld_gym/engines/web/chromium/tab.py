@@ -1,4 +1,4 @@
-"""One tab of a real browser, and what waits to be handled on it."""
+"""One tab in Chromium, and the dialog or file chooser that is open on it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, ConsoleMessage, Dialog, FileChooser, Page, Request, Response
 
 SETTLE_S = 0.15
-"""How long to wait whether an action leads to another page."""
+"""How long to wait for an action to lead to another page, in seconds."""
 
 
 class ChromiumTab:
-    """One tab, and what waits to be handled on it.
+    """One tab, with its dialog or file chooser, its console and its requests.
 
-    From a tab's second document on, Playwright puts `f1`, `f2`, … before its references. An agent sees them without, as
-    they stand in the recordings that were published; `prefix` is what the last snapshot had, `known` the references in
-    it. `line` leads to the browser beside the page, once a script was run there.
+    From the second document of a tab on, Playwright puts `f1`, `f2`, … before its references. An agent sees them
+    without that prefix, as in published recordings. `prefix` is that of the last snapshot, and `known` holds its
+    references. `line` is a connection to the browser beside the page; it exists once a script was run.
     """
 
     def __init__(self, page: Page) -> None:
@@ -45,7 +45,7 @@ class ChromiumTab:
 
     @property
     def is_open(self) -> bool:
-        """Whether a dialog or a file chooser waits."""
+        """Whether a dialog or a file chooser is open."""
         return self.dialog is not None or self.chooser is not None
 
     def _on_dialog(self, dialog: Dialog) -> None:
@@ -76,17 +76,17 @@ class ChromiumTab:
     def _on_console(self, message: ConsoleMessage) -> None:
         place = message.location
         if message.type not in ("error", "warning", "info", "log") or not place["url"]:
-            return  # what the browser notes for developers, or says of Playwright's own scripts
+            return  # These are notes for developers, or about Playwright's own scripts.
         self.console.append(f"[{message.type.upper()}] {message.text} @ {place['url']}:{place['lineNumber']}")
 
     def modal_lines(self) -> list[str]:
-        """What waits, as it is told."""
+        """Return the lines about an open dialog or file chooser."""
         if self.chooser is not None:
             return [CHOOSER_LINE]
         return [] if self.dialog is None else [dialog_line(self.dialog.type, self.dialog.message)]
 
     async def guarded(self, work: Awaitable[Any]) -> None:
-        """Do something until it is done or a dialog opens, and then wait for the page that it leads to."""
+        """Run something until it ends or a dialog opens, and then wait for the page that it leads to."""
         before = self.navigations
         task = asyncio.ensure_future(work)
         waiting = asyncio.ensure_future(self.modal.wait())
@@ -99,7 +99,7 @@ class ChromiumTab:
         await self.settled(before)
 
     async def settled(self, before: int) -> None:
-        """Wait for a page to be loaded, if one has been asked for."""
+        """Wait for a page to be loaded, if one was requested since `before`."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.modal.wait(), SETTLE_S)
         while not self.is_open and self.navigations > before:
@@ -111,7 +111,7 @@ class ChromiumTab:
             await asyncio.sleep(SETTLE_S / 2)
 
     async def failed(self) -> None:
-        """Wait for the browser's own page about an address that cannot be reached."""
+        """Wait for the browser's own page about a URL that cannot be reached."""
         for _ in range(40):
             if self.page.url.startswith("chrome-error:"):
                 break
@@ -121,13 +121,13 @@ class ChromiumTab:
         await asyncio.sleep(SETTLE_S)
 
     async def refreshed(self) -> None:
-        """Wait for a page that is about to load itself again."""
+        """Wait for a page that is about to reload itself."""
         if self.is_open:
             return
         before = self.navigations
         try:
             waits = await self.page.evaluate("() => !!document.querySelector('meta[http-equiv=refresh]')")
-        except Exception:  # the page has gone on in this moment
+        except Exception:  # The page has been left in this moment.
             await self.settled(before - 1)
             return
         if waits:

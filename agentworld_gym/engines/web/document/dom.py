@@ -1,4 +1,4 @@
-"""HTML as a tree that never changes: what is loaded once and shared by all pages that show it."""
+"""Parsed HTML: a tree of elements that never changes and is shared by all pages that show it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from agentworld_gym.engines.web.document.roles import display_of, role_of
 from agentworld_gym.engines.web.strings import words
 
 CACHED = 256
-"""How many parsed pages are kept, for the sessions that show them."""
+"""The number of parsed pages that are kept."""
 
 MAX_NODES = 20_000
-"""How many elements of a document are kept; a browser would take more, a site of ours never makes as many."""
+"""The largest number of elements of a document; the rest is dropped. The sites never make as many."""
 
 CONTROLS = frozenset({"button", "input", "select", "textarea", "output", "fieldset"})
 LABELABLE = frozenset({"button", "input", "meter", "output", "progress", "select", "textarea"})
 
 
 class Document:
-    """A parsed page.
+    """A parsed page: its elements in document order, its title, and which labels and controls belong together.
 
     >>> document = Document.parse("<title>Tea</title><h1>Green <b>tea</b></h1>")
     >>> document.title, document.body.text(), [node.tag for node in document.nodes]
@@ -38,16 +38,16 @@ class Document:
 
     @staticmethod
     def parse(text: str) -> Document:
-        """The document of an HTML text; whatever is broken in it is mended or dropped."""
+        """Return the document of an HTML text. Broken markup is repaired or dropped, as lxml does it."""
         return _parsed(text)
 
     @property
     def body(self) -> Node:
-        """The root: everything that can be seen."""
+        """The root, which holds everything that can be seen."""
         return self.nodes[0]
 
     def target(self, label: Node) -> Node | None:
-        """The control that a label belongs to."""
+        """Return the control that a label belongs to."""
         named = label.attrs.get("for")
         if named is not None:
             node = self.by_id.get(named)
@@ -55,7 +55,7 @@ class Document:
         return next((node for node in self.nodes[label.index + 1 : label.end] if _labelable(node)), None)
 
     def form_of(self, control: Node) -> Node | None:
-        """The form that a control belongs to."""
+        """Return the form that a control belongs to."""
         named = control.attrs.get("form")
         if named is not None:
             node = self.by_id.get(named)
@@ -63,7 +63,7 @@ class Document:
         return control.closest("form")
 
     def options(self, select: Node) -> list[Node]:
-        """The options of a select, in order."""
+        """Return the options of a select in their order."""
         return [node for node in self.nodes[select.index + 1 : select.end] if node.tag == "option"]
 
 
@@ -99,7 +99,7 @@ def _root(text: str) -> html.HtmlElement | None:
 
 
 def _grow(document: Document, body: html.HtmlElement | None) -> None:
-    """Copy the tree; without recursion, since a page may nest deeper than Python calls."""
+    """Copy the tree without recursion, since a page may nest deeper than Python calls."""
     root = Node(0, "body", dict(body.attrib) if body is not None else {}, None)
     document.nodes.append(root)
     if body is None:
@@ -126,13 +126,13 @@ def _grow(document: Document, body: html.HtmlElement | None) -> None:
             stack.append((node, node))
             _push(stack, item, node)
     root.end = len(document.nodes)
-    for node in reversed(document.nodes):  # a row group that was put in closes with its last row
+    for node in reversed(document.nodes):  # A row group that was inserted ends with its last row.
         if node.parent is not None:
             node.parent.end = max(node.parent.end, node.end)
 
 
 def _push(stack: list[tuple[html.HtmlElement | str | Node, Node]], element: html.HtmlElement, node: Node) -> None:
-    """Put what is in an element on the stack, the first on top."""
+    """Push the content of an element on the stack, so that its first item lies on top."""
     items: list[html.HtmlElement | str] = []
     text = element.text or ""
     for child in element:
@@ -151,7 +151,7 @@ def _push(stack: list[tuple[html.HtmlElement | str | Node, Node]], element: html
 
 
 def _row_group(document: Document, table: Node) -> Node:
-    """The `tbody` that a browser puts around rows that stand in a table themselves."""
+    """Return the `tbody` that a browser puts around rows that stand directly in a table."""
     last = next((child for child in reversed(table.children) if not isinstance(child, str)), None)
     if last is not None and last.tag == "tbody":
         return last

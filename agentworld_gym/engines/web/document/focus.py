@@ -1,4 +1,4 @@
-"""The focus of a page: what can have it, where Tab moves it, and what a modal dialog does to it."""
+"""The focus of a page: which elements can have it, where Tab moves it, and what a modal dialog does to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentworld_gym.engines.web.document.page import Page
 
 
 def focusable(page: Page, node: Node) -> bool:
-    """Whether an element can have the focus."""
+    """Return whether an element can have the focus."""
     if not layout_of(page).shown[node.index] or is_blocked(page, node):
         return False
     tag = node.tag
@@ -22,7 +22,7 @@ def focusable(page: Page, node: Node) -> bool:
 
 
 def is_handle(summary: Node) -> bool:
-    """Whether a summary opens and closes its details."""
+    """Return whether an element is the summary that opens and closes its details."""
     details = summary.parent
     if summary.tag != "summary" or details is None or details.tag != "details":
         return False
@@ -30,12 +30,12 @@ def is_handle(summary: Node) -> bool:
 
 
 def is_blocked(page: Page, node: Node) -> bool:
-    """Whether a modal dialog keeps an element from reacting."""
+    """Return whether a modal dialog keeps an element from reacting."""
     return bool(page.modals) and not page.nodes[page.modals[-1][0]].holds(node)
 
 
 def order(page: Page) -> list[Node]:
-    """What Tab goes through, in order."""
+    """Return the elements that Tab visits, in their order."""
     stops = [node for node in page.nodes if _is_stop(page, node)]
     return sorted(stops, key=lambda node: (_tabindex(node) or 1 << 20, node.index))
 
@@ -57,7 +57,7 @@ def _tabindex(node: Node) -> int:
 
 
 def show_modal(page: Page, dialog: Node) -> None:
-    """Open a dialog above the page; the focus goes into it."""
+    """Open a modal dialog; the focus moves into it."""
     if page.attr(dialog, "open") is not None:
         return
     before = page.focus

@@ -1,4 +1,4 @@
-"""Forms: what they send, what they refuse, what a reset gives back, and what a browser fills in again after Back."""
+"""Forms: which values they send, which they refuse, how they are reset, and what a browser restores after Back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATTERNED = frozenset({"email", "password", "search", "tel", "text", "url"})
 
 
 def fields(page: Page, form: Node, submitter: Node | None) -> Fields:
-    """The names and values that a form sends, in order."""
+    """Return the names and values that a form sends, in their order."""
     found: list[tuple[str, str]] = []
     for node in page.document.controls.get(form.index, []):
         name = node.attrs.get("name", "")
@@ -43,12 +43,12 @@ def fields(page: Page, form: Node, submitter: Node | None) -> Fields:
 
 
 def first_invalid(page: Page, form: Node) -> Node | None:
-    """The first control whose value the browser refuses to send."""
+    """Return the first control whose value the browser refuses to send."""
     return next((node for node in page.document.controls.get(form.index, []) if problem(page, node)), None)
 
 
 def problem(page: Page, node: Node) -> str:
-    """Why the browser refuses a control's value; empty if it does not.
+    """Return why the browser refuses the value of a control, in Chromium's words; empty if it accepts it.
 
     The wording is Chromium's.
     """
@@ -80,20 +80,20 @@ def problem(page: Page, node: Node) -> str:
 
 
 def longest(node: Node) -> int | None:
-    """How many characters one can type into a field."""
+    """Return how many characters can be typed into a field."""
     limit = node.attrs.get("maxlength", "").strip()
     return int(limit[:7]) if limit.isascii() and limit.isdigit() else None
 
 
 def reset(page: Page, form: Node) -> None:
-    """Give every control of a form the value it was loaded with."""
+    """Reset every control of a form to the value that it was loaded with."""
     for node in page.document.controls.get(form.index, []):
         for changed in (page.values, page.checked, page.chosen, page.files):
             changed.pop(node.index, None)
 
 
 def saved(page: Page) -> Saved:
-    """What a browser keeps of a page that is left: the values that differ from those it was loaded with."""
+    """Return the values of a page that differ from those it was loaded with, which a browser keeps for Back."""
     if not (page.values or page.checked or page.chosen):
         return {}
     kept: Saved = {}
@@ -108,7 +108,7 @@ def saved(page: Page) -> Saved:
 
 
 def restore(page: Page, kept: Saved) -> None:
-    """Fill a page that was loaded again with what was kept of it."""
+    """Restore the kept values of a page that was loaded again."""
     if not kept:
         return
     for node, key in _keys(page):
@@ -127,7 +127,7 @@ def restore(page: Page, kept: Saved) -> None:
 
 
 def _keys(page: Page) -> list[tuple[Node, tuple[str, str, str, int]]]:
-    """The controls of a page with what they are known by from one load to the next."""
+    """Yield the controls of a page with a key that stays the same from one load to the next."""
     counts: dict[tuple[str, str, str], int] = {}
     keys: list[tuple[Node, tuple[str, str, str, int]]] = []
     for node in page.nodes:

@@ -1,4 +1,4 @@
-"""Which elements of a page are shown, and which of them take up room."""
+"""Layout: which elements of a page are shown, and which of them take up room."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ _NEVER = frozenset({"br", "wbr"})
 
 
 class Layout:
-    """For each element: whether it is `shown`, is `silent` to assistive technology, has a `box` of some size, and more.
+    """What each element is at present.
+
+    `shown` says whether it is shown, `silent` whether assistive technology ignores it, and `box` whether it has a size.
+    An element that is not shown is either `gone` or folded away in closed details; options that are folded away are not
+    silent. `pointer` tells over which elements the mouse cursor is a hand.
 
     What is not shown is either `gone`, or folded away in closed details; options that are folded away are not silent.
     `pointer` tells over which elements the mouse shows a hand.
@@ -86,7 +90,7 @@ def _is_folded(page: Page, node: Node, details: Node) -> bool:
 
 
 def _points(node: Node, inherited: bool) -> bool:
-    """Whether the mouse shows a hand over it."""
+    """Return whether the mouse cursor is a hand over an element."""
     tag = node.tag
     if tag == "input":
         return node.type in ("submit", "checkbox", "radio", "image")
@@ -103,7 +107,7 @@ def _untouched(document: Document) -> Layout:
 
 
 def layout_of(page: Page) -> Layout:
-    """The layout of a page as it is at present."""
+    """Return the layout of a page as it is at present."""
     if page.layout is None:
         page.layout = Layout(page) if page.attrs else _untouched(page.document)
     return cast(Layout, page.layout)

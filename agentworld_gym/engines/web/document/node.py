@@ -1,4 +1,4 @@
-"""One element of a document."""
+"""Elements of a document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 
 class Node:
-    """An element: `children` holds elements and texts; `index` counts elements in document order.
+    """An element. `children` holds elements and texts, and `index` is its place in document order.
+
+    The elements below it have an index above its own and below `end`.
 
     The elements below it are those with an index above its own and below `end`.
     """
@@ -26,31 +28,31 @@ class Node:
         return self.attrs.get("type", "")
 
     def elements(self) -> Iterator[Node]:
-        """Its children that are elements."""
+        """Yield the children that are elements."""
         for child in self.children:
             if not isinstance(child, str):
                 yield child
 
     def ancestors(self) -> Iterator[Node]:
-        """Its parent, the parent of that, and so on."""
+        """Yield the parent, the parent's parent, and so on."""
         node = self.parent
         while node is not None:
             yield node
             node = node.parent
 
     def closest(self, *tags: str) -> Node | None:
-        """Itself or its nearest ancestor with one of these tags."""
+        """Return the element itself or its nearest ancestor with one of these tags."""
         node: Node | None = self
         while node is not None and node.tag not in tags:
             node = node.parent
         return node
 
     def holds(self, other: Node) -> bool:
-        """Whether the other is itself or below it."""
+        """Return whether another element is this one or lies below it."""
         return self.index <= other.index < self.end
 
     def text(self) -> str:
-        """The texts in it, joined (`textContent`)."""
+        """Return all texts in the element, joined (`textContent`)."""
         parts: list[str] = []
         stack: list[Node | str] = [self]
         while stack:

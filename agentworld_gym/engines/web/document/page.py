@@ -1,4 +1,4 @@
-"""A page that is shown: a document, and everything that has changed since it was loaded."""
+"""A page in a tab: a document, and everything that has changed since it was loaded."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from agentworld_gym.engines.web.document.roles import is_listbox
 from agentworld_gym.engines.web.strings import words
 
 MAX_VALUE = 10_000
-"""How long the value of a field may get."""
+"""The largest number of characters in a field."""
 
 _TEXTUAL = words("color date datetime-local email month number password range search tel text time url week")
 _BUTTONS = frozenset({"submit", "reset", "button", "image"})
 
 
 class Page:
-    """What the user of a browser can change on a document, and what it shows.
+    """A document, and what the user of a browser can change in it.
 
-    Nodes are named by their index in the document. `refs` keeps the reference that each element got, with the role and
-    the name it had; `listed` tells which element a reference of the last snapshot means. `selected` says that the whole
-    text of the field with the focus is selected, so that typing replaces it;
-    `tail` is how much of it follows the caret. BrowserGym's bids begin at `first_bid`.
+    Elements are identified by their index in the document. `refs` keeps the reference of each element, with the role
+    and the name it had. `listed` maps the references of the last snapshot to elements. `selected` says that the whole
+    text of the focused field is selected, so that typing replaces it. `tail` is the number of its characters after the
+    caret. The bids of BrowserGym begin at `first_bid`.
     """
 
     __slots__ = (
@@ -59,7 +59,7 @@ class Page:
         self.first_bid = 0
 
     def fork(self) -> Page:
-        """An exact copy."""
+        """Return an exact copy."""
         twin = Page(self.document)
         twin.attrs, twin.values = dict(self.attrs), dict(self.values)
         twin.checked, twin.chosen, twin.files = dict(self.checked), dict(self.chosen), dict(self.files)
@@ -72,12 +72,12 @@ class Page:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing has happened to it since it was loaded, not even a snapshot."""
+        """Return whether nothing has happened to the page since it was loaded, not even a snapshot."""
         changes = self.attrs or self.values or self.checked or self.chosen or self.files or self.modals or self.last_ref
         return not changes and self.focus is None and not self.first_bid
 
     def give_focus(self, index: int | None) -> None:
-        """Move the focus; no text is selected then, and the caret is at the end."""
+        """Move the focus. No text is selected then, and the caret stands at the end."""
         self.focus, self.selected, self.tail = index, False, 0
 
     @property
@@ -86,7 +86,7 @@ class Page:
         return self.document.nodes
 
     def attr(self, node: Node, name: str) -> str | None:
-        """An attribute as it is at present."""
+        """Return the present value of an attribute."""
         if self.attrs:
             key = (node.index, name)
             if key in self.attrs:
@@ -94,7 +94,7 @@ class Page:
         return node.attrs.get(name)
 
     def set_attr(self, node: Node, name: str, value: str | None) -> None:
-        """Change an attribute; None takes it away."""
+        """Change an attribute; None removes it."""
         key = (node.index, name)
         if node.attrs.get(name) == value:
             self.attrs.pop(key, None)
@@ -103,7 +103,7 @@ class Page:
         self.layout = None
 
     def value(self, node: Node) -> str:
-        """The value of a field, as a script would read it."""
+        """Return the value of a field as a script would read it."""
         value = self.values.get(node.index)
         if value is not None:
             return value
@@ -127,7 +127,7 @@ class Page:
             self.values[node.index] = value
 
     def is_checked(self, node: Node) -> bool:
-        """Whether a checkbox or a radio button is checked."""
+        """Return whether a checkbox or a radio button is checked."""
         checked = self.checked.get(node.index)
         if checked is not None:
             return checked
@@ -138,7 +138,7 @@ class Page:
         return next((other for other in reversed(self.group(node)) if "checked" in other.attrs), node) is node
 
     def set_checked(self, node: Node, checked: bool) -> None:
-        """Check or uncheck; the other radio buttons of a group follow."""
+        """Check or uncheck a control; the other radio buttons of its group follow."""
         if node.type == "radio" and checked:
             for other in self.group(node):
                 self.checked[other.index] = other is node
@@ -146,7 +146,7 @@ class Page:
             self.checked[node.index] = checked
 
     def group(self, radio: Node) -> list[Node]:
-        """The radio buttons of its group, itself among them."""
+        """Return all radio buttons in the group of one."""
         name = radio.attrs.get("name")
         if not name:
             return [radio]
@@ -161,19 +161,19 @@ class Page:
         ]
 
     def chosen_options(self, select: Node) -> tuple[int, ...]:
-        """The options of a select that are selected."""
+        """Return the selected options of a select."""
         chosen = self.chosen.get(select.index)
         if chosen is not None:
             return chosen
         return default_options(self.document, select)
 
     def option_value(self, option: Node) -> str:
-        """What an option stands for when its form is sent."""
+        """Return the value that an option sends with its form."""
         value = option.attrs.get("value")
         return value if value is not None else " ".join(option.text().split())
 
     def is_disabled(self, node: Node) -> bool:
-        """Whether a control is disabled by its own attribute or by what it stands in."""
+        """Return whether a control is disabled by its own attribute or by an element around it."""
         if node.tag not in ("button", "input", "select", "textarea", "option", "optgroup"):
             return False
         if self.attr(node, "disabled") is not None:
@@ -187,16 +187,16 @@ class Page:
         return False
 
     def is_text_field(self, node: Node) -> bool:
-        """Whether one can type into it."""
+        """Return whether text can be typed into an element."""
         return node.tag == "textarea" or (node.tag == "input" and node.type in _TEXTUAL)
 
     def is_button(self, node: Node) -> bool:
-        """Whether it is a button of a form."""
+        """Return whether an element is a button of a form."""
         return node.tag == "button" or (node.tag == "input" and node.type in _BUTTONS)
 
 
 def default_options(document: Document, select: Node) -> tuple[int, ...]:
-    """The options that a select starts with."""
+    """Return the options that are selected when a page is loaded."""
     options = document.options(select)
     marked = tuple(option.index for option in options if "selected" in option.attrs)
     if "multiple" in select.attrs:
@@ -209,7 +209,7 @@ def default_options(document: Document, select: Node) -> tuple[int, ...]:
 
 
 def sanitized(node: Node, value: str) -> str:
-    """A value as a field of that type keeps it."""
+    """Return a value as a field of that type keeps it."""
     if node.tag == "textarea":
         return value.replace("\r\n", "\n").replace("\r", "\n")
     if node.tag != "input" or node.type in ("hidden", "submit", "reset", "button", "checkbox", "radio"):
@@ -225,7 +225,7 @@ def sanitized(node: Node, value: str) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Whether HTML takes a text as a number."""
+    """Return whether HTML accepts a text as a number."""
     digits = text.removeprefix("-")
     mantissa, letter, exponent = digits.lower().partition("e")
     whole, point, fraction = mantissa.partition(".")
@@ -237,7 +237,7 @@ def is_number(text: str) -> bool:
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a date such as 2026-03-04."""
+    """Return whether a text is a date such as 2026-03-04."""
     import datetime
 
     try:

@@ -1,4 +1,4 @@
-"""What an element is to assistive technology, and how it is laid out, as far as its tag and attributes decide it."""
+"""ARIA roles and CSS display of elements, as far as tag and attributes decide them."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ _NONE = words("area base basefont datalist head link meta noembed noframes param
 
 
 def explicit_role(node: Node) -> str | None:
-    """The first valid role that the element claims."""
+    """Return the first valid role that an element states in its `role` attribute."""
     claimed = node.attrs.get("role")
     if not claimed:
         return None
@@ -130,7 +130,9 @@ def explicit_role(node: Node) -> str | None:
 
 
 def role_of(node: Node) -> str | None:
-    """The role of an element; None if it has none of its own.
+    """Return the role of an element; None if it has none.
+
+    The ancestors of the element must be in place, and for a header cell its siblings.
 
     Its ancestors must be in place, and for a header cell its siblings.
     """
@@ -145,7 +147,7 @@ def role_of(node: Node) -> str | None:
 
 
 def display_of(node: Node) -> str:
-    """How it is laid out while it is shown: `inline`, `inline-block`, `block` or `none`."""
+    """Return the display of a visible element: `inline`, `inline-block`, `block` or `none`."""
     tag = node.tag
     if tag in _NONE or (tag == "input" and node.type == "hidden"):
         return "none"
@@ -155,7 +157,7 @@ def display_of(node: Node) -> str:
 
 
 def is_listbox(select: Node) -> bool:
-    """Whether a select shows its options as a list and not as a drop-down menu."""
+    """Return whether a select shows its options as a list and not as a drop-down menu."""
     size = select.attrs.get("size", "")
     return "multiple" in select.attrs or (size.isascii() and size.isdigit() and int(size[:6]) > 1)
 
@@ -239,7 +241,10 @@ def _prevents_landmark(node: Node) -> bool:
 
 
 def _keeps_role(node: Node, role: str | None) -> bool:
-    """Whether an element that claims to be presentational keeps its role, because it can be focused or is described."""
+    """Return whether an element that claims to be presentational keeps its role.
+
+    It does so if it can be focused, or has a global ARIA attribute.
+    """
     return _has_global(node, role) or _is_focusable(node)
 
 

@@ -1,4 +1,4 @@
-"""Web sites as data: routes, SQL and templates in a folder each, served to a browser in process or on loopback."""
+"""Web sites as data: a folder of routes, SQL and templates each, for the simulated browser and for real ones."""
 
 from agentworld_gym.engines.web.sites.internet import Sites
 

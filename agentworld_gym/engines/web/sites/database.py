@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 class Image:
-    """A database as it is at one moment. All sessions that are there read it through one connection."""
+    """A database at one moment. All sessions in that state read it through one connection."""
 
     def __init__(self, data: bytes, keys: Keys) -> None:
         self.data, self.keys = data, keys
@@ -24,18 +24,21 @@ class Image:
 
     @cached_property
     def database(self) -> Database:
-        """The connection that everyone reads through."""
+        """The connection that all readers share."""
         return Database(self.data, Tokens(0))
 
     @cached_property
     def fields(self) -> Mapping[str, Scalar]:
-        """Everything stored, as `table/key/column` and its value."""
+        """Return all stored values by `table/key/column`."""
         with self.lock:
             return fields_of(self.database.connection, self.keys)
 
 
 class Store:
-    """One session's view of the database of a site.
+    """The database of a site as one session sees it.
+
+    It reads a shared image, and gets a database of its own with the first write. A fork shares what was written so far
+    as another image.
 
     It reads a shared image, and gets a database of its own with the first write. A fork shares what was written so
     far as a fresh image.
@@ -47,10 +50,10 @@ class Store:
         self._changed = False
 
     def rows(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
-        """All rows of a query.
+        """Return all rows of a query.
 
         Raises:
-            sqlite3.Error: the query fails, or takes too long.
+            sqlite3.Error: The query fails, or takes too long.
         """
         if self._own is not None:
             return _rows(self._own, sql, values)
@@ -58,21 +61,21 @@ class Store:
             return _rows(self._image.database, sql, values)
 
     def first(self, sql: str, values: Mapping[str, Any]) -> Any:
-        """The first value of the first row; None where there is no row."""
+        """Return the first value of the first row; None where there is no row."""
         for row in self.rows(sql, values):
             return next(iter(row.values()))
         return None
 
     def write(self, statements: Sequence[tuple[str, str]], values: dict[str, Any]) -> None:
-        """Run statements in one transaction: all of them count, or none.
+        """Run statements in one transaction: either all of them take effect or none.
 
         Args:
-            statements: name and SQL; under a name that is not empty the first value that comes back, or else the id
-                of the row that was inserted, is kept in `values`.
-            values: the parameters.
+            statements: Pairs of a name and SQL. Under a name that is not empty, `values` keeps the first value that
+                the statement returns, or else the id of the row that it inserts.
+            values: The parameters of the statements.
 
         Raises:
-            sqlite3.Error: a statement fails; nothing is changed.
+            sqlite3.Error: A statement fails; nothing is changed.
         """
         if self._own is None:
             self._own = Database(self._image.data, Tokens(0))
@@ -93,18 +96,18 @@ class Store:
         self._changed = True
 
     def image(self) -> Image:
-        """What is stored."""
+        """Return an image of the present content."""
         if self._changed and self._own is not None:
             self._image = Image(self._own.image(), self._image.keys)
             self._changed = False
         return self._image
 
     def fork(self) -> Store:
-        """An exact copy."""
+        """Return an exact copy."""
         return Store(self.image())
 
     def close(self) -> None:
-        """Free it; twice is fine."""
+        """Free all resources. It may be called twice."""
         if self._own is not None:
             self.image()
             self._own.close()

@@ -1,4 +1,4 @@
-"""Checks the fields of a form, and reads the parameters of an address."""
+"""Validation of the fields of a form, and of the parameters of a URL."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.web.sites.site_schema import FieldSpec
 
 MAX_TEXT = 4000
-"""How long a text of a form may be where its field does not say."""
+"""The largest number of characters in a field that states no limit of its own."""
 
 _EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[A-Za-z]{2,}")
 
 
 class Wrong(ValueError):
-    """A value that a field refuses; the message is for the visitor."""
+    """A field refuses a value; the message is for the visitor."""
 
 
 def checked(
     specs: Mapping[str, FieldSpec], form: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, Scalar], dict[str, str]]:
-    """The values of a form by field, and what is wrong with it by field.
+    """Return the values of a form by field, and the error messages by field.
 
     >>> checked({"n": FieldSpec(type="integer", label="Number", min=1)}, {"n": ["0"]})
     ({'n': 0}, {'n': 'Number must be at least 1.'})
@@ -43,7 +43,7 @@ def checked(
 
 
 def parameters(specs: Mapping[str, FieldSpec], query: Mapping[str, Sequence[str]]) -> dict[str, Scalar]:
-    """The parameters of an address; one that is wrong counts as not given.
+    """Return the parameters of a URL; an invalid one counts as missing.
 
     >>> parameters({"page": FieldSpec(type="integer", default=1)}, {"page": ["x"]})
     {'page': 1}

@@ -1,4 +1,4 @@
-"""Serves an internet on loopback over HTTP, for real browsers. The Host header chooses the site."""
+"""A local HTTP server of the sites for real browsers. The Host header chooses the site."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentworld_gym.engines.web.http import ConnectionReset, Internet, Request, 
 
 LOOPBACK = "127.0.0.1"
 MAX_BODY = 400_000
-"""How many bytes the body of a request may have."""
+"""The largest number of bytes in the body of a request."""
 
 TIMEOUT_S = 30.0
 
@@ -23,7 +23,10 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml",
 
 
 class SiteServer:
-    """An internet behind a port of this machine; a context manager.
+    """The sites behind a port of this machine, as a context manager.
+
+    A site answers to its own host (`shop.example`, for a browser that maps it to the port) and to the same name under
+    `localhost` (`http://shop.localhost:8000/`, which browsers resolve by themselves).
 
     A site answers to its own host (`shop.example`, for a browser that maps it to the port) and to the same name under
     `localhost` (`http://shop.localhost:8000/`, which browsers resolve by themselves).
@@ -35,10 +38,10 @@ class SiteServer:
     """
 
     def __init__(self, internet: Internet, port: int = 0) -> None:
-        """Bind the port; 0 takes any that is free.
+        """Bind a port; 0 takes any free one.
 
         Raises:
-            OSError: the port is taken.
+            OSError: The port is taken.
         """
         self.internet = internet
         self._lock = Lock()
@@ -52,7 +55,7 @@ class SiteServer:
         return int(self._http.server_address[1])
 
     def address(self, host: str) -> str:
-        """Where a person's browser finds the site of a host."""
+        """Return the URL at which a person's browser finds the site of a host."""
         return f"http://{host.rpartition('.')[0]}.localhost:{self.port}/"
 
     def start(self) -> None:
@@ -66,7 +69,7 @@ class SiteServer:
         self._http.serve_forever()
 
     def close(self) -> None:
-        """Stop; the internet stays as it is. Twice is fine."""
+        """Stop answering; the sites stay as they are. It may be called twice."""
         if self._thread is not None:
             self._http.shutdown()
             self._thread.join()
@@ -83,10 +86,10 @@ class SiteServer:
         self.close()
 
     def fetch(self, request: Request) -> Response | None:
-        """One request at a time: an internet is no friend of threads.
+        """Fetch one request at a time, since the sites are not thread-safe.
 
         Raises:
-            ConnectionReset: the connection is to break.
+            ConnectionReset: The connection has to break.
         """
         with self._lock:
             return self.internet.fetch(request)
@@ -97,7 +100,7 @@ class _Server(ThreadingHTTPServer):
     site_server: SiteServer
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a browser that goes away in the middle is no news."""
+        """Print nothing: a browser may close its connection at any time."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -134,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
                 Request(method, url, form, _cookies(self.headers.get("Cookie", "")))
             )
         except ConnectionReset:
-            # To close with a linger of zero sends a reset, and not the usual farewell.
+            # Closing with a linger of zero sends a reset instead of an orderly end.
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
             return
@@ -158,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 def _cookies(header: str) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""What a task's state says of the sites, and the databases that follow from it."""
+"""What a task's state says about the sites, and the databases that follow from it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _State(Strict):
 
 @dataclass(frozen=True)
 class SiteState:
-    """The sites in play, the rows that are given, and what else the state says."""
+    """The sites in play, their stated rows, and the rest of the state."""
 
     sites: tuple[Site, ...]
     tables: Mapping[str, Mapping[str, Any]]
@@ -44,10 +44,10 @@ class SiteState:
 
 
 def read_state(state: Mapping[str, Any], seed: int) -> SiteState:
-    """What a state says; `seed` is that of the rows where it names none.
+    """Return what a state says. `seed` is the seed of the rows where the state names none.
 
     Raises:
-        SpecError: the state is wrong; names the key, its value and what was expected.
+        SpecError: The state is wrong. The error names the key, its value and what was expected.
     """
     wanted = validated(_State, dict(state), STATE)
     tables = dict.fromkeys(site_names(), None) if wanted.sites is None else wanted.sites
@@ -71,10 +71,10 @@ def read_state(state: Mapping[str, Any], seed: int) -> SiteState:
 
 
 def seeded_images(state: SiteState) -> dict[str, Image]:
-    """The database of every site.
+    """Return the database of every site.
 
     Raises:
-        SpecError: rows that are given do not fit, or someone is signed in who has no account.
+        SpecError: Stated rows do not fit, or a visitor is signed in who has no account.
     """
     images: dict[str, Image] = {}
     for site in state.sites:
@@ -93,13 +93,13 @@ def seeded_images(state: SiteState) -> dict[str, Image]:
 
 @lru_cache(maxsize=64)
 def _shared(name: str, folder: str, size: Size, seed: int) -> Image:
-    """Sessions that begin with the same rows share them."""
+    """Return the databases of a state; sessions that begin with the same rows share them."""
     site = load_site(folder)
     return Image(site.generated(size, seed), site.keys)
 
 
 def _with_given(site: Site, tables: Mapping[str, Any], state: SiteState) -> bytes:
-    """Rows from the seed, with some tables replaced, and without made rows that refer to what is gone."""
+    """Return the rows of a seed with some tables replaced, without generated rows that refer to missing ones."""
     key = f"sites.{site.name}"
     for table in tables:
         if table not in site.keys:
@@ -109,7 +109,7 @@ def _with_given(site: Site, tables: Mapping[str, Any], state: SiteState) -> byte
     emptied = _without(site.generated(state.size, state.seed), tables)
     connection = opened(with_rows(emptied, site.keys, tables, STATE, key, references=False))
     try:
-        # A row may go before those that refer to it: the check finds them in the next round.
+        # A row may go before those that refer to it; the check finds them in the next round.
         connection.execute("PRAGMA foreign_keys = OFF")
         while dangling := connection.execute("PRAGMA foreign_key_check").fetchall():
             for table, rowid, parent, _ in dangling:

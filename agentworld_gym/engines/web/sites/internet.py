@@ -1,4 +1,4 @@
-"""All sites of one session: hosts, cookies and sessions, static files, and what goes wrong on the way."""
+"""All sites of one session: hosts, cookies, sign-ins, static files, and the faults on the way."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from agentworld_gym.engines.web.sites.site import Site
 
 NO_CONTROLS = Controls()
 MAX_URL, MAX_FORM, MAX_FIELDS = 4_000, 64_000, 200
-"""How long an address, how large a form (in characters) and how many its fields may be."""
+"""The largest number of characters in a URL and in a form, and of fields in a form."""
 
 STATIC = "/static/"
 
@@ -69,37 +69,37 @@ class Sites:
         controls: Controls = NO_CONTROLS,
         hidden: Mapping[str, Any] = MappingProxyType({}),
     ) -> Sites:
-        """The sites as a task wants them; nothing of `hidden` matters to them.
+        """Return the sites in the state that a task states; `hidden` is ignored.
 
         Args:
-            state: `sites` (rows by table by site; a table not named has rows from a seed; without it all sites are
-                there), `open` (the first address), `seed` and `size` of the rows that are made, `now`, and
-                `signed_in` (the key of an account by site).
-            seed: of the tokens of sessions, and of the rows where the state names no seed.
-            controls: the perturbations in force.
-            hidden: ignored.
+            state: `sites` (rows by table by site; a table that is not named has rows from a seed; without the key all
+                sites exist), `open` (the first URL), `seed` and `size` of the generated rows, `now`, and `signed_in`
+                (the key of an account by site).
+            seed: The seed of the session tokens, and of the rows where the state names no seed.
+            controls: The perturbations in force.
+            hidden: Ignored.
 
         Raises:
-            SpecError: the state is wrong; names the key, its value and what was expected.
+            SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
         wanted = read_state(state, seed)
         return cls(wanted, {name: Store(image) for name, image in seeded_images(wanted).items()}, seed, controls)
 
     @property
     def opening(self) -> str:
-        """The first address."""
+        """The first URL."""
         return self._state.open
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that there are."""
+        """The hosts that exist."""
         return tuple(self._hosts)
 
     def fetch(self, request: Request) -> Response | None:
         """Answer a request; None where no site has the host.
 
         Raises:
-            ConnectionReset: the connection broke (the control `intermittent-errors`).
+            ConnectionReset: The connection broke (the control `intermittent-errors`).
         """
         url = _valid(request.url[: MAX_URL + 1])
         try:
@@ -121,7 +121,7 @@ class Sites:
         return self._answered(visit, url, parts.query)
 
     def state(self) -> dict[str, Scalar]:
-        """Everything that the sites store, as `site/table/key/column` and its value."""
+        """Return all stored values by `site/table/key/column`."""
         return {
             f"{name}/{field}": value
             for name, store in self._stores.items()
@@ -129,7 +129,7 @@ class Sites:
         }
 
     def fork(self) -> Sites:
-        """An exact copy."""
+        """Return an exact copy."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._stores = {name: store.fork() for name, store in self._stores.items()}
@@ -138,7 +138,7 @@ class Sites:
         return twin
 
     def close(self) -> None:
-        """Free the databases; twice is fine."""
+        """Free the databases. It may be called twice."""
         for store in self._stores.values():
             store.close()
 
@@ -214,5 +214,5 @@ def _static(site: Site, name: str) -> Response:
 
 
 def _valid(text: str) -> str:
-    """A text as it can be written as UTF-8, without nulls."""
+    """Return a text that can be written as UTF-8, without null characters."""
     return str(text).encode("utf-8", "replace").decode().replace("\x00", "")

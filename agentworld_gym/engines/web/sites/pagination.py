@@ -1,4 +1,4 @@
-"""A list that is shown a page at a time."""
+"""Lists that are shown a page at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page of a list: its rows, how many there are in all, and the addresses of the other pages.
+    """One page of a list: its rows, the number of all rows, and the URLs of the other pages.
 
     >>> listing = Listing([1, 2], total=5, page=1, size=2, path="/new", query=(("q", "x"),))
     >>> listing.pages, listing.link(2), list(listing)
@@ -26,21 +26,21 @@ class Listing:
 
     @property
     def pages(self) -> int:
-        """How many pages there are; at least one."""
+        """The number of pages, at least one."""
         return max(1, -(-self.total // self.size))
 
     @property
     def start(self) -> int:
-        """The number of the first row shown, from 1."""
+        """The number of the first row on the page, counted from 1."""
         return (self.page - 1) * self.size + 1
 
     @property
     def numbers(self) -> list[int]:
-        """The pages that get a link: the first, the last, and those near this one."""
+        """The numbers of the pages that get a link: the first, the last, and those near this one."""
         return [n for n in range(1, self.pages + 1) if n in (1, self.pages) or abs(n - self.page) <= 2]
 
     def link(self, page: int) -> str:
-        """The address of a page."""
+        """Return the URL of a page."""
         kept = [(name, value) for name, value in self.query if name != "page" and value]
         return f"{self.path}?{urlencode([*kept, ('page', str(page))])}"
 

@@ -1,4 +1,4 @@
-"""The controls of the web that a server acts out: what goes wrong, and when."""
+"""The perturbations that a site acts out: what goes wrong at a request, and when."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from agentworld_gym.engines.controls import Controls
 
 SHORT_PAGE = 5
-"""How many entries a list shows at a time under `pagination`."""
+"""The number of entries on a page under the control `pagination`."""
 
 SAFE_REQUESTS = 4
-"""How many requests after signing in a session cannot expire, so that one always gets on."""
+"""The number of requests after a sign-in within which a session cannot expire, so that a visitor can get on."""
 
 BAD_GATEWAY = (
     '<!DOCTYPE html>\n<html lang="en">\n<head><title>502 Bad Gateway</title></head>\n'
@@ -49,7 +49,7 @@ DIALOGS = (
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One request under the controls: which page is opened, and the how-manieth request of the session it is."""
+    """One request under the controls: the page that is opened, and the number of the request in the session."""
 
     controls: Controls
     host: str
@@ -57,11 +57,11 @@ class Moment:
     visit: int
 
     def strikes(self, name: str) -> bool:
-        """Whether a control strikes at this request."""
+        """Return whether a control strikes at this request."""
         return self.controls.strikes(name, self.host, self.path, self.visit)
 
     def draw(self, name: str, *key: object) -> float:
-        """A number from 0 to below 1 for this request."""
+        """Return a number from 0 to below 1 for this request."""
         return self.controls.draw(name, self.host, self.path, self.visit, *key)
 
     def dialog(self) -> Dialog | None:
@@ -71,11 +71,11 @@ class Moment:
         return DIALOGS[int(self.draw("unexpected-dialog", "which") * len(DIALOGS))]
 
     def resets(self) -> bool:
-        """Whether a failing request gets no answer at all, and not a 502 page."""
+        """Whether a failing request gets no answer at all instead of a 502 page."""
         return self.draw("intermittent-errors", "how") < 0.5
 
     def reordered(self, items: list[Any], name: str) -> list[Any]:
-        """A list in another order, where the control strikes; never the order it had."""
+        """Return a list in another order where the control strikes, never in its own."""
         if len(items) < 2 or not self.strikes("reordered-menu"):
             return items
         places = sorted(range(len(items)), key=lambda place: self.draw("reordered-menu", name, place))
@@ -84,7 +84,7 @@ class Moment:
         return [items[place] for place in places]
 
     def page_size(self, name: str, pattern: str, size: int) -> int:
-        """How many entries of a list are shown at a time; the same at every visit."""
+        """Return the number of entries on a page of a list, which is the same at every visit."""
         if self.controls.strikes("pagination", self.host, pattern, name):
             return min(size, SHORT_PAGE)
         return size

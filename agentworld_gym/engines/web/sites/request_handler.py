@@ -23,7 +23,7 @@ FLASH, SESSION = "flash", "session"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One request as a site sees it: `user` is the key of the account that is signed in."""
+    """One request to a site; `user` is the key of the account that is signed in."""
 
     site: Site
     store: Store
@@ -38,13 +38,13 @@ class Visit:
 
     @property
     def address(self) -> str:
-        """Path and query."""
+        """The path and the query."""
         return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
 
 
 @dataclass(slots=True)
 class Answer:
-    """A response, and what happens to the session: a key signs in, `""` signs out, None changes nothing."""
+    """A response, and a change of sign-in: a key signs in, `""` signs out, and None changes nothing."""
 
     response: Response
     account: Any = None
@@ -52,7 +52,7 @@ class Answer:
 
 @dataclass(slots=True)
 class _Context:
-    """What the SQL and the texts of a page can use."""
+    """The names that the SQL and the texts of a page can use."""
 
     visit: Visit
     user: dict[str, Any] | None
@@ -60,12 +60,12 @@ class _Context:
     data: dict[str, Any] = field(default_factory=dict)
 
     def text(self, page: Page, name: str) -> str:
-        """One of the texts of a route."""
+        """Return one of the texts of a route."""
         return page.texts[name].render(**{**self.values, **self.data, "user": self.user}).strip()
 
 
 class _Stop(Exception):
-    """The request is answered otherwise."""
+    """Another answer ends the handling of a request early."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -75,7 +75,7 @@ def answer(visit: Visit) -> Answer:
     """Answer a request that reached the site.
 
     Raises:
-        sqlite3.Error, ValueError, OverflowError, jinja2.TemplateError: the site itself fails.
+        sqlite3.Error, ValueError, OverflowError, jinja2.TemplateError: The site itself fails.
     """
     found = visit.site.find(visit.method, visit.path)
     if found is None:
@@ -107,15 +107,15 @@ def answer(visit: Visit) -> Answer:
 
 
 def failure(visit: Visit, status: int, title: str, text: str) -> Response:
-    """An error page in the look of the site."""
+    """Return an error page in the style of the site."""
     context = _Context(visit, _account(visit), {"now": visit.now, "today": visit.now[:10], "user": visit.user})
     context.data |= {"status": status, "text": text, "title": f"{status} {title}"}
     return replace(_rendered(context, "error.html"), status=status)
 
 
 def loading(visit: Visit) -> Response:
-    """The frame of a page whose content is still to come."""
-    visit = replace(visit, cookies={})  # what is to be said waits for the page itself
+    """Return the frame of a page whose content is still loading."""
+    visit = replace(visit, cookies={})  # A message to the visitor waits for the page itself.
     context = _Context(visit, _account(visit), {"now": visit.now, "today": visit.now[:10], "user": visit.user})
     context.data |= {"title": "Loading…", "refresh": REFRESH}
     return replace(_rendered(context, "loading.html"), refresh=True)
@@ -138,11 +138,11 @@ def _account(visit: Visit) -> dict[str, Any] | None:
 
 
 def _signed_out(context: _Context, page: Page) -> Response:
-    """To the sign-in page, which returns to the page that was asked for."""
+    """Redirect to the sign-in page, which returns to the requested page."""
     visit = context.visit
     to = visit.address
     if visit.method == "POST" and visit.site.find("GET", visit.path) is None:
-        # Of a form nothing is kept: one begins again at the page that it stood on.
+        # Nothing of a form is kept: the visitor begins again at the page that held it.
         to = page.texts["back"].render(**{**_first(visit.form), **context.values})
     location = f"{visit.site.about.accounts.path}?next={quote(to, safe='/')}"
     return Response(302, location=location, cookies=_flash("status", "Please sign in to continue."))
@@ -245,7 +245,7 @@ def _steps(route: Route) -> list[tuple[str, str]]:
 
 
 def _refused(context: _Context, page: Page, errors: Mapping[str, str]) -> Response:
-    """The form once more with what is wrong; where a path cannot be got, the page before with the message."""
+    """Show a form again with its errors; where its path has no page, show the previous page with the message."""
     visit = context.visit
     found = visit.site.find("GET", visit.path)
     if found is None:
@@ -261,14 +261,14 @@ def _refused(context: _Context, page: Page, errors: Mapping[str, str]) -> Respon
 
 
 class _Given(dict[str, str]):
-    """What was sent, by field: the last value of each; `all(name)` gives every one."""
+    """The fields that were sent, with the last value of each; `all(name)` gives every value."""
 
     def __init__(self, form: Mapping[str, list[str]]) -> None:
         super().__init__({name: given[-1] for name, given in form.items()})
         self._form = form
 
     def all(self, name: str) -> list[str]:
-        """Every value of a field."""
+        """Return every value of a field."""
         return self._form.get(name, [])
 
 
@@ -279,7 +279,7 @@ def _for(entry: Entry, user: Mapping[str, Any] | None) -> bool:
 
 
 def _to(location: str) -> str:
-    """An address on this site that can stand in a header."""
+    """Return a URL on this site that can stand in a header."""
     return "/" + quote(location, safe="/?&=%#:+,;@!$'()*~").lstrip("/")
 
 
@@ -309,9 +309,9 @@ def _first(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
 
 
 def parsed_query(query: str) -> tuple[tuple[str, str], ...]:
-    """The parameters of an address.
+    """Return the parameters of a URL.
 
     Raises:
-        ValueError: there are too many.
+        ValueError: There are too many.
     """
     return tuple(parse_qsl(query, keep_blank_values=True, max_num_fields=100, errors="replace"))

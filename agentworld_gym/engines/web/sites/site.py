@@ -1,4 +1,4 @@
-"""One site, read from its folder of data and tried out: routes, templates, SQL, rows."""
+"""One site, read from its folder and checked: routes, templates, SQL and rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HOLE = re.compile(r"\{(\w+)(:int)?\}")
 
 @dataclass(frozen=True)
 class Page:
-    """A route ready to answer: its pattern, its template, and the texts that are templates themselves."""
+    """A route that is ready to answer: its pattern, its template, and its texts as templates."""
 
     route: Route
     pattern: re.Pattern[str]
@@ -44,7 +44,7 @@ class Page:
     texts: Mapping[str, Template]
 
     def match(self, path: str) -> dict[str, Any] | None:
-        """The values of the holes of its pattern, where the path fits."""
+        """Return the values of the variable parts of the pattern, if it fits the path."""
         found = self.pattern.fullmatch(path)
         if found is None:
             return None
@@ -54,7 +54,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Site:
-    """One site as its files say it; `keys` are the columns and keys of its tables, `static` its files by name."""
+    """One site as its files describe it. `keys` are the columns and keys of its tables, `static` its files by name."""
 
     name: str
     folder: Path
@@ -68,15 +68,15 @@ class Site:
     static: Mapping[str, str]
 
     def generated(self, size: Size, seed: int) -> bytes:
-        """Its database with rows made from a seed.
+        """Return the site's database with rows generated from a seed.
 
         Raises:
-            SpecError: a recipe of its `rows.yaml` cannot be followed.
+            SpecError: A recipe in its `rows.yaml` cannot be followed.
         """
         return _generated(self.folder, size, seed)
 
     def find(self, method: str, path: str) -> tuple[Page, dict[str, Any]] | None:
-        """The page that answers a path, and the values of the holes in its pattern."""
+        """Return the page that answers a path, and the values of the variable parts of its pattern."""
         for page in self.pages.get(method, ()):
             values = page.match(path)
             if values is not None:
@@ -84,28 +84,29 @@ class Site:
         return None
 
     def is_private(self, method: str, path: str) -> bool:
-        """Whether a path wants a visitor who is signed in."""
+        """Return whether a path requires a visitor who is signed in."""
         found = self.find(method, path)
         return found is not None and found[0].route.login
 
 
 def site_folder() -> Path:
-    """Where the sites lie, one folder each."""
+    """Return the folder that holds one folder for each site."""
     return data_folder("domain_specs") / "scenarios" / "web"
 
 
 @lru_cache(maxsize=1)
 def site_names() -> tuple[str, ...]:
-    """The sites that are shipped, sorted."""
+    """Return the names of the shipped sites, sorted."""
     return tuple(sorted(path.parent.name for path in site_folder().glob("*/site.yaml")))
 
 
 @lru_cache(maxsize=32)
 def load_site(name: str) -> Site:
-    """A shipped site by its name, or any by the path of its folder.
+    """Return a shipped site by its name, or any site by the path of its folder.
 
     Raises:
-        SpecError: there is no such site, or a file of it is wrong; names file, key, value and expectation.
+        SpecError: There is no such site, or one of its files is wrong. The error names file, key, value and what was
+            expected.
     """
     folder = Path(name) if "/" in name else site_folder() / name
     if not re.fullmatch(r"[\w-]+", folder.name) or not (folder / "site.yaml").is_file():
@@ -149,7 +150,7 @@ def _generated(folder: Path, size: Size, seed: int) -> bytes:
 
 
 class _Environment(BoundedEnvironment):
-    """A sandbox in which `row.name` is the column, whatever methods a mapping has; the shortest way, too."""
+    """A sandbox in which `row.name` means the column, even where a mapping has a method of that name."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if type(obj) is dict and attribute in obj:
@@ -157,16 +158,16 @@ class _Environment(BoundedEnvironment):
         return super().getattr(obj, attribute)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """What plain data shows, the addresses of a list's pages, and every value of a field of a form."""
+        """Return whether a template may read an attribute: plain data, page links of a list, all values of a field."""
         offered = {"all": Mapping, "link": Listing}.get(attr)
         return isinstance(obj, offered) if offered else super().is_safe_attribute(obj, attr, value)
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """The files of a folder by their names: all are read at once, so that no action of an agent makes one be read.
+    """Return the files of a folder by their names. All are read at once, so that no action of an agent reads a file.
 
     Raises:
-        SpecError: one cannot be read.
+        SpecError: A file cannot be read.
     """
     found = {}
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
@@ -193,10 +194,10 @@ def _environment(folder: Path) -> BoundedEnvironment:
 
 
 def _page(route: Route, environment: BoundedEnvironment, file: Path, key: str) -> Page:
-    """A route with its templates compiled.
+    """Return a route with its templates compiled.
 
     Raises:
-        SpecError: a template is not there, or cannot be compiled.
+        SpecError: A template is missing, or cannot be compiled.
     """
     texts: dict[str, Template] = {}
     named = {"title": route.title, "flash": route.flash, "redirect": route.redirect, "back": route.back}
@@ -204,7 +205,7 @@ def _page(route: Route, environment: BoundedEnvironment, file: Path, key: str) -
     shown: Any = None
     try:
         for name, shown in named.items():
-            # Only what goes into HTML is escaped, and that happens where it is shown.
+            # Only texts that go into HTML are escaped, and that happens where they are shown.
             texts[name] = environment.from_string("{% autoescape false %}" + shown + "{% endautoescape %}")
         shown = route.template
         template = environment.get_template(shown) if shown else None
@@ -229,7 +230,7 @@ def _prove(connection: sqlite3.Connection, about: SiteFile, file: Path) -> None:
     """Prepare every statement on the empty database.
 
     Raises:
-        SpecError: one is wrong, or names a parameter that is not there.
+        SpecError: A statement is wrong, or names a parameter that does not exist.
     """
     known: dict[str, Any] = {"user": None, "now": about.now, "today": about.now[:10]}
     for key, sql, names in _statements(about):
@@ -240,7 +241,7 @@ def _prove(connection: sqlite3.Connection, about: SiteFile, file: Path) -> None:
 
 
 def _statements(about: SiteFile) -> Iterator[tuple[str, str, set[str]]]:
-    """Every statement: where it stands, its SQL, and the parameters it may use beside those of every page."""
+    """Yield every statement: where it stands, its SQL, and the parameters it may use beside those of every page."""
     yield "accounts.user", about.accounts.user, set()
     for name, query in about.page.items():
         yield f"page.{name}", query.sql, set()

@@ -1,4 +1,4 @@
-"""The words of `site.yaml`: what a site is, and how it answers each address."""
+"""The schema of `site.yaml`: what a site is, and how it answers each path."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _READS = re.compile(r"\s*(SELECT|WITH|VALUES)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\btoken\s*\(", re.IGNORECASE)
 _PATH = re.compile(r"/(?:[\w.-]+|\{\w+(?::int)?\})?(?:/(?:[\w.-]+|\{\w+(?::int)?\}))*")
 KNOWN = ("now", "today", "user")
-"""What all SQL can use beside parameters and fields: the time, its date, and the key of the account signed in."""
+"""The names that all SQL can use: the time, its date, and the key of the account that is signed in."""
 
 RESERVED = frozenset((*KNOWN, "site", "menu", "path", "address", "title", "errors", "values", "flash", "refresh"))
-"""Names that mean something else to a page than a parameter or a query."""
+"""The names that a parameter or a query may not have, since they mean something else to a page."""
 
 
 def _writes(sql: str) -> str:
@@ -44,7 +44,10 @@ Path = Annotated[str, AfterValidator(_path)]
 
 
 class FieldSpec(Strict):
-    """One field of a form, or one parameter of an address.
+    """One field of a form, or one parameter of a URL.
+
+    `min` and `max` bound a number, or the length of a text. `flag` is 1 when a checkbox is ticked, else 0. `many` holds
+    all values of a name as a JSON list, for `json_each`. `error` replaces every error message about the field.
 
     `min` and `max` bound a number, and the length of a text. `flag` is 1 when a checkbox is ticked, else 0. `many`
     holds all values of a name as a JSON list, for `json_each`. `error` replaces every message about the field.
@@ -72,7 +75,10 @@ class FieldSpec(Strict):
 
 
 class Query(Strict):
-    """What a page shows: `one` row (404 where there is none, unless `optional`), all `rows`, or a single `value`.
+    """A query of a page: `one` row, all `rows`, or a single `value`.
+
+    Without the `one` row the page is a 404, unless the query is `optional`. `page` is the number of rows on a page; the
+    parameter `page` of the URL chooses one. `reorder` lets the control of that name change the order of rows.
 
     `page` is how many rows come at a time; the parameter `page` of the address tells which. `reorder` lets the control
     of that name change the order of rows.
@@ -96,12 +102,12 @@ class Query(Strict):
 
     @property
     def sql(self) -> str:
-        """The statement."""
+        """The SQL statement."""
         return self.one or self.rows or self.value or ""
 
 
 class Rule(Strict):
-    """A condition that a form must meet: `sql` gives a true value. Else `error`, a template, is shown."""
+    """A condition that a form must meet: `sql` gives a true value, or else the template `error` is shown."""
 
     sql: Reading
     error: str
@@ -109,14 +115,16 @@ class Rule(Strict):
 
 
 class Route(Strict):
-    """How an address is answered: `get` shows a page; `post` checks a form, writes, and redirects.
+    """One route: `get` shows a page; `post` checks a form, writes, and redirects.
 
-    `query` are the parameters of the address. `data` is looked up first. `login` wants a visitor who is signed in;
-    `allow` gives a true value, else the page is forbidden. `fields` and `rules` check the form; a rule of a page that
-    is got leads `back` with its message. `run` writes: a statement, or a mapping from a name to a statement whose first
-    value (or new row id) later ones can use. A page that is got may write too, before its data is looked up: it marks
-    a message as read. A form that fails is shown again where the path can be got too; else the visitor is sent `back`
-    with the message. `sign_in` finds the key of an account.
+    `query` are the parameters of the URL. `data` is looked up first. `login` requires a visitor who is signed in.
+    `allow` gives a true value, or else the page is forbidden. `fields` and `rules` check the form; where a rule of a
+    page fails, the visitor is sent `back` with its message.
+
+    `run` writes: it is a statement, or a mapping from a name to a statement, whose first value (or inserted row id)
+    later statements can use. A page may write too, before its data is looked up, as when it marks a message as read. An
+    invalid form is shown again where its path has a page, and else the visitor is sent `back` with the message.
+    `sign_in` finds the key of an account.
     """
 
     get: Path | None = None
@@ -159,12 +167,12 @@ class Route(Strict):
 
     @property
     def path(self) -> str:
-        """The pattern of its addresses."""
+        """The pattern of its paths."""
         return self.get or self.post or "/"
 
 
 class Entry(Strict):
-    """One entry of a menu; `role` is a value of the account's column `role` that it is for."""
+    """One entry of a menu. `role` is the value that the account's column `role` must have."""
 
     name: str
     path: str
@@ -173,14 +181,16 @@ class Entry(Strict):
 
 
 class Accounts(Strict):
-    """`user` finds an account by its key `:user`; `path` is where one signs in."""
+    """How visitors sign in: `user` finds an account by its key `:user`, and `path` is the sign-in page."""
 
     user: Reading
     path: Path = "/login"
 
 
 class SiteFile(Strict):
-    """`site.yaml`.
+    """The document `site.yaml`.
+
+    The queries of `page` run for every page. `menus` are lists of links by name, and `words` are lists for `rows.yaml`.
 
     `page` is looked up for every page; `menus` are lists of links by name. `words` are lists for `rows.yaml`.
     """

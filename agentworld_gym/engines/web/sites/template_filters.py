@@ -1,4 +1,4 @@
-"""How sites print values: money, dates, texts with light markup, and the difference of two texts."""
+"""The Jinja filters of sites: money, dates, light markup, and the difference of two texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INLINE = re.compile(r"\[\[([^\[\]|]{1,120})(?:\|([^\[\]|]{1,120}))?\]\]|\*\*([^
 
 
 def money(amount: Any) -> str:
-    """An amount of money.
+    """Return an amount of money as text.
 
     >>> money(1234.5), money(None)
     ('€1,234.50', '')
@@ -25,7 +25,7 @@ def money(amount: Any) -> str:
 
 
 def day(stamp: Any) -> str:
-    """The date of a time or date.
+    """Return the date of a timestamp as text.
 
     >>> day("2026-03-04T09:30:00Z"), day("soon"), day(None)
     ('4 March 2026', 'soon', '')
@@ -39,7 +39,7 @@ def day(stamp: Any) -> str:
 
 
 def moment(stamp: Any) -> str:
-    """A time, to the minute.
+    """Return a timestamp to the minute as text.
 
     >>> moment("2026-03-04T09:30:00Z"), moment("soon")
     ('4 March 2026, 09:30', 'soon')
@@ -49,7 +49,7 @@ def moment(stamp: Any) -> str:
 
 
 def counted(number: Any, word: str, words: str = "") -> str:
-    """A number with its noun.
+    """Return a number with its noun.
 
     >>> counted(1, "item"), counted(3, "item"), counted(2, "entry", "entries")
     ('1 item', '3 items', '2 entries')
@@ -59,7 +59,7 @@ def counted(number: Any, word: str, words: str = "") -> str:
 
 @lru_cache(maxsize=4096)
 def rich(text: str | None, linked: bool = False) -> Markup:
-    """A text with light markup as HTML; whatever else stands in it is shown as it is.
+    """Return a text with light markup as HTML; all other markup in it is escaped.
 
     Blocks: `## ` headings, `- ` lists, `> ` quotations, paragraphs between empty lines. In a line: `**strong**`,
     `` `code` ``, and where texts are `linked` also `[[Page]]` and `[[Page|shown]]` for a link to `/wiki/Page`.
@@ -117,7 +117,7 @@ def _inline(line: str, linked: bool) -> str:
 
 
 def slashed(title: Any) -> str:
-    """A title as a part of an address.
+    """Return a title as a part of a URL.
 
     >>> slashed("House rules?")
     'House_rules%3F'
@@ -126,7 +126,7 @@ def slashed(title: Any) -> str:
 
 
 def quoted(text: Any) -> str:
-    """A text as a quotation in light markup.
+    """Return a text as a quotation in light markup.
 
     >>> quoted("One\\nTwo")
     '> One\\n> Two'
@@ -135,7 +135,9 @@ def quoted(text: Any) -> str:
 
 
 def changes(old: Any, new: Any) -> list[tuple[str, str]]:
-    """The lines of two texts as (`same`, `removed` or `added`, line), equal lines near a change only.
+    """Return the lines of two texts as pairs of `same`, `removed` or `added` and a line.
+
+    Equal lines are left out unless they are near a change.
 
     >>> changes("a\\nb", "a\\nc")
     [('same', 'a'), ('removed', 'b'), ('added', 'c')]

@@ -1,4 +1,4 @@
-"""A page as BrowserGym shows it: Chromium's own accessibility tree, a line a node, with a `bid` for each element."""
+"""The observation of BrowserGym: Chromium's accessibility tree, one node a line, with a `bid` for each element."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EDITED = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "slider"}
 
 
 def observed(browser: Browser, result: ToolResult) -> tuple[str, str | None]:
-    """What an agent of BrowserGym sees, and the tree in it: address, tabs, focus, what went wrong, and the tree."""
+    """Return what an agent of BrowserGym sees (URL, tabs, focus, the last error, the tree), and the tree alone."""
     tab = browser.tab
     lines = [f"URL: {tab.url}"]
     if len(browser.tabs) > 1:
@@ -40,12 +40,12 @@ def observed(browser: Browser, result: ToolResult) -> tuple[str, str | None]:
 
 
 def bid_of(page: Page, node: Node) -> str:
-    """The number of an element; those of a page that was drawn anew begin above those before."""
+    """Return the bid of an element. The bids of a page that was redrawn begin above the earlier ones."""
     return str(node.index + page.first_bid)
 
 
 def tree(page: Page, title: str) -> str:
-    """The tree of a page; `page.listed` tells what its bids mean.
+    """Return the tree of a page; `page.listed` maps its bids to elements.
 
     >>> from agentworld_gym.engines.web.document.dom import Document
     >>> print(tree(Page(Document.parse("<h1>Tea</h1><p>Hot <a href=/b>green</a>")), "Tea").replace(chr(9), "  "))
@@ -72,7 +72,7 @@ class _Printer:
         self.listed: dict[str, int] = {}
 
     def children(self, node: Node, depth: int, above: str) -> None:
-        """The lines of what is in an element."""
+        """Yield the lines of an element's content."""
         words: list[str] = []
         for child in node.children:
             if isinstance(child, str):

@@ -1,4 +1,4 @@
-"""One call of a tool in the browser: its arguments, and the answer that it fills."""
+"""A call of a tool on the simulated browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentworld_gym.engines.web.tools.result import ToolResult
 
 
 class Call:
-    """One call of a tool: its arguments, and the answer that it fills."""
+    """One call of a tool: its arguments, and the result that it fills."""
 
     def __init__(self, browser: Browser, arguments: dict[str, Any]) -> None:
         self.browser, self.arguments = browser, arguments
@@ -19,10 +19,10 @@ class Call:
         self.shows_page = True
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A text among the arguments.
+        """Return a text among the arguments.
 
         Raises:
-            Refusal: it is missing or no text.
+            Refusal: The argument is missing, or not a text.
         """
         value = self.arguments.get(name, default)
         if not isinstance(value, str):
@@ -30,10 +30,10 @@ class Call:
         return value
 
     def node(self, ref: Any) -> Node:
-        """The element that a reference of the last snapshot means.
+        """Return the element that a reference of the last snapshot means.
 
         Raises:
-            Refusal: there is none.
+            Refusal: There is no such element.
         """
         index = self.browser.page.listed.get(ref) if isinstance(ref, str) else None
         if index is None:
@@ -43,11 +43,11 @@ class Call:
         return self.browser.page.nodes[index]
 
     def ran(self, code: str) -> None:
-        """Note a line of code that was run."""
+        """Note a line of Playwright code that the call stands for."""
         self.result.code.append(code)
 
     def locator(self, node: Node) -> str:
-        """The locator of an element."""
+        """Return the locator of an element."""
         return locator(self.browser.page, node, "")
 
 

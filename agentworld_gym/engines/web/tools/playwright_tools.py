@@ -1,4 +1,4 @@
-"""The tools of Playwright's MCP server, acted out on a browser."""
+"""The tools of Playwright's MCP server on the simulated browser."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _type(call: Call) -> None:
         call.ran(f"await page.{where}.pressSequentially({single_quoted(text)});")
         if focusable(page, node) and page.focus != node.index:
             page.give_focus(node.index)
-            # Playwright puts the caret before the text of an input, where it can; a field never touched has it there.
+            # Playwright puts the caret before the text where it can; in an untouched field it stands there.
             if (node.tag == "input" and node.type not in ("email", "number")) or node.index not in page.values:
                 page.tail = len(page.value(node))
         keyboard.type_text(call.browser, text)
@@ -204,7 +204,7 @@ def _file_upload(call: Call) -> None:
 
 
 def set_files(browser: Browser, node: Node, names: list[str]) -> None:
-    """Give files to a file field; only their names count."""
+    """Give files to a file field. Only their names count."""
     browser.page.files[node.index] = tuple(names if "multiple" in node.attrs else names[:1])
 
 
@@ -295,7 +295,7 @@ IGNORES_MODAL = frozenset({"browser_tabs", "browser_navigate", "browser_close"})
 
 
 def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool) -> ToolResult:
-    """Call a tool; what it cannot do stands in the answer as an error."""
+    """Call a tool and return its result; a refusal becomes an error in the result."""
     call = Call(browser, arguments)
     modal = browser.tab.modal
     clears = {"browser_handle_dialog": Dialog, "browser_file_upload": Chooser}.get(name)
@@ -313,7 +313,7 @@ def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool
 
 
 def modal_lines(browser: Browser) -> list[str]:
-    """What is open and has to be handled first."""
+    """Return what is open and has to be handled first: a dialog or a file chooser."""
     modal = browser.tab.modal
     if modal is None:
         return []
@@ -321,7 +321,7 @@ def modal_lines(browser: Browser) -> list[str]:
 
 
 def show(browser: Browser, result: ToolResult, whole: bool = True) -> None:
-    """Add to a result what the browser shows; the snapshot only on the `whole`."""
+    """Add to a result what the browser shows; the snapshot only if `whole` is true."""
     tab = browser.tab
     if whole:
         if len(browser.tabs) > 1 and not result.results:

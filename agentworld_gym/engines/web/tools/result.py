@@ -1,4 +1,4 @@
-"""The answer of a tool, in the sections of Playwright's MCP server."""
+"""The result of a tool, in the sections of Playwright's MCP server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class ToolResult:
-    """What a tool has to say; empty sections are left out.
+    """The parts of a tool's answer. Empty sections are left out of its text.
 
     >>> result = ToolResult(code=["await page.goBack();"], page=["- Page URL: http://a.example/"], snapshot="- main")
     >>> print(result.text())
@@ -33,7 +33,7 @@ class ToolResult:
     events: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """All of it."""
+        """Return the whole answer."""
         lines: list[str] = []
         for title, content in (("Error", self.errors), ("Result", self.results)):
             if content:
@@ -51,7 +51,7 @@ class ToolResult:
 
 
 def tab_lines(tabs: list[tuple[str, str]], current: int) -> list[str]:
-    """The list of tabs, given the title and the address of each.
+    """Return the list of tabs, given the title and the URL of each.
 
     >>> tab_lines([("Shop", "http://shop.example/"), ("", "about:blank")], 0)
     ['- 0: (current) [Shop](http://shop.example/)', '- 1: [](about:blank)']
@@ -63,12 +63,12 @@ def tab_lines(tabs: list[tuple[str, str]], current: int) -> list[str]:
 
 
 def page_lines(title: str, url: str) -> list[str]:
-    """The address and the title of a page."""
+    """Return the URL and the title of a page."""
     return [f"- Page URL: {url}", *([f"- Page Title: {title}"] if title else [])]
 
 
 def dialog_line(kind: str, message: str) -> str:
-    """How an open dialog is told."""
+    """Return the line about an open dialog."""
     return f'- ["{kind}" dialog with message "{message}"]: can be handled by browser_handle_dialog'
 
 
@@ -76,7 +76,7 @@ CHOOSER_LINE = "- [File chooser]: can be handled by browser_file_upload"
 
 
 def event_line(message: str) -> str:
-    """A message of the console, with its middle cut out where it is long."""
+    """Return a message of the console, with its middle cut out where it is long."""
     if len(message) > 100:
         message = message[:49] + "…" + message[-50:]
     return f"- {message}"

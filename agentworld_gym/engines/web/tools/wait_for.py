@@ -1,4 +1,4 @@
-"""Waiting: for a time, or until a text is to be seen or gone."""
+"""The tool `browser_wait_for`: wait for a time, or until a text appears or disappears."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ MAX_WAIT = 30.0
 
 
 def wait_for(call: Call) -> None:
-    """The tool `browser_wait_for`: a page that loads itself again does so meanwhile.
+    """Wait as the tool `browser_wait_for` does. A page that reloads itself does so meanwhile.
 
     Raises:
-        Refusal: nothing to wait for is named, or it does not come.
+        Refusal: The call names nothing to wait for, or the text does not appear or disappear.
     """
     time, text, gone = (call.arguments.get(name) for name in ("time", "text", "textGone"))
     seconds = max(0.0, min(MAX_WAIT, time)) if isinstance(time, int | float) and time == time else None
@@ -40,7 +40,7 @@ def wait_for(call: Call) -> None:
 
 
 def shows_text(browser: Browser, text: str) -> bool:
-    """Whether a text is to be seen on the page; capitals and spaces do not matter."""
+    """Return whether the page shows a text, whatever its capitals and spaces."""
     page = browser.page
     layout, wanted = layout_of(page), tidy(text).lower()
     for node in page.nodes:

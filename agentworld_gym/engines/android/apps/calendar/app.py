@@ -1,4 +1,4 @@
-"""Calendar: what is planned, by day and by month, with guests and reminders."""
+"""The calendar app: its state and its messages."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 MAX_EVENTS = 500
 TIME = r"^([01]\d|2[0-3]):[0-5]\d$"
 DAY_STARTS = "07:00"
-"""What a day shows first; earlier hours are above."""
+"""The first hour in the view of a day; earlier hours lie above."""
 FORM = ("date", "start", "end", "reminder")
 
 
 class StatedEvent(Strict):
-    """One event; `start` and `end` are `HH:MM`, `reminder` is minutes before it."""
+    """One event. `start` and `end` are `HH:MM`, and `reminder` is a number of minutes before it."""
 
     title: str = Field(min_length=1)
     date: date
@@ -52,20 +52,20 @@ class Stated(Strict):
 
 
 class Known(Strict):
-    """What may be planned, and where."""
+    """The events and places to draw from."""
 
     events: tuple[tuple[str, str], ...]
 
 
 class CalendarApp(App):
-    """Schedule, day and month as tabs; an event, and its form."""
+    """The calendar app: schedule, day and month as tabs; an event, and its form."""
 
     id, title, package = "calendar", "Calendar", "com.google.android.calendar"
     State, Defaults = Stated, Known
     permissions, granted = ("contacts", "notifications"), ("notifications",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
-        """The stated events, or some of the scenario's in the next days."""
+        """Return the stated events, or some of the scenario's in the next days."""
         if stated.events is not None:
             events = [{**event.model_dump(), "date": event.date.isoformat()} for event in stated.events]
             for event in events:
@@ -85,11 +85,11 @@ class CalendarApp(App):
         return {"events": [{"id": number, **event} for number, event in enumerate(events, 1)]}
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """One of the tabs, an event, its form, or the choice of a guest."""
+        """Return one of the tabs, an event, its form, or the choice of a guest."""
         return view(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Look around, create, change, invite and delete."""
+        """Browse, create, change and delete events, and invite guests."""
         what, *args = message
         screen = phone.screen
         event = event_of(phone, args[0]) if args else None
@@ -144,14 +144,14 @@ class CalendarApp(App):
                 phone.share(f"{event['title']}, {span_of(phone, event)}")
 
     def back(self, phone: Phone, screen: Screen) -> bool:
-        """A changed form asks before it is left."""
+        """Ask before a changed form is left."""
         if screen["name"] != "edit" or self._values(phone) == screen["before"]:
             return False
         phone.confirm("Discard this event?", "", ("Keep editing", None), ("Discard", ("calendar/discard",)))
         return True
 
     def tick(self, phone: Phone, seconds: int) -> None:
-        """Reminders of events whose moment has come."""
+        """Send the reminders of events whose time has come."""
         since = phone.clock - timedelta(seconds=seconds)
         for event in phone.data["calendar"]["events"]:
             if event["reminder"] is not None:
@@ -179,7 +179,7 @@ class CalendarApp(App):
         return {**texts, **{key: phone.screen[key] for key in FORM}, "guests": list(phone.screen["guests"])}
 
     def _set_time(self, screen: Screen, which: str, time: str) -> None:
-        """The end moves with the start; an end before the start is moved behind it."""
+        """Set a time of the form: the end moves with the start, and an end before the start is moved behind it."""
         if which == "start":
             length = max(0, _minutes(screen["end"]) - _minutes(screen["start"]))
             screen["start"], screen["end"] = time, _clock(_minutes(time) + length)

@@ -1,4 +1,4 @@
-"""What the Calendar app shows."""
+"""The screens of the calendar app."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Event = dict[str, Any]
 
 
 def view(phone: Phone, screen: Screen) -> Widget:
-    """One of the tabs, an event, its form, or the choice of a guest."""
+    """Return one of the tabs, an event, its form, or the choice of a guest."""
     name = screen["name"]
     if name == "day":
         return _day(phone, screen)
@@ -44,18 +44,18 @@ def view(phone: Phone, screen: Screen) -> Widget:
 
 
 def event_of(phone: Phone, number: Any) -> Event | None:
-    """The event of a number, if it is there."""
+    """Return the event with an id; None if it was deleted."""
     events: list[Event] = phone.data["calendar"]["events"]
     return next((event for event in events if event["id"] == number), None)
 
 
 def start_of(event: Event) -> datetime:
-    """When an event starts."""
+    """Return the start of an event."""
     return datetime.fromisoformat(f"{event['date']} {event['start']}")
 
 
 def events_on(phone: Phone, day: str) -> list[Event]:
-    """The events of a day, in their order."""
+    """Return the events of a day in their order."""
     events = [event for event in phone.data["calendar"]["events"] if event["date"] == day]
     return sorted(events, key=lambda event: (event["start"], event["id"]))
 
@@ -66,7 +66,7 @@ def _times(phone: Phone, event: Event) -> str:
 
 
 def span_of(phone: Phone, event: Event) -> str:
-    """The day and the times of an event, as the phone writes them."""
+    """Return the day and the times of an event as the phone writes them."""
     return f"{phone.date_text(start_of(event))}, {_times(phone, event)}"
 
 

@@ -1,4 +1,4 @@
-"""Clock: alarms that ring, a world clock, timers, a stopwatch, and bedtime."""
+"""The clock app: alarms that ring, a world clock, timers, a stopwatch, and bedtime."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_LAPS = 50
 
 
 class ClockApp(App):
-    """The Clock app; it opens on the tab that was used last."""
+    """The clock app, which opens on the tab that was used last."""
 
     id = "clock"
     title = "Clock"
@@ -39,7 +39,7 @@ class ClockApp(App):
     permissions = granted = ("notifications",)
 
     def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
-        """Alarms, cities and timers."""
+        """Return alarms, cities and timers."""
         files = scene.defaults
         alarms = [alarm.model_dump() for alarm in stated.alarms] if stated.alarms is not None else drawn_alarms(scene)
         names = stated.cities
@@ -61,23 +61,23 @@ class ClockApp(App):
         }  # fmt: skip
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
-        """One of the tabs, the list of cities, or what rings."""
+        """Return one of the tabs, the list of cities, or the ringing alarm or timer."""
         return view.view(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:
-        """Act on what was touched."""
+        """Act on a message."""
         name = message[0].partition("/")[2]
         if (act := _ACTS.get(name)) is not None:
             act(phone, phone.data["clock"], *message[1:])
 
     def back(self, phone: Phone, screen: Screen) -> bool:
-        """What rings is stopped."""
+        """Stop the ringing alarm or timer."""
         if screen["name"] == "ring":
             phone.pop()
         return bool(screen["name"] == "ring")
 
     def tick(self, phone: Phone, seconds: int) -> None:
-        """Alarms ring, timers run down, the stopwatch goes on."""
+        """Let alarms ring, timers run down, and the stopwatch go on."""
         data, now = phone.data["clock"], phone.clock
         for alarm in data["alarms"]:
             due = now - timedelta(seconds=seconds)

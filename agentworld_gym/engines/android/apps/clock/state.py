@@ -1,4 +1,4 @@
-"""What the Clock app stores, how a task states it, and when an alarm rings."""
+"""The state of the clock app: its schema, the rows that it stores, and when an alarm rings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TimerState(Strict):
 
 
 class ClockState(Strict):
-    """What a task says of the Clock app; None is drawn. `tab` is the one used last."""
+    """The clock app as a task states it; None is drawn. `tab` is the one used last."""
 
     tab: Literal["alarm", "clock", "timer", "stopwatch", "bedtime"] = "alarm"
     alarms: tuple[AlarmState, ...] | None = Field(default=None, max_length=MAX_ALARMS)
@@ -63,14 +63,14 @@ class ClockState(Strict):
 
 
 class City(Strict):
-    """A place, and how many hours its clock is ahead of UTC."""
+    """A place, and the hours by which its clock is ahead of UTC."""
 
     name: str = Field(min_length=1)
     offset: float = Field(ge=-14, le=14)
 
 
 class ClockFile(Strict):
-    """The file `clock.yaml`."""
+    """The document `clock.yaml`."""
 
     sounds: tuple[str, ...] = Field(min_length=1)
     labels: tuple[str, ...] = Field(min_length=1)
@@ -80,7 +80,7 @@ class ClockFile(Strict):
 
 
 def drawn_alarms(scene: Scene) -> list[dict[str, Any]]:
-    """Alarms of a phone of which a task says nothing, as a task would state them."""
+    """Return drawn alarms in the form in which a task states them, for a task that states none."""
     files, rng = scene.defaults, scene.rng
     return [
         {"time": time, "label": rng.choice(files["labels"]), "days": rng.choice(files["days"]),
@@ -90,7 +90,7 @@ def drawn_alarms(scene: Scene) -> list[dict[str, Any]]:
 
 
 def alarm_row(number: int, row: dict[str, Any]) -> dict[str, Any]:
-    """An alarm as it is stored, from what a task states."""
+    """Return an alarm as it is stored, from its stated form."""
     days = row["days"].split(", ") if row["days"] else []
     return {
         "id": number,
@@ -105,13 +105,13 @@ def alarm_row(number: int, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_24(text: str) -> str:
-    """`6:30 PM` as `18:30`."""
+    """Return a time such as `6:30 PM` as `18:30`."""
     hour, minute, half = _TIME.fullmatch(text).groups()  # type: ignore[union-attr]
     return f"{int(hour) % 12 + (12 if half == 'P' else 0):02}:{minute}"
 
 
 def next_ring(alarm: dict[str, Any], after: datetime) -> datetime:
-    """When an alarm rings next, after a moment."""
+    """Return the next time at which an alarm rings after a moment."""
     hour, minute = int(alarm["time"][:2]), int(alarm["time"][3:])
     moment = after.replace(hour=hour, minute=minute, second=0, microsecond=0)
     while moment <= after or (alarm["days"] and DAYS[moment.weekday()] not in alarm["days"]):
@@ -120,7 +120,7 @@ def next_ring(alarm: dict[str, Any], after: datetime) -> datetime:
 
 
 def until(alarm: dict[str, Any], now: datetime) -> str:
-    """How long it is until an alarm rings, in the words of the app.
+    """Return the time until an alarm rings, in the words of the app.
 
     >>> until({"time": "06:30", "days": ["Tue", "Thu"]}, datetime(2026, 3, 4, 9, 41))
     '20 hours and 49 minutes'

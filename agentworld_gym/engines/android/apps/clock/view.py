@@ -1,4 +1,4 @@
-"""What the Clock app shows."""
+"""The screens of the clock app."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Data = dict[str, Any]
 
 
 def view(phone: Phone, screen: Screen) -> Widget:
-    """One of the tabs, the list of cities, or what rings."""
+    """Return one of the tabs, the list of cities, or the ringing alarm or timer."""
     data = phone.data["clock"]
     if screen["name"] == "ring":
         return _ring(phone, screen, data)
@@ -137,7 +137,7 @@ def _cities(phone: Phone, screen: Screen) -> Widget:
 
 
 def clocked(seconds: int) -> str:
-    """A length of time as timers show it.
+    """Return a length of time as timers show it.
 
     >>> clocked(65), clocked(3725)
     ('1:05', '1:02:05')

@@ -1,4 +1,4 @@
-"""What is done in the web browser: each function acts out one message on its tabs and pages."""
+"""The actions of the web browser: each function acts on one message about its tabs and pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ SUFFIX = " - Web Browser"
 
 
 class Internet:
-    """The web browser's state that is no plain data: tabs and pages, cookies, and what the sites store.
+    """The state of the web browser that is no plain data: tabs and pages, cookies, and what the sites store.
+
+    `stored` is what the sites stored when the browser was first opened.
 
     `stored` is what the sites stored when the browser was opened for the first time.
     """
@@ -31,22 +33,22 @@ class Internet:
         self.browser, self.home, self._stored = browser, home, stored
 
     def fork(self) -> Internet:
-        """An exact copy."""
+        """Return an exact copy."""
         return Internet(self.browser.fork(), self.home, self._stored)
 
     def state(self) -> Mapping[str, Scalar]:
-        """The tabs, and what the sites store in another way than at first: None where a field is gone."""
+        """Return the tabs, and the stored values that differ from those at first (None for a missing one)."""
         found, before = flat_state.state(self.browser), self._stored
         gone = dict.fromkeys(before.keys() - found.keys())
         return gone | {name: value for name, value in found.items() if name not in before or before[name] != value}
 
     def close(self) -> None:
-        """Free it; twice is fine."""
+        """Free it. It may be called twice."""
         self.browser.internet.close()
 
 
 def online(desktop: DesktopServices) -> Internet:
-    """The internet of a desktop; it is there once a browser was opened."""
+    """Return the internet of a desktop, which exists once a browser was opened."""
     whole = cast(Any, desktop)
     if "browser" not in whole.resources:
         given: dict[str, Any] = dict(whole.given.sites)
@@ -59,12 +61,12 @@ def online(desktop: DesktopServices) -> Internet:
 
 
 def title(tab: Tab) -> str:
-    """What a tab is called."""
+    """Return the title of a tab."""
     return (tab.title or tab.url or "New Tab")[:30]
 
 
 def settle(desktop: DesktopServices, window: Window) -> None:
-    """Let title, address and entries follow the page; a dialog of the page opens over the window."""
+    """Let title, address bar and text fields follow the page. A dialog of the page opens over the window."""
     web, data = online(desktop).browser, window["data"]
     tab = web.tab
     window["title"] = (tab.title or "New Tab") + SUFFIX
@@ -100,15 +102,15 @@ def _ask(desktop: DesktopServices, window: Window, tab: Tab) -> None:
 
 
 def answered(desktop: DesktopServices, window: Window, pressed: str, entries: Sequence[str] = ()) -> None:
-    """Go on after a dialog of the page."""
+    """Continue after a dialog of the page."""
     interactions.answer(online(desktop).browser, pressed == "ok", entries[0] if entries else None)
 
 
 def visit(desktop: DesktopServices, window: Window, address: str) -> None:
-    """Open an address in the tab that is shown."""
+    """Open a URL in the current tab."""
     web = online(desktop).browser
     web.settle()
-    with suppress(Unreachable):  # the page says so
+    with suppress(Unreachable):  # The page tells of the error.
         web.go(typed(address))
 
 
@@ -122,13 +124,13 @@ def go(desktop: DesktopServices, window: Window) -> None:
 
 def travel(desktop: DesktopServices, window: Window, steps: int) -> None:
     """Go back or forward in the history."""
-    with suppress(Unreachable):  # the page says so
+    with suppress(Unreachable):  # The page tells of the error.
         online(desktop).browser.travel(steps)
 
 
 def reload(desktop: DesktopServices, window: Window) -> None:
-    """Load the page again."""
-    with suppress(Unreachable):  # the page says so
+    """Reload the page."""
+    with suppress(Unreachable):  # The page tells of the error.
         online(desktop).browser.reload()
 
 
@@ -161,7 +163,7 @@ def next_tab(desktop: DesktopServices, window: Window, by: int) -> None:
 
 
 def close_tab(desktop: DesktopServices, window: Window) -> None:
-    """Close the tab that is shown; the window goes with the last one."""
+    """Close the current tab; the window closes with the last one."""
     web = online(desktop).browser
     window["data"]["closed"] = [*window["data"]["closed"], web.tab.url][-10:]
     last = len(web.tabs) == 1
@@ -171,14 +173,14 @@ def close_tab(desktop: DesktopServices, window: Window) -> None:
 
 
 def reopen(desktop: DesktopServices, window: Window) -> None:
-    """Open the tab again that was closed last."""
+    """Reopen the tab that was closed last."""
     closed = window["data"]["closed"]
     if closed:
         new_tab(desktop, window, closed.pop())
 
 
 def bookmark(desktop: DesktopServices, window: Window) -> None:
-    """Mark the page, or take its mark away."""
+    """Add a bookmark of the page, or remove it."""
     tab = online(desktop).browser.tab
     marks = window["data"]["bookmarks"]
     kept = [mark for mark in marks if mark[1] != tab.url]
@@ -200,7 +202,7 @@ def press(desktop: DesktopServices, window: Window, index: int) -> None:
 
 
 def typed_into(desktop: DesktopServices, window: Window, index: int) -> None:
-    """Take over what was typed into a field of the page."""
+    """Copy the text that was typed into a field to the page."""
     page = online(desktop).browser.page
     field = window["data"]["fields"].get(str(index))
     if field is None or index >= len(page.nodes):
@@ -212,7 +214,7 @@ def typed_into(desktop: DesktopServices, window: Window, index: int) -> None:
 
 
 def send(desktop: DesktopServices, window: Window, index: int) -> None:
-    """Enter in a field of the page."""
+    """Act on Enter in a field of the page."""
     web = online(desktop).browser
     if index < len(web.page.nodes):
         interactions.submit_implicitly(web, web.page.nodes[index])

@@ -11,7 +11,7 @@ from agentworld_gym.engines.desktop.programs.browser.actions import online
 
 
 def _tool(action: Callable[..., None]) -> Callable[..., Any]:
-    """A method that does what a button of the window does."""
+    """Return a method that does what a button of the window does."""
 
     def call(desktop: DesktopServices, *arguments: Any) -> None:
         window = _window(desktop)
@@ -62,4 +62,4 @@ METHODS: Mapping[str, Callable[..., Any]] = {
     "reload": _tool(actions.reload),
     "switch_tab": _tool(_switch),
 }
-"""The methods by name; each is called with the desktop, then with the code's arguments."""
+"""The methods by name; each is called with the desktop and the code's arguments."""

@@ -1,4 +1,4 @@
-"""A web page as widgets in lines: what its accessible tree says, laid out like text."""
+"""A web page as widgets: its accessibility tree laid out in lines, as text is."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from agentworld_gym.engines.web.document.layout import layout_of
 from agentworld_gym.engines.web.document.page import Page
 
 MAX_WIDGETS = 400
-"""How many widgets a page has; the rest of it is left out."""
+"""The largest number of widgets of a page; the rest is left out."""
 LINE, GAP, INDENT = 34, 8, 18
-"""Pixels."""
+"""Sizes in pixels: the height of a line, the gap between inline items, and the indent of a list."""
 
 _FIELDS = frozenset({"textbox", "searchbox", "spinbutton"})
 _WORDS = frozenset({"strong", "emphasis", "code", "time", "text", "mark", "generic", "superscript", "subscript"})
@@ -22,12 +22,12 @@ _INDENTED = frozenset({"listitem", "blockquote", "definition"})
 
 
 def content(page: Page, width: int, fields: Mapping[str, Any]) -> tuple[Widget, ...]:
-    """The lines of a page in a column of a width, in pixels; of one with an open dialog only that.
+    """Return the lines of a page in a column; while a dialog of the page is open, only the dialog.
 
     Args:
-        page: the page.
-        width: how wide a line is.
-        fields: the texts of its entries, by the index of their elements.
+        page: The page.
+        width: The width of a line in pixels.
+        fields: The texts of its text fields, by the index of their elements.
     """
     items = tree_of(page)
     if page.modals:
@@ -40,13 +40,13 @@ def content(page: Page, width: int, fields: Mapping[str, Any]) -> tuple[Widget, 
 
 
 def entries(page: Page) -> dict[str, str]:
-    """The text fields of a page that can be seen, by the index of their elements, with their values."""
+    """Return the visible text fields of a page by the index of their elements, with their values."""
     shown = layout_of(page).shown
     return {str(node.index): page.value(node) for node in page.nodes if shown[node.index] and page.is_text_field(node)}
 
 
 def plain(page: Page) -> str:
-    """The text of a page, a line for each of its blocks."""
+    """Return the text of a page, one line for each block."""
     lines = []
     for item in _all(tree_of(page)):
         words = " ".join(child for child in item.children if isinstance(child, str)).strip()
@@ -68,7 +68,7 @@ def _text(item: Item) -> str:
 
 
 class _Flow:
-    """Puts inline pieces side by side as far as a line goes, and blocks below each other."""
+    """Puts inline items side by side as far as a line goes, and blocks below each other."""
 
     def __init__(self, page: Page, width: int, fields: Mapping[str, Any]) -> None:
         self.page, self.width, self.fields = page, width, fields
@@ -149,7 +149,7 @@ class _Flow:
         self._indent -= deeper
 
     def _row(self, item: Item) -> None:
-        """A line of a table, in columns of one width."""
+        """Return a row of a table in columns of equal width."""
         self.end_line()
         cells = [cell for cell in item.children if not isinstance(cell, str)]
         if not cells:
@@ -176,7 +176,7 @@ class _Flow:
         return column(*inner.lines, width=width, height=sum(line.height or LINE for line in inner.lines))
 
     def _control(self, item: Item) -> Widget | None:
-        """What can be pressed, filled in or chosen."""
+        """Return an element that can be pressed, filled in or chosen as a widget."""
         node, role = item.node, item.role
         index = node.index
         press = ("press", index)
@@ -217,7 +217,7 @@ class _Flow:
 
 
 def _is_short(item: Item | str) -> bool:
-    """Whether a list has an entry that is one link or button."""
+    """Return whether every entry of a list is a single link or button."""
     if isinstance(item, str):
         return not item.strip()
     only = item.children[0] if len(item.children) == 1 else ""

@@ -1,4 +1,4 @@
-"""A simple web browser, on the sites of the web engine."""
+"""The web browser of the desktop, over the sites of the web engine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHORTCUTS: Mapping[str, Message] = {
 
 
 class Browser(Program):
-    """Tabs, an address bar, bookmarks, and pages as widgets in lines."""
+    """The web browser: tabs, an address bar, bookmarks, and pages as widgets in lines."""
 
     id = "browser"
     name = "Web Browser"
@@ -40,7 +40,7 @@ class Browser(Program):
     tools = "BrowserTools"
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """An address in the first tab, or in another tab of the window that is there already."""
+        """Open a URL in the first tab, or in another tab of the existing window."""
         web = online(desktop)
         windows = desktop.windows(self.id)
         if windows:
@@ -56,7 +56,7 @@ class Browser(Program):
         return window
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """Tabs, the bar, the bookmarks and the page."""
+        """Return the tabs, the address bar, the bookmarks and the page."""
         web, data = online(desktop).browser, window["data"]
         _, _, width, height = WORK if window["maximized"] else window["box"]
         tabs = [
@@ -83,7 +83,7 @@ class Browser(Program):
         return column(*bars, scroll("page", *lines, padding=(16, 8), gap=4, height=rest))
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
-        """Act out one message."""
+        """Act on a message."""
         name, *arguments = message
         handler = _HANDLERS.get(str(name))
         if handler is None:
@@ -93,7 +93,7 @@ class Browser(Program):
             actions.settle(desktop, window)
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """The shortcuts of tabs, history and address bar."""
+        """Act on the shortcuts of tabs, history and address bar."""
         if combo in ("ctrl+l", "f6"):
             window["data"]["address"].select_all()
             desktop.focus(window, "address")
@@ -104,7 +104,7 @@ class Browser(Program):
         return True
 
     def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-        """The options of a drop-down list of the page."""
+        """Return the options of a drop-down list of the page."""
         page = online(desktop).browser.page
         if name != "options" or not arguments or arguments[0] >= len(page.nodes):
             return ()
@@ -121,7 +121,7 @@ class Browser(Program):
         ]
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
-        """The methods of `BrowserTools`."""
+        """Return the methods of `BrowserTools`."""
         return METHODS
 
 

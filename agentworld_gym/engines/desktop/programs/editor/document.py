@@ -12,7 +12,7 @@ MAX_UNDO = 40
 
 
 def remember(data: dict[str, Any]) -> None:
-    """Keep the text before a change for undo, and where in it the changed piece ends."""
+    """Keep the text before a change for undo, with the place where the changed piece ends."""
     field: Field = data["text"]
     if field.value != data["last"]:
         end = field.cursor + len(data["last"]) - len(field.value)
@@ -22,19 +22,19 @@ def remember(data: dict[str, Any]) -> None:
 
 
 def is_changed(data: dict[str, Any]) -> bool:
-    """Whether a document differs from its file."""
+    """Return whether a document differs from its file."""
     changed: bool = data["text"].value != data["saved"]
     return changed
 
 
 def name_of(data: dict[str, Any]) -> str:
-    """What a document is called."""
+    """Return the name of a document."""
     name: str = data["path"].rpartition("/")[2]
     return name or UNTITLED
 
 
 def title_of(data: dict[str, Any]) -> str:
-    """The title of a document's window; a star marks unsaved changes."""
+    """Return the title of a document's window; a star marks unsaved changes."""
     folder = folder_of(data)
     short = "~" + folder[len(HOME) :] if folder.startswith(HOME) else folder
     where = f" ({short})" if data["path"] else ""
@@ -42,5 +42,5 @@ def title_of(data: dict[str, Any]) -> str:
 
 
 def folder_of(data: dict[str, Any]) -> str:
-    """Return the folder of a document; of one without a file, the folder that is suggested for it."""
+    """Return the folder of a document; for one without a file, the suggested folder."""
     return data["path"].rpartition("/")[0] or f"{HOME}/Documents"

@@ -1,4 +1,4 @@
-"""Text Editor: one document a window."""
+"""The text editor, with one document in each window."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TextEditor(Program):
     tools = "WriterTools"
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """The window of a document; the one that has it open already, if there is one."""
+        """Return the window of a document, which may be open already."""
         path = absolute(arguments[0]) if arguments else ""
         for window in desktop.windows(self.id):
             if path and window["data"]["path"] == path:
@@ -87,7 +87,7 @@ class TextEditor(Program):
         return window
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """Toolbar, search bar and the lines that are seen."""
+        """Return the toolbar, the search bar and the visible lines."""
         data = window["data"]
         field: Field = data["text"]
         lines = field.value.split("\n")
@@ -158,7 +158,7 @@ class TextEditor(Program):
             self._reveal(window)
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """The shortcuts of the editor."""
+        """Act on the shortcuts of the editor."""
         data = window["data"]
         if combo == "esc" and data["find"] is not None:
             data["find"] = data["replace"] = None
@@ -184,7 +184,7 @@ class TextEditor(Program):
         return True
 
     def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-        """The menus of the toolbar and of the text."""
+        """Return the menus of the toolbar and of the text."""
         data = window["data"]
         if name == "edit":
             selected = bool(data["text"].selected)
@@ -207,11 +207,11 @@ class TextEditor(Program):
         )
 
     def unsaved(self, desktop: DesktopServices, window: Window) -> bool:
-        """Whether the document differs from its file."""
+        """Return whether the document differs from its file."""
         return is_changed(window["data"])
 
     def closing(self, desktop: DesktopServices, window: Window) -> bool:
-        """Unsaved changes are asked for."""
+        """Ask what to do with unsaved changes."""
         data = window["data"]
         if not is_changed(data):
             return True
@@ -225,7 +225,7 @@ class TextEditor(Program):
         return False
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
-        """The methods of `WriterTools`."""
+        """Return the methods of `WriterTools`."""
         return METHODS
 
     def _file(self, desktop: DesktopServices, window: Window, name: str, rest: list[Any]) -> None:
@@ -271,7 +271,7 @@ class TextEditor(Program):
             text, cursor = data[name].pop()
             field: Field = data["text"]
             data[other].append((field.value, cursor + len(field.value) - len(text)))
-            # A file may be longer than what can be typed.
+            # A file may be longer than the text that can be typed.
             field.value = text
             field.place(cursor)
             data["last"] = text
@@ -310,7 +310,7 @@ class TextEditor(Program):
             remember(data)
 
     def _reveal(self, window: Window) -> None:
-        """Scroll so that the cursor is seen."""
+        """Scroll so far that the cursor is visible."""
         data = window["data"]
         line = data["text"].value.count("\n", 0, data["text"].cursor)
         rows = visible_rows(window)
@@ -318,7 +318,7 @@ class TextEditor(Program):
 
 
 def visible_rows(window: Window) -> int:
-    """How many lines of text a window shows."""
+    """Return the number of lines of text that a window shows."""
     high = WORK[3] if window["maximized"] else window["box"][3]
     bars = sum(1 for name in ("find", "replace") if window["data"][name] is not None)
     return max(1, (high - TITLE - _BAR * (1 + bars) - _STATUS - 2 * METRICS.margin[1]) // METRICS.line)

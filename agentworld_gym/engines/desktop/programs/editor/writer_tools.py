@@ -1,4 +1,4 @@
-"""`WriterTools`: the document of the text editor in front, without its window."""
+"""The methods of the helper object `WriterTools`, which edit the document in front without its window."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _chosen(count: int, wanted: Any) -> set[int]:
 
 
 def env_info(desktop: DesktopServices) -> str:
-    """The text of the document."""
+    """Return the text of the document."""
     return str(_document(desktop)["data"]["text"].value)
 
 
 def write_text(desktop: DesktopServices, text: str, **formats: Any) -> bool:
-    """Put a text where the cursor is."""
+    """Insert a text at the cursor."""
     window = _document(desktop)
     field: Field = window["data"]["text"].copy()
     field.insert(_text(text))
@@ -68,7 +68,7 @@ def find_and_replace(desktop: DesktopServices, pattern: str, replacement: str, p
 
 
 def capitalize_words(desktop: DesktopServices, paragraph_indices: Any = None) -> bool:
-    """Give every word of all or some paragraphs a capital."""
+    """Capitalise every word of all or some paragraphs."""
     window = _document(desktop)
     lines = window["data"]["text"].value.split("\n")
     wanted = _chosen(len(lines), paragraph_indices)
@@ -81,7 +81,7 @@ def capitalize_words(desktop: DesktopServices, paragraph_indices: Any = None) ->
 
 
 def save(desktop: DesktopServices) -> bool:
-    """Save the document; False where that is not possible."""
+    """Save the document, and return whether that succeeded."""
     window = _document(desktop)
     data = window["data"]
     if not data["path"]:

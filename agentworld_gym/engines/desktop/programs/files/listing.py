@@ -1,4 +1,4 @@
-"""What a folder window lists, and what things are called."""
+"""The listing of a folder window: its paths in order, and their names, kinds, sizes and times."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _KINDS = {
 
 
 def parent(path: str) -> str:
-    """The folder of a path."""
+    """Return the folder of a path."""
     return path.rpartition("/")[0] or "/"
 
 
 def title_of(folder: str) -> str:
-    """What a folder is called on its window."""
+    """Return the title of a folder's window."""
     if folder == "recent":
         return "Recent"
     return {HOME: "Home", TRASH: "Trash", "/": "Computer"}.get(folder, folder.rpartition("/")[2])
 
 
 def kind_of(desktop: DesktopServices, path: str) -> str:
-    """What kind of thing lies at a path."""
+    """Return the kind of the file or folder at a path."""
     if desktop.files.is_folder(path):
         return "Folder"
     name = path.rpartition("/")[2]
@@ -48,7 +48,7 @@ def kind_of(desktop: DesktopServices, path: str) -> str:
 
 
 def size_of(desktop: DesktopServices, path: str) -> str:
-    """The size of something as a list shows it."""
+    """Return the size of a file or folder as a list shows it."""
     node = desktop.files.node(path)
     if node.content is None:
         count = len(desktop.files.names(path))
@@ -58,7 +58,7 @@ def size_of(desktop: DesktopServices, path: str) -> str:
 
 
 def time_of(desktop: DesktopServices, path: str) -> str:
-    """When something was changed, as a list shows it."""
+    """Return the time of the last change as a list shows it."""
     changed = datetime.fromtimestamp(desktop.files.node(path).modified, UTC)
     if changed.date() == desktop.now.date():
         return f"{changed:%H:%M}"
@@ -66,7 +66,7 @@ def time_of(desktop: DesktopServices, path: str) -> str:
 
 
 def shown(desktop: DesktopServices, window: Window) -> list[str]:
-    """The paths that a window lists, in its order."""
+    """Return the paths that a window lists, in its order."""
     data = window["data"]
     folder, search = data["folder"], data["search"]
     files = desktop.files

@@ -19,7 +19,7 @@ _SORTS = (
 
 
 def menu(desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-    """The menus of the toolbar and of what lies in the folder."""
+    """Return the menu of the toolbar, or of something in the folder."""
     data = window["data"]
     paths, _ = desktop.copied_files
     if name == "view":

@@ -1,4 +1,4 @@
-"""Files: folders in windows, with all that is done to files by hand."""
+"""The file manager, with a folder in each window."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Files(Program):
     watches = frozenset(("files",))
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """A window of a folder; of a file, its folder with the file selected."""
+        """Return a window of a folder; for a file, its folder with the file selected."""
         path = absolute(arguments[0]) if arguments else HOME
         selected: list[str] = []
         if path != TRASH and not desktop.files.is_folder(path):
@@ -53,7 +53,7 @@ class Files(Program):
         return desktop.window(data, title_of(path))
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """Toolbar, places and the folder."""
+        """Return the toolbar, the places and the folder."""
         return view.view(desktop, window)
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
@@ -102,7 +102,7 @@ class Files(Program):
             self._command(desktop, window, name, rest)
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """The shortcuts of a folder."""
+        """Act on the shortcuts of a folder window."""
         data = window["data"]
         if combo == "esc":
             data["search"] = data["location"] = None
@@ -127,14 +127,14 @@ class Files(Program):
         return True
 
     def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
-        """Typing searches."""
+        """Start a search with the typed text."""
         if window["data"]["search"] is None:
             self._find(desktop, window)
         window["data"]["search"].insert(text)
         return True
 
     def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-        """The menus of the toolbar and of what lies in the folder."""
+        """Return the menu of the toolbar, or of something in the folder."""
         return menu(desktop, window, name, arguments)
 
     def _go(self, desktop: DesktopServices, window: Window, path: str, remember: bool = True) -> None:
@@ -284,7 +284,7 @@ class Files(Program):
         paths: Sequence[str],
         change: Callable[[str], object],
     ) -> None:
-        """Do something with files one after the other, as far as that is possible."""
+        """Do something with one file after the other, as far as that is possible."""
         for path in paths:
             if not desktop.attempt(window, title, partial(change, path)):
                 break
@@ -349,7 +349,7 @@ def _names(desktop: DesktopServices, folder: str) -> tuple[str, ...]:
 
 
 def _is_name(desktop: DesktopServices, window: Window, name: str, path: str) -> bool:
-    """Whether a name can be given; a dialog says why not."""
+    """Return whether a name can be given; a dialog tells the reason where it cannot."""
     if not name or "/" in name or name in (".", ".."):
         desktop.dialog(window, "Invalid name", "Names cannot be empty, “.” or “..”, or contain “/”.")
     elif desktop.files.exists(path):

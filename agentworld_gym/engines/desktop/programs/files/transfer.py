@@ -1,4 +1,4 @@
-"""Moving and copying between folders, with the question before something is replaced."""
+"""Moving and copying between folders, with a question before a file is replaced."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentworld_gym.engines.desktop.programs.files.listing import parent
 
 
 def transfer(desktop: DesktopServices, window: Window, paths: list[str], folder: str, cut: bool) -> None:
-    """Move or copy files into a folder; asks before it replaces one."""
+    """Move or copy files into a folder, and ask before replacing one."""
     done = []
     for path in paths:
         name = path.rpartition("/")[2]
@@ -37,7 +37,7 @@ def transfer(desktop: DesktopServices, window: Window, paths: list[str], folder:
 
 
 def resolve(desktop: DesktopServices, window: Window, path: str, target: str, cut: bool, button: str, _: Any) -> None:
-    """Carry on with one file after the question whether another one is to be replaced."""
+    """Continue with one file after the question whether another one is to be replaced."""
     if button == "cancel" or not desktop.files.exists(path):
         return
     if button == "rename":

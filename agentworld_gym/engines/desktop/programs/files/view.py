@@ -1,4 +1,4 @@
-"""How a folder window looks."""
+"""The view of a folder window."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MAX_SHOWN = 300
 
 
 def columns(window: Window) -> int:
-    """How many icons fit side by side."""
+    """Return the number of icons that fit side by side."""
     wide = WORK[2] if window["maximized"] else window["box"][2]
     return max(1, (wide - SIDEBAR - 20) // CELL)
 
 
 def view(desktop: DesktopServices, window: Window) -> Widget:
-    """Toolbar, places and the folder."""
+    """Return the toolbar, the places and the folder."""
     data = window["data"]
     folder = data["folder"]
     paths: list[str] = desktop.ordered(shown(desktop, window)[:_MAX_SHOWN])
@@ -80,7 +80,7 @@ def _crumb(place: str, here: bool) -> Widget:
 
 
 def _trail(folder: str) -> list[str]:
-    """The folders that the path bar shows: from home or the root, the last four."""
+    """Return the folders in the path bar: the last four from home or the root."""
     if folder in (TRASH, "recent", "/"):
         return [folder]
     trail = [folder]

@@ -1,4 +1,4 @@
-"""Which panels the settings have and what is on them, as `scenarios/desktop/settings.yaml` tells."""
+"""The panels of the settings and their controls, as `scenarios/desktop/settings.yaml` describes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from agentworld_gym.engines import Scalar
 
 
 class Control(Strict):
-    """One line of a panel: what it is called, which setting it changes, and its value at first.
+    """One line of a panel: its label, the setting that it changes, and the initial value.
+
+    `choices` are those of a combo box or a group of radio buttons. `needs` names a switch without which the line is
+    disabled. `text` is the text of a line without a setting.
 
     `choices` are those of a combo box or a group of radio buttons; `needs` is a switch without which it is greyed out;
     `text` is what a line without a setting says.
@@ -38,7 +41,7 @@ class Control(Strict):
 
     @property
     def first(self) -> Scalar:
-        """The value at first."""
+        """The initial value."""
         return self.choices[0] if self.choices and self.default is None else self.default
 
 
@@ -48,17 +51,17 @@ class _Panels(RootModel[dict[str, tuple[Control, ...]]]):
 
 @lru_cache(maxsize=1)
 def panels() -> Mapping[str, tuple[Control, ...]]:
-    """The panels by name, in the order of the list.
+    """Return the panels by name, in the order of the list.
 
     Raises:
-        SpecError: the file is wrong.
+        SpecError: The file is wrong.
     """
     path = data_folder("domain_specs") / "scenarios" / "desktop" / "settings.yaml"
     return validated(_Panels, read_yaml(path), path).root
 
 
 class Defaults(Mapping[str, Scalar]):
-    """Every setting with its value at first; the file is read when it is first asked."""
+    """Every setting with its initial value; the file is read at the first access."""
 
     def __getitem__(self, setting: str) -> Scalar:
         return self._all()[setting]
@@ -89,7 +92,7 @@ _COMMAND_NAMES: Mapping[str, str] = {
 
 
 def panel_named(name: str) -> str:
-    """The panel that the command line means; empty where there is none.
+    """Return the panel that a command-line argument names; empty where there is none.
 
     >>> panel_named("display"), panel_named("Power"), panel_named("bluetooth"), panel_named("x")
     ('Displays', 'Power', 'Bluetooth', '')

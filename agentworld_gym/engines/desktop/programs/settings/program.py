@@ -1,4 +1,4 @@
-"""The settings of the desktop: panels of switches, choices and sliders over one table of values."""
+"""The settings: panels of switches, choices and sliders over one table of values."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from agentworld_gym.engines.gui import Field, Message, Widget, column, row, scro
 _SIDE = 230
 _LINE = 46
 MAX_ENTRY = 80
-"""How long an entered name may be."""
+"""The largest number of characters of an entered name."""
 
 
 class Settings(Program):
-    """The settings, after GNOME's."""
+    """The settings, modelled on GNOME's."""
 
     id = "settings"
     name = "Settings"
@@ -29,7 +29,7 @@ class Settings(Program):
     settings = Defaults()
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """A panel by its name; the window that is there already is used again."""
+        """Return the window with a panel, which may be open already."""
         name = panel_named(arguments[0]) if arguments else ""
         for window in desktop.windows(self.id):
             if name:
@@ -41,7 +41,7 @@ class Settings(Program):
         return window
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """The list of panels, and the controls of the one that is chosen."""
+        """Return the list of panels, and the controls of the selected one."""
         data = window["data"]
         height = (WORK[3] if window["maximized"] else window["box"][3]) - TITLE
         wanted = data["search"].value.lower()
@@ -86,7 +86,7 @@ class Settings(Program):
                 field.set(str(desktop.setting(setting)))
 
     def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-        """The choices of a combo box."""
+        """Return the choices of a combo box."""
         control = next((one for one in panels()[window["data"]["panel"]] if one.setting == name), None)
         if control is None:
             return ()
@@ -94,7 +94,7 @@ class Settings(Program):
         return [Entry(choice, ("set", name, choice), checked=choice == chosen) for choice in control.choices]
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """Ctrl+F goes to the search, the arrows move a slider that has the focus."""
+        """Go to the search on Ctrl+F; move a focused slider with the arrow keys."""
         if combo == "ctrl+f":
             desktop.focus(window, "Search")
             return True
@@ -129,7 +129,7 @@ def _show(desktop: DesktopServices, window: Window, name: str) -> None:
 
 
 def _line(desktop: DesktopServices, data: Mapping[str, Any], control: Control) -> Widget:
-    """One control with what it is called; what it needs switched on greys it out."""
+    """Return one control with its label; it is disabled while the switch that it needs is off."""
     value = desktop.setting(control.setting) if control.setting else control.text
     able = not control.needs or bool(desktop.setting(control.needs))
     caption = label(control.label, height=_LINE)

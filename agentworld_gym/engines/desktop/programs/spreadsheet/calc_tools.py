@@ -1,4 +1,4 @@
-"""The methods of the helper object `CalcTools`: each returns the window that it worked on, and what the code gets."""
+"""The methods of the helper object `CalcTools`. Each returns the window that it worked on, and a value for the code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = tuple[Window, Any]
 
 
 def _window(desktop: DesktopServices, app_name: Any = "", sheet_name: Any = "") -> Window:
-    """The document of a file name, else the one in front; a sheet that is named comes to the front."""
+    """Return the window of a document, by default the one in front, and bring a named sheet to the front."""
     windows = desktop.windows("spreadsheet")
     name = str(app_name or "")
     if name:
@@ -62,7 +62,7 @@ def _start(index: Any) -> int:
 def set_cell_values(
     desktop: DesktopServices, new_values: Any, range: Any, app_name: Any = "", sheet_name: Any = ""
 ) -> Result:
-    """Type values into a range: a list for its cells line by line, or a list of lists; texts with `=` are formulas."""
+    """Type values into a range. A text that begins with `=` is a formula."""
     window = _window(desktop, app_name, sheet_name)
     top, left, bottom, right = _box(range)
     lines = new_values if isinstance(new_values, list) else [new_values]
@@ -76,7 +76,7 @@ def set_cell_values(
 
 
 def get_cell_values(desktop: DesktopServices, range: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
-    """What the cells of a range show, as a list of lines."""
+    """Return what the cells of a range show, as a list of rows."""
     window = _window(desktop, app_name, sheet_name)
     return window, _shown(window["data"], _box(range))
 
@@ -89,14 +89,14 @@ def _shown(book: Book, box: Area) -> list[list[str]]:
 
 
 def get_content(desktop: DesktopServices, app_name: Any = "", sheet_name: Any = "") -> Result:
-    """All that a sheet shows, as a list of lines."""
+    """Return what a sheet shows, as a list of rows."""
     window = _window(desktop, app_name, sheet_name)
     rows, columns = document.used(window["data"])
     return window, _shown(window["data"], (0, 0, rows - 1, columns - 1)) if rows else []
 
 
 def get_workbook_info(desktop: DesktopServices, app_name: Any = "") -> Result:
-    """The path of the document, its sheets, and which one is in front."""
+    """Return the path of the document, its sheets, and the current sheet."""
     window = _window(desktop, app_name)
     book = window["data"]
     sheets = [
@@ -107,7 +107,7 @@ def get_workbook_info(desktop: DesktopServices, app_name: Any = "") -> Result:
 
 
 def get_column_data(desktop: DesktopServices, column_name: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
-    """What the cells of a column show, from the first row to the last one in use."""
+    """Return what the cells of a column show, from the first row to the last one in use."""
     window = _window(desktop, app_name, sheet_name)
     column, rows = _column(column_name), document.used(window["data"])[0]
     return window, [document.display(window["data"], (line, column)) for line in range(rows)]
@@ -121,7 +121,7 @@ def set_column_values(
     app_name: Any = "",
     sheet_name: Any = "",
 ) -> Result:
-    """Type values into a column, from a row on (counted from 1)."""
+    """Type values into a column from a row on, counted from 1."""
     window = _window(desktop, app_name, sheet_name)
     column, start = _column(column_name), _start(start_index)
     if not isinstance(data, list):
@@ -138,7 +138,7 @@ def sort_column(
     app_name: Any = "",
     sheet_name: Any = "",
 ) -> Result:
-    """Sort the rows of a sheet by a column, from a row on (counted from 1)."""
+    """Sort the rows of a sheet by a column from a row on, counted from 1."""
     window = _window(desktop, app_name, sheet_name)
     column, start = _column(column_name), _start(start_index)
     rows, columns = document.used(window["data"])
@@ -168,7 +168,7 @@ def rename_sheet(desktop: DesktopServices, old_name: Any, new_name: Any, app_nam
 
 
 def copy_sheet(desktop: DesktopServices, sheet_name: Any, new_sheet_name: Any = "", app_name: Any = "") -> Result:
-    """Add a copy of a sheet at the end."""
+    """Append a copy of a sheet."""
     window = _window(desktop, app_name)
     if sheet_name not in window["data"]["sheets"]:
         raise ToolError(f"no sheet named {sheet_name!r}", "KeyError")
@@ -180,7 +180,7 @@ def copy_sheet(desktop: DesktopServices, sheet_name: Any, new_sheet_name: Any = 
 def set_number_format(
     desktop: DesktopServices, range: Any, number_format: Any, app_name: Any = "", sheet_name: Any = ""
 ) -> Result:
-    """Format the numbers of a range, such as `#,##0.00`."""
+    """Set the number format of a range, such as `#,##0.00`."""
     window = _window(desktop, app_name, sheet_name)
     top, left, bottom, right = _box(range)
     if number_format not in document.FORMATS:

@@ -1,4 +1,4 @@
-"""The calculation of a document: formulas are evaluated in the order of what they read."""
+"""The calculation of a document: formulas are evaluated in the order of their dependencies."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.values import (
 )
 
 BUDGET = 200_000
-"""How many cells the formulas of one document read in all; the formulas beyond it show an error."""
+"""The number of cells that the formulas of a document may read in all; later formulas show an error."""
 
 
 def computed(sheets: Mapping[str, Cells]) -> dict[str, dict[Place, Value]]:
-    """The value of every cell of a document, by sheet.
+    """Return the value of every cell of a document by sheet.
 
     >>> computed({"Sheet1": {(0, 0): "2", (1, 0): "=A1*3", (2, 0): "=A3", (3, 0): "=1/0"}})["Sheet1"]
     {(0, 0): 2.0, (1, 0): 6.0, (2, 0): 'Err:522', (3, 0): '#DIV/0!'}
@@ -63,7 +63,7 @@ class _Calculation:
         self.names = {name.lower(): name for name in sheets}
 
     def run(self) -> dict[str, dict[Place, Value]]:
-        """Depth first over what each formula reads; one that is met on its own way is a cycle."""
+        """Evaluate the formulas depth first. A formula that depends on itself is a circular reference."""
         done: set[tuple[str, Place]] = set()
         circular: set[tuple[str, Place]] = set()
         for start in self._formulas:
@@ -89,7 +89,7 @@ class _Calculation:
         return self.values
 
     def _reads(self, key: tuple[str, Place]) -> Iterator[tuple[str, Place]]:
-        """The formulas that a formula reads."""
+        """Return the formulas that a formula reads."""
         own = key[0]
         for start, end in references(self._formulas[key]):
             sheet = self.names.get(start.sheet.lower()) if start.sheet else own
@@ -100,7 +100,7 @@ class _Calculation:
                     yield sheet, place
 
     def _area(self, sheet: str, start: Reference, end: Reference) -> list[Place]:
-        """The filled cells between two corners, line by line."""
+        """Return the filled cells between two corners, row by row."""
         top, bottom = sorted((start.row, end.row))
         left, right = sorted((start.column, end.column))
         cells = self.values[sheet]

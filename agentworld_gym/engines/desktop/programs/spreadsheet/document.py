@@ -26,22 +26,24 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.values import Place, Va
 from agentworld_gym.engines.gui import copied
 
 Book = dict[str, Any]
-"""The data of a window. Of the document: `sheets` by name, `sheet` (the shown one), `cursor` and `anchor` (the corners
-of the selection, row and column from 0), `path`, `unsaved`; keys with an underscore hold what is derived, and the
-history."""
+"""The data of a window.
+
+The document is `sheets` by name, `sheet` (the current one), `cursor` and `anchor` (the corners of the selection, row
+and column from 0), `path` and `unsaved`. Keys with an underscore hold derived values and the history.
+"""
 Area = tuple[int, int, int, int]
-"""First row and column, last row and column."""
+"""The first row and column, and the last row and column."""
 
 MAX_UNDO = 20
 FORMATS = ("General", "0", "0.00", "#,##0", "#,##0.00", "0%", "0.00%", "$#,##0.00")
-"""The formats of numbers."""
+"""The number formats."""
 
 at = lru_cache(maxsize=65_536)(position)
 named = lru_cache(maxsize=65_536)(address)
 
 
 def make(sheets: dict[str, Sheet]) -> Book:
-    """A document with its first sheet in front and the cursor in its first cell."""
+    """Return a document with its first sheet in front and the cursor in the first cell."""
     return {
         "sheets": sheets,
         "sheet": next(iter(sheets)),
@@ -55,26 +57,26 @@ def make(sheets: dict[str, Sheet]) -> Book:
 
 
 def current(book: Book) -> Sheet:
-    """The sheet in front."""
+    """Return the current sheet."""
     sheet: Sheet = book["sheets"][book["sheet"]]
     return sheet
 
 
 def values(book: Book) -> Mapping[str, Mapping[Place, Value]]:
-    """The value of every filled cell, by sheet."""
+    """Return the value of every filled cell by sheet."""
     if book["_values"] is None:
         cells = {
             name: {place: entry for key, entry in sheet["cells"].items() if (place := at(key)) is not None}
             for name, sheet in book["sheets"].items()
         }
-        # A tuple is shared by forks; a change makes another one.
+        # A tuple is shared by forks; a change replaces it.
         book["_values"] = (computed(cells),)
     found: Mapping[str, Mapping[Place, Value]] = book["_values"][0]
     return found
 
 
 def shown(value: Value, form: str = "General") -> str:
-    """A value as its cell shows it.
+    """Return a value as its cell shows it.
 
     >>> shown(1234.5, "#,##0.00"), shown(0.125, "0%"), shown(3.0), shown(True), shown("x", "0.00")
     ('1,234.50', '13%', '3', 'TRUE', 'x')
@@ -83,7 +85,7 @@ def shown(value: Value, form: str = "General") -> str:
         return plain(value) if isinstance(value, float) else text(value)
     decimals = len(form.partition(".")[2].rstrip("%"))
     number = value * 100 if form.endswith("%") else value
-    # Halves go up, as a person rounds.
+    # Halves are rounded up, as a person does it.
     number = round(abs(number) + 1e-9, decimals) * (-1 if number < 0 else 1)
     written = f"{number:,.{decimals}f}" if "," in form else f"{number:.{decimals}f}"
     if form.startswith("$"):
@@ -92,44 +94,44 @@ def shown(value: Value, form: str = "General") -> str:
 
 
 def display(book: Book, place: Place, sheet: str = "") -> str:
-    """What a cell shows."""
+    """Return what a cell shows."""
     name = sheet or book["sheet"]
     value = values(book)[name].get(place)
     return shown(value, book["sheets"][name]["formats"].get(named(*place), "General"))
 
 
 def typed(book: Book, place: Place) -> str:
-    """What was typed into a cell of the sheet in front."""
+    """Return what was typed into a cell of the current sheet."""
     entry: str = current(book)["cells"].get(named(*place), "")
     return entry
 
 
 def area(book: Book) -> Area:
-    """The selected cells."""
+    """Return the selected area."""
     (r0, c0), (r1, c1) = book["anchor"], book["cursor"]
     return min(r0, r1), min(c0, c1), max(r0, r1), max(c0, c1)
 
 
 def is_selected(book: Book, row: int, column: int) -> bool:
-    """Whether a cell is among those selected."""
+    """Return whether a cell is selected."""
     top, left, bottom, right = area(book)
     return top <= row <= bottom and left <= column <= right
 
 
 def used(book: Book, sheet: str = "") -> tuple[int, int]:
-    """How many rows and columns of a sheet hold something."""
+    """Return the number of rows and columns of a sheet that hold something."""
     places = values(book)[sheet or book["sheet"]]
     return max((r for r, _ in places), default=-1) + 1, max((c for _, c in places), default=-1) + 1
 
 
 def places(book: Book, box: Area) -> list[Place]:
-    """The filled cells of an area, line by line."""
+    """Return the filled cells of an area, row by row."""
     top, left, bottom, right = box
     return sorted((r, c) for r, c in values(book)[book["sheet"]] if top <= r <= bottom and left <= c <= right)
 
 
 def region(book: Book, place: Place) -> Area:
-    """The block of filled cells around a cell, as sorting and filtering take it."""
+    """Return the block of filled cells around a cell, which sorting and filtering use."""
     filled = values(book)[book["sheet"]]
     top, left, bottom, right = place[0], place[1], place[0], place[1]
     while True:
@@ -142,7 +144,7 @@ def region(book: Book, place: Place) -> Area:
 
 
 def remember(book: Book) -> None:
-    """Keep the document as it is for `undo`, before a change."""
+    """Keep the document for `undo` before a change."""
     book["_undo"] = [*book["_undo"], _snapshot(book)][-MAX_UNDO:]
     book["_redo"] = []
     book["unsaved"] = True
@@ -150,7 +152,7 @@ def remember(book: Book) -> None:
 
 
 def undo(book: Book, back: str = "_undo", forth: str = "_redo") -> bool:
-    """Take the last change back, or with the histories exchanged do it again; False where there is none."""
+    """Undo the last change; with the histories exchanged, redo it. False where there is none."""
     if not book[back]:
         return False
     *book[back], (sheets, name, cursor) = book[back]
@@ -160,7 +162,7 @@ def undo(book: Book, back: str = "_undo", forth: str = "_redo") -> bool:
 
 
 def redo(book: Book) -> bool:
-    """Do again what was undone; False where there is nothing."""
+    """Redo the change that was undone last; False where there is none."""
     return undo(book, "_redo", "_undo")
 
 
@@ -169,7 +171,7 @@ def _snapshot(book: Book) -> tuple[Any, ...]:
 
 
 def put(book: Book, entries: Mapping[Place, str], sheet: str = "") -> bool:
-    """Type into cells, `""` empties one; False where that changes nothing or the document is full."""
+    """Type into cells, where `""` empties one; False where that changes nothing or the document is full."""
     cells: dict[str, str] = book["sheets"][sheet or book["sheet"]]["cells"]
     inside = {
         named(*place): entry.replace("\n", " ").replace("\r", " ")[:MAX_ENTRY]
@@ -190,12 +192,12 @@ def put(book: Book, entries: Mapping[Place, str], sheet: str = "") -> bool:
 
 
 def moved_entry(entry: str, rows: int, columns: int) -> str:
-    """What a cell holds after it was copied elsewhere."""
+    """Return what a copied cell holds at its new place."""
     return "=" + shifted(entry[1:], rows, columns) if entry.startswith("=") else entry
 
 
 def fill_down(book: Book) -> bool:
-    """Copy the first row of the selection into the rest of it."""
+    """Copy the first row of the selection into its other rows."""
     top, left, bottom, right = area(book)
     entries = {
         (row, column): moved_entry(typed(book, (top, column)), row - top, 0)
@@ -206,7 +208,9 @@ def fill_down(book: Book) -> bool:
 
 
 def paste(book: Book, block: Sequence[Sequence[str]], origin: Place | None) -> bool:
-    """Put a block of cells at the selection; formulas follow if `origin` tells where it was copied.
+    """Put a block of cells at the selection. Formulas are adjusted if `origin` says where the block was copied.
+
+    A single copied cell fills the whole selection.
 
     A single copied cell fills the whole selection.
     """
@@ -228,7 +232,7 @@ def paste(book: Book, block: Sequence[Sequence[str]], origin: Place | None) -> b
 
 
 def insert(book: Book, axis: Axis, place: int, count: int) -> bool:
-    """Insert empty rows or columns, or with a negative `count` delete them; every formula follows."""
+    """Insert empty rows or columns, or delete them with a negative `count`; all formulas are adjusted."""
     count = max(min(count, 200), -200)
     name = book["sheet"]
     sheet = current(book)
@@ -260,7 +264,7 @@ def _displaced(items: Iterable[tuple[str, Any]], own: int, place: int, count: in
 
 
 def sort(book: Book, box: Area, column: int, descending: bool) -> bool:
-    """Sort the rows of an area by a column; empty cells come last, equal ones keep their order."""
+    """Sort the rows of an area by a column. Empty cells come last, and equal ones keep their order."""
     top, left, bottom, right = box
     mine = values(book)[book["sheet"]]
     rows = list(range(top, bottom + 1))
@@ -286,7 +290,7 @@ class _Ordered:
 
 
 def has_header(book: Book, box: Area) -> bool:
-    """Whether the first row of an area is its heading: texts only, and below them something else or another look."""
+    """Return whether the first row of an area is its header: only texts, above cells of another kind or format."""
     top, left, bottom, right = box
     mine = values(book)[book["sheet"]]
     heads = [mine.get((top, column)) for column in range(left, right + 1)]
@@ -297,7 +301,7 @@ def has_header(book: Book, box: Area) -> bool:
 
 
 def hidden(book: Book, sheet: str = "") -> frozenset[int]:
-    """The rows that the filter of a sheet hides."""
+    """Return the rows that the filter of a sheet hides."""
     name = sheet or book["sheet"]
     found = book["sheets"][name]["filter"]
     if not found or not found["only"]:
@@ -311,7 +315,7 @@ def hidden(book: Book, sheet: str = "") -> frozenset[int]:
 
 
 def toggle_filter(book: Book) -> None:
-    """Give the block at the cursor filters on its heading, or take them away."""
+    """Add filters to the header of the block at the cursor, or remove them."""
     sheet = current(book)
     if sheet["filter"]:
         sheet["filter"] = {}
@@ -325,7 +329,7 @@ def show(book: Book, name: str) -> None:
 
 
 def set_format(book: Book, form: str) -> None:
-    """Format the numbers of the selection."""
+    """Set the number format of the selection."""
     remember(book)
     formats = current(book)["formats"]
     for cell in _selected_names(book):
@@ -345,7 +349,7 @@ def toggle_bold(book: Book) -> None:
 
 
 def _selected_names(book: Book) -> list[str]:
-    """The cells of the selection; of whole rows and columns those in use."""
+    """Return the cells of the selection; of whole rows and columns, those in use."""
     top, left, bottom, right = area(book)
     rows, columns = used(book)
     bottom, right = min(bottom, max(rows, top + 1) - 1 if bottom > top else bottom), min(right, max(columns - 1, left))
@@ -353,7 +357,7 @@ def _selected_names(book: Book) -> list[str]:
 
 
 def find(book: Book, query: str) -> Place | None:
-    """The next cell after the cursor that shows a text, without regard to case; None where no cell does."""
+    """Return the next cell after the cursor that shows a text, whatever its case; None where no cell does."""
     wanted = query.lower()
     if not wanted:
         return None
@@ -363,7 +367,7 @@ def find(book: Book, query: str) -> Place | None:
 
 
 def replace_all(book: Book, query: str, by: str) -> int:
-    """Replace a text in what was typed into the cells of the sheet; how many cells changed."""
+    """Replace a text in what was typed into the cells of the sheet; return the number of changed cells."""
     if not query:
         return 0
     pattern, most = re.compile(re.escape(query), re.IGNORECASE), MAX_ENTRY // max(len(by), 1) + 1
@@ -376,7 +380,7 @@ def replace_all(book: Book, query: str, by: str) -> int:
 
 
 def summary(book: Book) -> str:
-    """What the status bar tells of the selected numbers."""
+    """Return the status bar's summary of the selected numbers."""
     mine = values(book)[book["sheet"]]
     numbers = [value for place in places(book, area(book)) if isinstance(value := mine[place], float)]
     if not numbers:

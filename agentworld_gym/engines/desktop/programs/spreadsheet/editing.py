@@ -1,4 +1,4 @@
-"""What the menus and the tool bar of the spreadsheet do with cells and sheets; each acts out one message."""
+"""The commands of the menus and the toolbar on cells and sheets; each function acts on one message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.selection import LINE, 
 
 
 def function(desktop: DesktopServices, window: Window, name: str) -> None:
-    """Begin a formula of a function over the numbers above the cursor, or left of it."""
+    """Begin a formula with a function over the numbers above the cursor, or left of it."""
     book = window["data"]
     line, column = book["cursor"]
     filled = document.values(book)[book["sheet"]]
@@ -32,7 +32,7 @@ def function(desktop: DesktopServices, window: Window, name: str) -> None:
 
 
 def copy(desktop: DesktopServices, window: Window, moved: bool = False) -> None:
-    """Copy the selection: as it looks into the clipboard, with its formulas for the next paste."""
+    """Copy the selection: as text to the clipboard, with its formulas for the next paste."""
     book = window["data"]
     top, left, bottom, right = document.area(book)
     rows, columns = document.used(book)
@@ -46,7 +46,7 @@ def copy(desktop: DesktopServices, window: Window, moved: bool = False) -> None:
 
 
 def paste(desktop: DesktopServices, window: Window) -> None:
-    """Put what was copied at the selection; formulas follow, those that are moved stay."""
+    """Paste at the selection. The formulas of copied cells are adjusted; those of moved cells stay."""
     book = window["data"]
     kept = book["copied"]
     if kept is None or kept[0] != desktop.clipboard:
@@ -56,7 +56,7 @@ def paste(desktop: DesktopServices, window: Window) -> None:
     _, block, origin, source = kept
     top, left = document.area(book)[:2]
     if source:
-        # Cells that are moved keep their formulas; together with emptying the old ones it is one change.
+        # Moved cells keep their formulas; moving and emptying the old cells is one change.
         sheet, bottom, right = source
         gone = {(r, c): "" for r in range(origin[0], bottom + 1) for c in range(origin[1], right + 1)}
         entries = {(top + i, left + j): entry for i, line in enumerate(block) for j, entry in enumerate(line)}
@@ -103,7 +103,7 @@ def delete(desktop: DesktopServices, window: Window, axis: Axis) -> None:
 
 
 def sort(desktop: DesktopServices, window: Window, descending: bool) -> None:
-    """Sort the selection by its first column, or the block at the cursor by the cursor's."""
+    """Sort the selection by its first column, or the block at the cursor by the cursor's column."""
     book = window["data"]
     box, column = document.area(book), document.area(book)[1]
     if box[:2] == box[2:]:
@@ -122,7 +122,7 @@ def sort(desktop: DesktopServices, window: Window, descending: bool) -> None:
 
 
 def sort_column(desktop: DesktopServices, window: Window, column: int, descending: bool) -> None:
-    """Sort what is filtered by a column."""
+    """Sort the filtered block by a column."""
     book = window["data"]
     found = document.current(book)["filter"]
     if found:
@@ -131,7 +131,7 @@ def sort_column(desktop: DesktopServices, window: Window, column: int, descendin
 
 
 def only(desktop: DesktopServices, window: Window, column: int, value: str | None) -> None:
-    """Show only the rows of a value in a column; None shows all."""
+    """Show only the rows with a value in a column; None shows all rows."""
     book = window["data"]
     found = document.current(book)["filter"]
     if found:
@@ -144,12 +144,12 @@ def only(desktop: DesktopServices, window: Window, column: int, value: str | Non
 
 
 def toggle_filter(desktop: DesktopServices, window: Window) -> None:
-    """Give the block at the cursor filters, or take them away."""
+    """Add filters to the block at the cursor, or remove them."""
     document.toggle_filter(window["data"])
 
 
 def find(desktop: DesktopServices, window: Window) -> None:
-    """Ask what to find."""
+    """Open the dialog for finding and replacing."""
     desktop.dialog(
         window,
         "Find & Replace",
@@ -161,7 +161,7 @@ def find(desktop: DesktopServices, window: Window) -> None:
 
 
 def found(desktop: DesktopServices, window: Window, pressed: str, entries: Sequence[str]) -> None:
-    """Go to what is sought, or replace it everywhere."""
+    """Go to the next cell with the text, or replace the text everywhere."""
     book = window["data"]
     if pressed not in ("all", "next"):
         return
@@ -186,20 +186,20 @@ def add_sheet(desktop: DesktopServices, window: Window) -> None:
 
 
 def copy_sheet(desktop: DesktopServices, window: Window) -> None:
-    """Add a copy of the sheet in front."""
+    """Add a copy of the current sheet."""
     book = window["data"]
     sheets.add_sheet(book, f"{book['sheet'][:27]}_2", book["sheet"])
 
 
 def rename_sheet(desktop: DesktopServices, window: Window) -> None:
-    """Ask for another name of the sheet in front."""
+    """Ask for another name of the current sheet."""
     name = window["data"]["sheet"]
     buttons = (("cancel", "Cancel"), ("ok", "OK"))
     desktop.dialog(window, "Rename Sheet", "", buttons, ("renamed", name), {"Name": name})
 
 
 def renamed(desktop: DesktopServices, window: Window, old: str, pressed: str, entries: Sequence[str]) -> None:
-    """Give a sheet the name that was entered."""
+    """Rename a sheet to the name that was entered."""
     if pressed != "ok" or entries[0] == old:
         return
     if old not in window["data"]["sheets"] or not sheets.rename_sheet(window["data"], old, entries[0]):
@@ -207,7 +207,7 @@ def renamed(desktop: DesktopServices, window: Window, old: str, pressed: str, en
 
 
 def delete_sheet(desktop: DesktopServices, window: Window) -> None:
-    """Ask whether the sheet in front is to go."""
+    """Ask whether to delete the current sheet."""
     book = window["data"]
     if len(book["sheets"]) > 1:
         question = "Are you sure you want to delete the selected sheet?"
@@ -222,17 +222,17 @@ def deleted(desktop: DesktopServices, window: Window, name: str, pressed: str, *
 
 
 def set_format(desktop: DesktopServices, window: Window, form: str) -> None:
-    """Format the numbers of the selection."""
+    """Set the number format of the selection."""
     document.set_format(window["data"], form)
 
 
 def undo(desktop: DesktopServices, window: Window) -> None:
-    """Take the last change back."""
+    """Undo the last change."""
     document.undo(window["data"])
 
 
 def redo(desktop: DesktopServices, window: Window) -> None:
-    """Do again what was undone."""
+    """Redo the change that was undone last."""
     document.redo(window["data"])
 
 
@@ -242,7 +242,7 @@ def bold(desktop: DesktopServices, window: Window) -> None:
 
 
 def cut(desktop: DesktopServices, window: Window) -> None:
-    """Copy the selection, to be moved by the next paste."""
+    """Copy the selection, so that the next paste moves it."""
     copy(desktop, window, moved=True)
 
 

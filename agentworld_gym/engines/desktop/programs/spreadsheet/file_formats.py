@@ -1,4 +1,8 @@
-"""How documents of the spreadsheet lie in the file system: `.csv` as ever, `.ods` as text that can be read.
+"""The file formats of the spreadsheet: `.csv`, and a readable text in place of the binary `.ods`.
+
+An `.ods` file holds the cells of each sheet as comma-separated rows, with formulas as they were typed, below a line
+with the sheet's name in square brackets. Below `[Sheet1: formats]` each line holds a cell and its format (`B2,0.00`,
+`A1,bold`).
 
 An `.ods` file is the cells of its sheets as comma-separated lines, formulas as they were typed, below a line with the
 sheet's name in square brackets; below `[Sheet1: formats]` lie lines of a cell and its format (`B2,0.00`, `A1,bold`).
@@ -20,29 +24,29 @@ from typing import Any
 from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS, address, position
 
 Sheet = dict[str, Any]
-"""`cells` and `formats` by the cells' names, `bold` (a set of names) and `filter` (see `spreadsheet_rows`)."""
+"""One sheet: `cells` and `formats` by cell name, `bold` (a set of cell names) and `filter`."""
 
 MAX_CELLS = 5000
-"""How many filled cells a document has."""
+"""The largest number of filled cells in a document."""
 MAX_SHEETS = 16
 MAX_ENTRY = 1000
-"""How many characters a cell holds."""
+"""The largest number of characters in a cell."""
 
 _FORMATS = ": formats"
 _SPECIAL = ',"\r\n'
 
 
 def empty_sheet() -> Sheet:
-    """A sheet without cells."""
+    """Return a sheet without cells."""
     return {"cells": {}, "formats": {}, "bold": set(), "filter": {}}
 
 
 def read(text: str, ending: str) -> dict[str, Sheet]:
-    """The sheets of a file, at least one; what is beyond the limits is left out.
+    """Return the sheets of a file, at least one; what exceeds the limits is left out.
 
     Args:
-        text: its content.
-        ending: `.csv`, or anything else for the form of `.ods`.
+        text: The content of the file.
+        ending: The ending of its name: `.csv`, or anything else for the format of `.ods`.
     """
     if ending == ".csv":
         return {"Sheet1": _filled(text.splitlines())}
@@ -57,7 +61,7 @@ def read(text: str, ending: str) -> dict[str, Sheet]:
 
 
 def _sections(text: str) -> list[tuple[str, list[str]]]:
-    """The lines below each name in brackets; those before the first one belong to `Sheet1`."""
+    """Yield each name in brackets with the lines below it; lines before the first name belong to `Sheet1`."""
     found: list[tuple[str, list[str]]] = [("Sheet1", [])]
     for line in text.splitlines():
         if len(line) > 2 and line.startswith("[") and line.endswith("]"):
@@ -68,7 +72,7 @@ def _sections(text: str) -> list[tuple[str, list[str]]]:
 
 
 def write_ods(sheets: Mapping[str, Sheet]) -> str:
-    """The text of an `.ods` file."""
+    """Return the text of an `.ods` file."""
     parts = []
     for name, sheet in sheets.items():
         parts += [f"[{name}]\n", write_csv(sheet["cells"])]
@@ -80,7 +84,7 @@ def write_ods(sheets: Mapping[str, Sheet]) -> str:
 
 
 def write_csv(cells: Mapping[str, str]) -> str:
-    """Cells as comma-separated lines."""
+    """Return cells as comma-separated rows."""
     places = {position(name): text for name, text in cells.items()}
     rows: list[list[str]] = []
     for place in sorted(place for place in places if place is not None):
@@ -93,7 +97,7 @@ def write_csv(cells: Mapping[str, str]) -> str:
 
 
 def rows_of(text: str, separator: str = ",") -> list[list[str]]:
-    """The cells of separated lines."""
+    """Return the cells of comma-separated rows."""
     return _split(text.splitlines(), separator)
 
 
@@ -106,14 +110,14 @@ def _lines(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _quoted(cell: str, row: Sequence[str]) -> str:
-    # A line that looks like the name of a sheet is none.
+    # A row of a single cell in brackets is not the name of a sheet.
     if any(sign in cell for sign in _SPECIAL) or (cell.startswith("[") and cell is row[0]):
         return '"' + cell.replace('"', '""') + '"'
     return cell
 
 
 def _split(lines: Sequence[str], separator: str = ",") -> list[list[str]]:
-    # Broken quotes cost a line, not the document.
+    # Broken quotes cost a row, not the document.
     try:
         return list(csv.reader(io.StringIO("\n".join(lines[:MAX_ROWS])), delimiter=separator))
     except csv.Error:

@@ -1,4 +1,4 @@
-"""The formulas of the spreadsheet: how they are read, and how they follow rows and cells that move."""
+"""Formulas: how they are parsed, and how they are adjusted when rows and cells move."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any, Literal, NamedTuple
 MAX_ROWS = 1000
 MAX_COLUMNS = 52
 MAX_FORMULA = 1000
-"""How many characters a formula has."""
+"""The largest number of characters in a formula."""
 MAX_DEPTH = 40
-"""How deep brackets and functions nest."""
+"""The largest depth of nested brackets and functions."""
 
 Axis = Literal["row", "column"]
 Node = tuple[Any, ...]
-"""One piece of a formula: its kind, and what it is made of."""
+"""A node of a formula's syntax tree: its kind, and its parts."""
 
 
 class Fault(str):
-    """What a cell shows instead of a value, such as `#DIV/0!`."""
+    """An error value that a cell shows, such as `#DIV/0!`."""
 
     __slots__ = ()
 
 
 class Reference(NamedTuple):
-    """A cell in a formula; `sheet` is empty for the formula's own, the flags are its dollar signs."""
+    """A cell in a formula. `sheet` is empty for the formula's own sheet, and the flags are its dollar signs."""
 
     sheet: str
     row: int
@@ -42,7 +42,7 @@ class Reference(NamedTuple):
 
 
 class FormulaError(Exception):
-    """The text is no formula; holds the error that the cell shows."""
+    """A text is no formula; the exception holds the error value that the cell shows."""
 
 
 _TOKEN = re.compile(
@@ -63,7 +63,7 @@ _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9]\d{0,6})")
 
 
 def letters(column: int) -> str:
-    """The name of a column that is counted from 0.
+    """Return the name of a column, counted from 0.
 
     >>> letters(0), letters(25), letters(26)
     ('A', 'Z', 'AA')
@@ -76,7 +76,7 @@ def letters(column: int) -> str:
 
 
 def column_number(name: str) -> int:
-    """The column of a name, counted from 0.
+    """Return the number of a column by its name, counted from 0.
 
     >>> column_number("a"), column_number("AB")
     (0, 27)
@@ -88,7 +88,7 @@ def column_number(name: str) -> int:
 
 
 def address(row: int, column: int) -> str:
-    """The name of a cell.
+    """Return the name of a cell.
 
     >>> address(2, 1)
     'B3'
@@ -97,7 +97,7 @@ def address(row: int, column: int) -> str:
 
 
 def position(name: str) -> tuple[int, int] | None:
-    """Row and column of a cell's name, from 0; None where there is no such cell.
+    """Return the row and the column of a cell by its name, counted from 0; None where there is no such cell.
 
     >>> position("b3"), position("B0"), position("ZZ1"), position("total")
     ((2, 1), None, None, None)
@@ -118,10 +118,10 @@ class _Token(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def tokens(formula: str) -> tuple[_Token, ...]:
-    """The pieces of a formula without its equals sign.
+    """Return the tokens of a formula without its equals sign.
 
     Raises:
-        FormulaError: a character has no place in a formula.
+        FormulaError: A character has no place in a formula.
     """
     found, place = [], 0
     text = formula.rstrip()
@@ -146,10 +146,10 @@ def tokens(formula: str) -> tuple[_Token, ...]:
 
 @lru_cache(maxsize=4096)
 def parsed(formula: str) -> Node:
-    """The tree of a formula without its equals sign.
+    """Return the syntax tree of a formula without its equals sign.
 
     Raises:
-        FormulaError: it is not one, with the error that its cell shows.
+        FormulaError: The text is no formula.
 
     >>> parsed("2 + 3 * 4")
     ('+', ('value', 2.0), ('*', ('value', 3.0), ('value', 4.0)))
@@ -168,7 +168,7 @@ class _Reader:
         self._tokens, self._place = found, 0
 
     def peek(self) -> str | None:
-        """The operator that comes next, `?` for anything else, None at the end."""
+        """Return the next operator: `?` for any other token, None at the end."""
         if self._place >= len(self._tokens):
             return None
         token = self._tokens[self._place]
@@ -257,7 +257,7 @@ class _Reader:
 
 
 def references(tree: Node) -> Iterator[tuple[Reference, Reference]]:
-    """The areas that a formula reads, as their corners."""
+    """Return the areas that a formula reads, as their corners."""
     if tree[0] == "cell":
         yield tree[1], tree[1]
     elif tree[0] == "range":
@@ -271,7 +271,7 @@ def references(tree: Node) -> Iterator[tuple[Reference, Reference]]:
 
 
 def shifted(formula: str, rows: int, columns: int) -> str:
-    """A formula copied so many rows down and columns to the right; what has a dollar sign stays.
+    """Return a formula copied by a number of rows and columns; references with a dollar sign stay.
 
     >>> shifted("A1*$B$1", 2, 1)
     'B3*$B$1'
@@ -288,15 +288,15 @@ def shifted(formula: str, rows: int, columns: int) -> str:
 
 
 def displaced(formula: str, own: bool, sheet: str, axis: Axis, at: int, count: int) -> str:
-    """A formula after rows or columns were inserted (`count` above 0) or deleted at a place of a sheet.
+    """Return a formula after rows or columns of a sheet were inserted (`count` above 0) or deleted.
 
     Args:
-        formula: without its equals sign.
-        own: whether references without a sheet mean the changed one.
-        sheet: the name of the changed one.
-        axis: `row` or `column`.
-        at: the first row or column concerned, from 0.
-        count: how many.
+        formula: The formula without its equals sign.
+        own: Whether references without a sheet mean the changed sheet.
+        sheet: The name of the changed sheet.
+        axis: The changed axis, `row` or `column`.
+        at: The first row or column concerned, counted from 0.
+        count: The number of rows or columns.
 
     >>> displaced("SUM(A2:A9)", True, "Sheet1", "row", 0, 1), displaced("A2+A5", True, "Sheet1", "row", 1, -1)
     ('SUM(A3:A10)', '#REF!+A4')
@@ -316,7 +316,7 @@ def displaced(formula: str, own: bool, sheet: str, axis: Axis, at: int, count: i
 
 
 def renamed(formula: str, old: str, new: str) -> str:
-    """A formula after a sheet was renamed.
+    """Return a formula after a sheet was renamed.
 
     >>> renamed("$Costs.A1+B1", "Costs", "Old costs")
     "$'Old costs'.A1+B1"

@@ -1,4 +1,4 @@
-"""The functions of the spreadsheet."""
+"""The functions that formulas can call."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _values(arguments: tuple[Argument, ...]) -> Iterator[Value]:
 
 
 def _numbers(arguments: tuple[Argument, ...]) -> list[float]:
-    """The numbers of areas, and arguments that are read as numbers."""
+    """Return the numbers of areas, and of arguments that are read as numbers."""
     found = []
     for argument in arguments:
         if not isinstance(argument, Table):
@@ -61,7 +61,7 @@ def _numbers(arguments: tuple[Argument, ...]) -> list[float]:
 
 
 def _sum(*arguments: Argument) -> float:
-    # Sums of decimals come out as a person expects them.
+    # The sum of decimals is exact, as a person expects it.
     return math.fsum(_numbers(arguments))
 
 
@@ -104,7 +104,7 @@ def _rounding(mode: str) -> Callable[..., float]:
         exact = number(single(value))
         if abs(places) > 20 or not math.isfinite(exact):
             raise Failed("#VALUE!")
-        # The shortest decimal that is this number is what the sheet shows, so 2.675 rounds up.
+        # A number is rounded as the decimal that the sheet shows, so 2.675 rounds up.
         scaled = Decimal(repr(exact)).scaleb(places).quantize(Decimal(1), rounding=mode) if exact else Decimal(0)
         return float(scaled.scaleb(-places))
 
@@ -129,7 +129,7 @@ def _sqrt(value: Argument) -> float:
 
 
 def meets(criterion: Value) -> Callable[[Value], bool]:
-    """The test that a criterion such as `">100"` or `"north"` stands for; `*` and `?` stand for letters.
+    """Return the test of a criterion such as `">100"` or `"north"`; `*` and `?` are wildcards.
 
     >>> [meets(">=2")(2.0), meets("nor*")("North"), meets(3.0)(None), meets("<>a")("b")]
     [True, True, False, True]
@@ -142,7 +142,7 @@ def meets(criterion: Value) -> Callable[[Value], bool]:
         kind = str if isinstance(wanted, str) else float
         return lambda value: isinstance(value, kind) and compare(compared(value, wanted), 0)
     if isinstance(wanted, str):
-        # What `fnmatch` makes of it is matched in linear time, however many stars there are.
+        # The pattern of `fnmatch` is matched in linear time, however many stars it has.
         pattern = re.compile(fnmatch.translate(wanted.replace("[", "[[]")), re.IGNORECASE)
         equal: Callable[[Value], bool] = lambda value: pattern.fullmatch(text(value)) is not None  # noqa: E731
     else:
@@ -296,4 +296,4 @@ FUNCTIONS: Mapping[str, tuple[Callable[..., Any], int, int]] = {
     "UPPER": (lambda value: text(single(value)).upper(), 1, 1),
     "VLOOKUP": (_lookup, 3, 4),
 }
-"""Name → the function, and how few and how many arguments it takes."""
+"""Each function by name, with its smallest and largest number of arguments."""

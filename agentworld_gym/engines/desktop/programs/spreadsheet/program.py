@@ -1,4 +1,4 @@
-"""The spreadsheet."""
+"""The spreadsheet, with a document in each window."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _GRID_SHORTCUTS: Mapping[str, Message] = {
 
 
 class Spreadsheet(Program):
-    """A table calculation with formulas, after LibreOffice Calc."""
+    """The spreadsheet, modelled on LibreOffice Calc."""
 
     id = "spreadsheet"
     name = "LibreOffice Calc"
@@ -50,7 +50,7 @@ class Spreadsheet(Program):
     tools = "CalcTools"
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """The document of a path, or an empty one."""
+        """Return a window of the document of a path, or of an empty document."""
         path = arguments[0] if arguments else ""
         if path:
             for window in desktop.windows(self.id):
@@ -73,11 +73,11 @@ class Spreadsheet(Program):
         return window
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """Menu bar, tool bars, grid, tabs and status bar."""
+        """Return menu bar, toolbars, grid, sheet tabs and status bar."""
         return view.view(window)
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
-        """Act out one message; what is being typed is entered first, unless the message is about it."""
+        """Act on a message. Text that is being typed is entered first, unless the message is about it."""
         name, *arguments = message
         handler = _HANDLERS.get(str(name))
         if handler is None:
@@ -88,7 +88,7 @@ class Spreadsheet(Program):
         selection.settle(window)
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """Shortcuts, and the keys of the grid or of the entry that is being typed."""
+        """Act on shortcuts, and on the keys of the grid or of the text that is being typed."""
         if combo in _SHORTCUTS:
             self.update(desktop, window, _SHORTCUTS[combo])
             return True
@@ -106,7 +106,7 @@ class Spreadsheet(Program):
         return False
 
     def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
-        """Typing on the grid replaces what the cell holds."""
+        """Replace the content of the current cell with the typed text."""
         if window["focus"] != "grid":
             return False
         book = window["data"]
@@ -117,7 +117,7 @@ class Spreadsheet(Program):
         return True
 
     def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-        """The lines of a menu; that of a cell, a heading or a tab selects it first."""
+        """Return the entries of a menu; that of a cell, a header or a tab selects it first."""
         book = window["data"]
         if name in ("cell", "row", "column", "tab"):
             selection.commit(book)
@@ -131,7 +131,7 @@ class Spreadsheet(Program):
         return view.menu_entries(book, name, arguments)
 
     def closing(self, desktop: DesktopServices, window: Window) -> bool:
-        """Ask where changes are unsaved."""
+        """Ask what to do with unsaved changes."""
         book = window["data"]
         selection.commit(book)
         selection.settle(window)
@@ -148,11 +148,11 @@ class Spreadsheet(Program):
         return False
 
     def unsaved(self, desktop: DesktopServices, window: Window) -> bool:
-        """Whether the document was changed since it was saved, and differs from its file."""
+        """Return whether the document was changed since it was saved, and differs from its file."""
         return saving.differs(desktop, window["data"])
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
-        """The methods of `CalcTools`."""
+        """Return the methods of `CalcTools`."""
         return {name: _settled(method) for name, method in METHODS.items()}
 
 

@@ -1,4 +1,4 @@
-"""How documents of the spreadsheet are opened, saved and closed; each function acts out one message."""
+"""Opening, saving and closing of documents; each function acts on one message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPES = (".ods", ".csv", ".xlsx")
 
 
 def ending(path: str) -> str:
-    """The ending of a path, in small letters."""
+    """Return the ending of a path in lower case."""
     return "." + path.rpartition(".")[2].lower()
 
 
@@ -20,7 +20,7 @@ def new(desktop: DesktopServices, window: Window) -> None:
 
 
 def open_document(desktop: DesktopServices, window: Window) -> None:
-    """Ask for a document to open."""
+    """Open the file chooser for a document."""
     desktop.choose_file(window, "Open", ("opened",), "open", _folder(window["data"]), TYPES)
 
 
@@ -34,7 +34,7 @@ def _folder(book: Book) -> str:
 
 
 def save(desktop: DesktopServices, window: Window, then: str = "", path: str = "") -> None:
-    """Save; a text file asks first where it cannot hold everything. `then` may be `close`."""
+    """Save the document; ask first where a text file cannot hold all of it. `then` may be `close`."""
     book = window["data"]
     path = path or book["path"]
     if not path:
@@ -60,7 +60,7 @@ def _loses(book: Book) -> bool:
 
 
 def format_chosen(desktop: DesktopServices, window: Window, then: str, path: str, pressed: str, *_: object) -> None:
-    """Save once it is decided in which format."""
+    """Save the document once its format is decided."""
     if pressed == "keep":
         _write(desktop, window, path, then)
     elif pressed == "odf":
@@ -68,19 +68,19 @@ def format_chosen(desktop: DesktopServices, window: Window, then: str, path: str
 
 
 def save_as(desktop: DesktopServices, window: Window, then: str = "", path: str = "") -> None:
-    """Ask where to save."""
+    """Open the file chooser for a path to save to."""
     book = window["data"]
     suggested = path or book["path"] or f"{_folder(book)}/Untitled 1.ods"
     desktop.choose_file(window, "Save As", ("save to", then), "save", suggested)
 
 
 def save_to(desktop: DesktopServices, window: Window, then: str, path: str) -> None:
-    """Save where it was chosen."""
+    """Save the document to the path that was chosen."""
     save(desktop, window, then, path if "." in path.rpartition("/")[2] else path + ".ods")
 
 
 def written(book: Book, path: str) -> str:
-    """The text of a document in the format of a file's name: in `.csv` the sheet in front, as it looks."""
+    """Return the text of a document in the format of a file name; `.csv` holds the current sheet as it looks."""
     if ending(path) != ".csv":
         return file_formats.write_ods(book["sheets"])
     cells = {document.named(*place): document.display(book, place) for place in document.values(book)[book["sheet"]]}
@@ -88,7 +88,7 @@ def written(book: Book, path: str) -> str:
 
 
 def differs(desktop: DesktopServices, book: Book) -> bool:
-    """Whether a document was changed since it was saved, and would be written in another way than it was."""
+    """Return whether a document was changed since it was saved, and its file would change too."""
     if not book["unsaved"]:
         return False
     path = book["path"]
@@ -105,12 +105,12 @@ def _write(desktop: DesktopServices, window: Window, path: str, then: str) -> No
 
 
 def close(desktop: DesktopServices, window: Window) -> None:
-    """Close the window, after a question where changes are unsaved."""
+    """Close the window, after a question about unsaved changes."""
     desktop.close(window)
 
 
 def closing(desktop: DesktopServices, window: Window, pressed: str, *_: object) -> None:
-    """Close, saving first or not, as it was answered."""
+    """Close the window after the answer, saving first where that was chosen."""
     if pressed == "discard":
         desktop.close(window, ask=False)
     elif pressed == "save":

@@ -1,4 +1,4 @@
-"""The cursor and the selection of the spreadsheet, and the keys that move them."""
+"""The cursor and the selection in the grid, and the keys that move them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
 def title(book: Book) -> str:
-    """The name of the document."""
+    """Return the name of the document."""
     return book["path"].rpartition("/")[2] or "Untitled 1"
 
 
 def settle(window: Window) -> None:
-    """Let the bars and the view follow the cursor."""
+    """Let the toolbars and the view follow the cursor."""
     book = window["data"]
     window["title"] = title(book) + SUFFIX
     if not book["editing"]:
@@ -39,7 +39,7 @@ def _area_name(book: Book) -> str:
 
 
 def reveal(window: Window) -> None:
-    """Scroll so far that the cursor is seen."""
+    """Scroll so far that the cursor is visible."""
     book = window["data"]
     line, column = book["cursor"]
     rows, columns = view.room(window)
@@ -47,7 +47,7 @@ def reveal(window: Window) -> None:
     if line < book["top"]:
         book["top"] = line
     elif seen and line > seen[-1]:
-        # Rows that a filter hides take no room, so this may scroll further than needed, never too little.
+        # Rows that a filter hides take no room, so this may scroll too far, but never too little.
         book["top"] = max(line - rows + 1, 0)
     if column < book["left"]:
         book["left"] = column
@@ -56,7 +56,7 @@ def reveal(window: Window) -> None:
 
 
 def go(book: Book, line: int, column: int, extend: bool = False) -> None:
-    """Put the cursor on a cell; with `extend` the selection goes there from where it began."""
+    """Put the cursor on a cell; with `extend`, the selection grows to it."""
     book["cursor"] = [min(max(line, 0), MAX_ROWS - 1), min(max(column, 0), MAX_COLUMNS - 1)]
     if not extend:
         book["anchor"] = list(book["cursor"])
@@ -64,14 +64,14 @@ def go(book: Book, line: int, column: int, extend: bool = False) -> None:
 
 
 def commit(book: Book) -> None:
-    """Enter what was typed."""
+    """Enter the typed text."""
     if book["editing"]:
         book["editing"] = ""
         document.put(book, {tuple(book["cursor"]): book["edit"].value})
 
 
 def _step(book: Book, rows: int, columns: int) -> tuple[int, int]:
-    """The next cell in a direction, past the rows that a filter hides."""
+    """Return the next cell in a direction, past the rows that a filter hides."""
     line, column = book["cursor"]
     hidden = document.hidden(book)
     line += rows
@@ -81,7 +81,7 @@ def _step(book: Book, rows: int, columns: int) -> tuple[int, int]:
 
 
 def _jump(book: Book, rows: int, columns: int) -> tuple[int, int]:
-    """The end of the block of filled cells in a direction, or the next one."""
+    """Return the end of the block of filled cells in a direction, or the next filled cell."""
     filled = document.values(book)[book["sheet"]]
     line, column = book["cursor"]
     inside = (line, column) in filled and (line + rows, column + columns) in filled
@@ -97,7 +97,7 @@ def _jump(book: Book, rows: int, columns: int) -> tuple[int, int]:
 
 
 def editing_key(desktop: DesktopServices, window: Window, combo: str) -> bool:
-    """A key while an entry is typed; whether it is about more than its text."""
+    """Act on a key while text is typed into a cell; return whether the key means more than its text."""
     book = window["data"]
     typing = book["editing"] == "type"
     if combo == "esc":
@@ -116,7 +116,7 @@ def editing_key(desktop: DesktopServices, window: Window, combo: str) -> bool:
 
 
 def grid_key(desktop: DesktopServices, window: Window, combo: str) -> bool:
-    """A key that moves the cursor; False for any other."""
+    """Act on a key that moves the cursor; False for any other key."""
     book = window["data"]
     *modifiers, key = combo.split("+") if combo != "+" else ["+"]
     extend = "shift" in modifiers
@@ -158,7 +158,7 @@ def grid_key(desktop: DesktopServices, window: Window, combo: str) -> bool:
 
 
 def select(desktop: DesktopServices, window: Window, line: int, column: int) -> None:
-    """Select a cell; while a formula is typed that waits for a value, put the cell's name into it."""
+    """Select a cell. While a formula is typed that expects a value, insert the cell's name into it."""
     book = window["data"]
     if book["editing"]:
         value = book["edit"].value
@@ -171,13 +171,13 @@ def select(desktop: DesktopServices, window: Window, line: int, column: int) -> 
 
 
 def extend(desktop: DesktopServices, window: Window, line: int, column: int) -> None:
-    """Select up to a cell."""
+    """Extend the selection to a cell."""
     go(window["data"], line, column, extend=True)
     desktop.focus(window, "grid")
 
 
 def drag(desktop: DesktopServices, window: Window, line: int, column: int, *to: Any) -> None:
-    """Select from a cell to the one where the button was let go."""
+    """Select from a cell to the one where the button was released."""
     go(window["data"], line, column)
     if len(to) == 3:
         go(window["data"], to[1], to[2], extend=True)
@@ -185,7 +185,7 @@ def drag(desktop: DesktopServices, window: Window, line: int, column: int, *to: 
 
 
 def at(desktop: DesktopServices, window: Window, x: int, y: int, *_: int) -> None:
-    """A click where no cell is drawn."""
+    """Act on a click where no cell is drawn."""
     book = window["data"]
     seen = view.visible(book, view.room(window)[0] + 1)
     line, column = (y - view.ROW) // view.ROW, (x - view.HEAD) // view.COLUMN
@@ -198,7 +198,7 @@ def at(desktop: DesktopServices, window: Window, x: int, y: int, *_: int) -> Non
 
 
 def head(desktop: DesktopServices, window: Window, axis: str, place: int, extend: bool = False) -> None:
-    """Select a whole row or column, or all up to it."""
+    """Select a whole row or column, or extend the selection to it."""
     book = window["data"]
     start = book["cursor"] if extend else [place, place]
     if axis == "row":
@@ -209,12 +209,12 @@ def head(desktop: DesktopServices, window: Window, axis: str, place: int, extend
 
 
 def head_to(desktop: DesktopServices, window: Window, axis: str, place: int) -> None:
-    """Select all rows or columns up to one."""
+    """Extend the selection of rows or columns to one of them."""
     head(desktop, window, axis, place, extend=True)
 
 
 def edit(desktop: DesktopServices, window: Window, line: int = -1, column: int = -1) -> None:
-    """Edit what a cell holds, by default that of the cursor."""
+    """Edit the content of a cell, by default that of the cursor."""
     book = window["data"]
     if line >= 0:
         go(book, line, column)
@@ -225,19 +225,19 @@ def edit(desktop: DesktopServices, window: Window, line: int = -1, column: int =
 
 
 def changed(desktop: DesktopServices, window: Window) -> None:
-    """The input line was typed into."""
+    """Note that text was typed into the formula bar."""
     if not window["data"]["editing"]:
         window["data"]["editing"] = "edit"
 
 
 def scroll(desktop: DesktopServices, window: Window, lines: int = 0) -> None:
-    """Scroll by lines."""
+    """Scroll by rows."""
     book = window["data"]
     book["top"] = min(max(book["top"] + int(lines), 0), MAX_ROWS - 1)
 
 
 def name_box(desktop: DesktopServices, window: Window) -> None:
-    """Select what was typed into the name box."""
+    """Select the area that was typed into the name box."""
     book = window["data"]
     sheet, _, cells = book["name_box"].value.strip().lstrip("$").rpartition(".")
     first, _, last = cells.partition(":")
@@ -263,7 +263,7 @@ def sheet(desktop: DesktopServices, window: Window, name: str) -> None:
 
 
 def next_sheet(desktop: DesktopServices, window: Window, by: int) -> None:
-    """Bring the sheet before or after to the front."""
+    """Bring the previous or the next sheet to the front."""
     names = list(window["data"]["sheets"])
     place = names.index(window["data"]["sheet"]) + by
     if 0 <= place < len(names):

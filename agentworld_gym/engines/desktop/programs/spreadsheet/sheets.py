@@ -1,4 +1,4 @@
-"""The sheets of a document: they are added, named and deleted, and formulas follow."""
+"""Adding, renaming and deleting sheets; formulas are adjusted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentworld_gym.engines.gui import copied
 
 
 def add_sheet(book: Book, name: str, source: str = "") -> bool:
-    """Add a sheet at the end and show it, empty or as a copy; False where the name is taken or there are too many."""
+    """Append a sheet, empty or as a copy, and show it; False where the name is taken or there are too many."""
     if not name.strip() or _taken(book, name) or len(book["sheets"]) >= MAX_SHEETS or _unfit(name):
         return False
     size = sum(len(one["cells"]) for one in book["sheets"].values())
@@ -22,7 +22,7 @@ def add_sheet(book: Book, name: str, source: str = "") -> bool:
 
 
 def rename_sheet(book: Book, old: str, name: str) -> bool:
-    """Rename a sheet, also in the formulas; False where the name is taken or no name."""
+    """Rename a sheet, also in formulas; False where the name is taken or invalid."""
     if not name.strip() or _unfit(name) or (_taken(book, name) and name.lower() != old.lower()):
         return False
     remember(book)
@@ -48,7 +48,7 @@ def delete_sheet(book: Book, name: str) -> bool:
 
 
 def next_name(book: Book) -> str:
-    """The name that a further sheet is given."""
+    """Return the default name of another sheet."""
     return next(f"Sheet{n}" for n in range(len(book["sheets"]) + 1, 1000) if not _taken(book, f"Sheet{n}"))
 
 

@@ -1,4 +1,4 @@
-"""The values of the spreadsheet: how entries are read, converted and compared."""
+"""The values of cells: how typed text is read, and how values are converted and compared."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from functools import lru_cache
 from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import Fault
 
 Value = str | float | bool | None
-"""What a cell holds; a `Fault` is a text, None an empty cell."""
+"""The value of a cell. An error value (`Fault`) is a text, and an empty cell is None."""
 Place = tuple[int, int]
-"""Row and column, from 0."""
+"""The row and the column of a cell, counted from 0."""
 Cells = Mapping[Place, str]
-"""What was typed into the cells of one sheet."""
+"""The texts that were typed into the cells of a sheet."""
 
 MAX_TEXT = 1000
-"""How long a text is that a formula makes."""
+"""The largest number of characters in a text that a formula makes."""
 
 _NUMBER = re.compile(r"([+-]?)(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d{1,3})?(%?)")
 
 
 @lru_cache(maxsize=16_384)
 def entered(text: str) -> Value:
-    """The value of an entry that is no formula: a number, a truth value or a text.
+    """Return the value of a typed text that is no formula: a number, a truth value or a text.
 
     >>> entered("1,200.5"), entered("12%"), entered("true"), entered("'007"), entered("2026-03-04")
     (1200.5, 0.12, True, '007', '2026-03-04')
@@ -47,7 +47,7 @@ def entered(text: str) -> Value:
 
 
 class Failed(Exception):
-    """A formula came to an error."""
+    """A formula ended in an error value."""
 
     def __init__(self, fault: str) -> None:
         super().__init__(fault)
@@ -55,7 +55,7 @@ class Failed(Exception):
 
 
 class Table:
-    """An area that a function is given: its filled cells by row and column from 0, and its size."""
+    """An area as the argument of a function: its filled cells by row and column from 0, and its size."""
 
     __slots__ = ("cells", "columns", "rows")
 
@@ -64,10 +64,10 @@ class Table:
 
 
 def sound(value: Value) -> Value:
-    """The value, if it is no error.
+    """Return a value that is no error value.
 
     Raises:
-        Failed: it is one.
+        Failed: The value is an error value.
     """
     if isinstance(value, Fault):
         raise Failed(value)
@@ -75,10 +75,10 @@ def sound(value: Value) -> Value:
 
 
 def single(value: Value | Table) -> Value:
-    """The value of a single cell.
+    """Return the value of a single cell.
 
     Raises:
-        Failed: it is an area of several, or an error.
+        Failed: The area has several cells, or the value is an error value.
     """
     if isinstance(value, Table):
         if value.rows == value.columns == 1:
@@ -88,10 +88,10 @@ def single(value: Value | Table) -> Value:
 
 
 def number(value: Value) -> float:
-    """A value as a number, as an operator reads it.
+    """Return a value as a number, as an operator reads it.
 
     Raises:
-        Failed: it is none.
+        Failed: The value is no number.
     """
     if isinstance(value, str):
         read = entered(value)
@@ -102,12 +102,12 @@ def number(value: Value) -> float:
 
 
 def truth(value: Value) -> bool:
-    """A value as a condition."""
+    """Return a value as a condition."""
     return value if isinstance(value, bool) else number(value) != 0
 
 
 def text(value: Value) -> str:
-    """A value as text, as `&` joins it.
+    """Return a value as text, as `&` joins it.
 
     >>> text(3.0), text(0.1 + 0.2), text(True), text(None)
     ('3', '0.3', 'TRUE', '')
@@ -120,7 +120,7 @@ def text(value: Value) -> str:
 
 
 def plain(value: float) -> str:
-    """A number as the general format shows it."""
+    """Return a number as the general format shows it."""
     rounded = round(value, 10)
     if rounded == int(rounded) and abs(rounded) < 1e15:
         return str(int(rounded))
@@ -128,7 +128,7 @@ def plain(value: float) -> str:
 
 
 def compared(left: Value, right: Value) -> int:
-    """-1, 0 or 1: numbers come before texts, those before truth values; case does not matter."""
+    """Compare two values as -1, 0 or 1: numbers come before texts, those before truth values; case is ignored."""
     if left is None:
         left = "" if isinstance(right, str) else 0.0
     if right is None:
@@ -148,10 +148,10 @@ def _rank(value: Value) -> int:
 
 
 def joined(values: Sequence[Value]) -> str:
-    """Values as one text.
+    """Return values joined to one text.
 
     Raises:
-        Failed: it is too long.
+        Failed: The text is too long.
     """
     whole = "".join([text(value) for value in values])
     if len(whole) > MAX_TEXT:

@@ -1,4 +1,4 @@
-"""How the spreadsheet looks: its bars, its grid and its menus."""
+"""The view of the spreadsheet: its toolbars, its grid and its menus."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from agentworld_gym.engines.desktop.widgets import button, entry, label, menu_ba
 from agentworld_gym.engines.gui import Message, Widget, column, layers, row
 
 ROW, COLUMN, HEAD = 24, 104, 44
-"""Pixels: the height of a row, the width of a column and of the numbers at its left."""
+"""Sizes in pixels: the height of a row, the width of a column, and the width of the row headers."""
 BARS = TITLE + 30 + 36 + 36 + 34 + 26
-"""The height of everything around the grid, with the title bar."""
+"""The height of everything around the grid, including the title bar."""
 
 MENUS = ("File", "Edit", "View", "Insert", "Format", "Sheet", "Data")
 
@@ -102,7 +102,7 @@ _ENTRIES: Mapping[str, Sequence[Entry]] = {
 
 
 def menu_entries(book: Book, name: str, arguments: Sequence[Any]) -> Sequence[Entry]:
-    """The lines of a menu."""
+    """Return the entries of a menu."""
     if name == "Format":
         cell = document.named(*book["cursor"])
         form = document.current(book)["formats"].get(cell, "General")
@@ -135,13 +135,13 @@ def _filter_entries(book: Book, of: int) -> list[Entry]:
 
 
 def room(window: Window) -> tuple[int, int]:
-    """How many rows and columns the grid of a window shows."""
+    """Return the number of rows and columns in the grid of a window."""
     _, _, width, height = WORK if window["maximized"] else window["box"]
     return max((height - BARS - ROW) // ROW, 1), max((width - HEAD) // COLUMN, 1)
 
 
 def view(window: Window) -> Widget:
-    """The content of a window."""
+    """Return the content of a window."""
     book = window["data"]
     rows, columns = room(window)
     tools = row(*[button(name, message, key=f"tool {name}") for name, message in _TOOLBAR], height=36, padding=(4, 1))
@@ -178,7 +178,7 @@ def view(window: Window) -> Widget:
 
 
 def visible(book: Book, rows: int) -> list[int]:
-    """The rows that are seen, from the first one on."""
+    """Return the visible rows, from the first one on."""
     hidden = document.hidden(book)
     found: list[int] = []
     line = book["top"]
@@ -190,7 +190,7 @@ def visible(book: Book, rows: int) -> list[int]:
 
 
 def _grid(book: Book, columns: int, rows: int) -> Widget:
-    """Headings and cells as far as the sheet is used, and one beyond it; a click elsewhere is found by its place."""
+    """Return headers and cells as far as the sheet is used, and one beyond; other clicks are found by their place."""
     used_rows, used_columns = document.used(book)
     cursor = tuple(book["cursor"])
     last_row, last_column = max(used_rows, cursor[0]), max(used_columns, cursor[1])
@@ -266,7 +266,7 @@ def _grid(book: Book, columns: int, rows: int) -> Widget:
         key="grid",
         flags=("focusable",),
         on={"point": ("at",), "scroll": ("scroll",)},
-        height=ROW,  # it grows; without a height all cells would be measured
+        height=ROW,  # The cell grows; without a height, all cells would be measured.
         grow=1,
     )
 

@@ -1,4 +1,4 @@
-"""Terminal: the shell of the terminal engine over the files of the desktop."""
+"""The terminal: the shell of the terminal engine over the files of the desktop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RESOURCE = "shell"
 
 
 class Terminal(Program):
-    """A terminal window; all of them share one shell, each has its own folder and history."""
+    """A terminal window. All of them share one shell; each has its own folder and history."""
 
     id = "terminal"
     name = "Terminal"
@@ -29,7 +29,7 @@ class Terminal(Program):
     tools = ""
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
-        """A terminal in a folder."""
+        """Return a terminal in a folder."""
         folder = absolute(arguments[0]) if arguments else HOME
         data: dict[str, Any] = {
             "cwd": folder if desktop.files.is_folder(folder) else HOME,
@@ -45,7 +45,7 @@ class Terminal(Program):
         return desktop.window(data, _title(data["cwd"]))
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
-        """The lines that are seen, the last one with the prompt."""
+        """Return the visible lines, the last one with the prompt."""
         data = window["data"]
         lines = [*data["lines"], _prompt(data) + data["input"].value]
         rows = _rows(window)
@@ -74,13 +74,13 @@ class Terminal(Program):
             desktop.launch(self.id, data["cwd"])
 
     def type(self, desktop: DesktopServices, window: Window, text: str) -> bool:
-        """Characters go to the command line."""
+        """Type characters into the command line."""
         window["data"]["input"].insert(text)
         window["data"]["up"] = 0
         return True
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
-        """The keys of the command line."""
+        """Act on the keys of the command line."""
         data = window["data"]
         field: Field = data["input"]
         if combo in ("enter", "shift+enter"):
@@ -117,7 +117,7 @@ class Terminal(Program):
         return True
 
     def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
-        """The menu at the pointer."""
+        """Return the menu at the pointer."""
         return (
             Entry("Copy", ("copy",)),
             Entry("Paste", ("paste",), bool(desktop.clipboard)),
@@ -125,7 +125,7 @@ class Terminal(Program):
         )
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:
-        """`run` is what `subprocess` uses; it is no method of a helper object."""
+        """Return the method `run`, which `subprocess` uses; it belongs to no helper object."""
         return {"run": run}
 
     def _paste(self, desktop: DesktopServices, window: Window) -> None:
@@ -172,7 +172,7 @@ class Terminal(Program):
 
 
 def run(desktop: DesktopServices, line: str, folder: str) -> tuple[int, str]:
-    """Run a command past all windows: its status and what it printed."""
+    """Run a command outside all windows; return its status and its output."""
     status, out, _ = _shell(desktop).run(desktop, line + "\n", folder, 0)
     return status, out
 
@@ -207,7 +207,7 @@ def _rows(window: Window) -> int:
 
 
 def _complete(desktop: DesktopServices, data: dict[str, Any]) -> None:
-    """Complete the path before the cursor as far as it is clear."""
+    """Complete the path before the cursor as far as it is unambiguous."""
     field: Field = data["input"]
     before = field.value[: field.cursor]
     word = re.split(r"(?<!\\)[ '\"]", before)[-1]

@@ -1,4 +1,4 @@
-"""A shell of the terminal engine whose files are those of the desktop: told before a command, read back after it."""
+"""A shell of the terminal engine that shares the files of the desktop: copied in before a command, out after it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from agentworld_gym.engines.terminal.state import TerminalState
 
 MAX_COMMANDS = 1_000
 MAX_SCRIPTS = 20
-"""How many scripts an action may run; one that never ends, that grows without end or that took too long is the last."""
+"""The largest number of scripts in an action. A script that never ends or grows without end is the last."""
 MAX_OUTPUT = 16_000
 MAX_VARIABLES = 200_000
-"""How many characters the variables of a shell may hold: a fork copies them all."""
+"""The largest number of characters in the variables of a shell, since a fork copies them all."""
 _FIXED = frozenset((*SYSTEM, "/tmp", HOME))
 _WRITABLE = (f"{HOME}/", "/tmp/")
 _LOST = "bash: fork: Resource temporarily unavailable\n"
 _MULTIPLIES = re.compile(r"([\w:.-]+)\s*\(\)\s*\{(?=[^}]*(?<![\w.-])\1\s*[|&])[^}]*\}")
-"""A function that starts itself beside itself."""
+"""The pattern of a fork bomb: a function that starts itself twice."""
 
 
 class SharedShell:
-    """One shell of a desktop; it is made when it is first needed."""
+    """The shell of a desktop, which is made when it is first needed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -39,7 +39,7 @@ class SharedShell:
         self._action, self._left, self._end = 0, MAX_SCRIPTS, 0.0
 
     def fork(self) -> SharedShell:
-        """An exact copy."""
+        """Return an exact copy."""
         twin = SharedShell(self.seed)
         twin._action, twin._left, twin._end = self._action, self._left, self._end
         if self._shell is not None:
@@ -48,17 +48,17 @@ class SharedShell:
         return twin
 
     def state(self) -> Mapping[str, Scalar]:
-        """Nothing: its files are the desktop's, its folders those of the windows."""
+        """Return no fields: the files belong to the desktop, the current folders to the windows."""
         return {}
 
     def close(self) -> None:
-        """Let go of the interpreter."""
+        """Free the interpreter."""
         if self._shell is not None:
             self._shell.close()
             self._shell = None
 
     def run(self, desktop: DesktopServices, script: str, folder: str, status: int) -> tuple[int, str, str]:
-        """Run a script in a folder: its status, what it printed, and the folder it ended in."""
+        """Run a script in a folder; return its status, its output, and the folder in which it ended."""
         printed: list[str] = []
         entered = Line(script.removesuffix("\n")).press("\n", printed)
         if entered is None:
@@ -89,7 +89,7 @@ class SharedShell:
         return status, text, shell.cwd if desktop.files.is_folder(shell.cwd) else HOME
 
     def _ready(self, desktop: DesktopServices, folder: str) -> Shell:
-        """The shell with the files as they are, in the folder."""
+        """Return the shell with the present files, in a folder."""
         if self._shell is None:
             state = TerminalState.of({"user": "user", "host": "desktop", "clock": desktop.now.isoformat()})
             self._shell = Shell.start(state, self.seed, MAX_COMMANDS)
@@ -105,7 +105,7 @@ class SharedShell:
         return shell
 
     def _tell(self, files: FileSystem, shell: Shell) -> None:
-        """Make the shell's files those of the desktop; what the sandbox cannot name stays hidden from it."""
+        """Copy the files of the desktop into the shell; it never sees files whose names the sandbox cannot write."""
         if self._told == files.nodes:
             return
         disk, modes = shell.context.files, shell.context.modes
@@ -143,7 +143,10 @@ class SharedShell:
         self._stamps = {path: _stamp(metadata) for path, metadata in shell.walk()}
 
     def _read_back(self, files: FileSystem, shell: Shell) -> list[tuple[str, str]]:
-        """Make the desktop's files those of the shell; the paths that may not be changed, which it puts back, and why.
+        """Copy the files of the shell to the desktop, and return the paths that may not change, with the reasons.
+
+        Those paths are put back in the shell. The sandbox knows neither of write permissions nor of the size of the
+        disk.
 
         The sandbox knows neither of the right to write nor of the bounds of the disk.
         """
@@ -196,7 +199,7 @@ class SharedShell:
 
 
 def _shrunk(shell: Shell) -> list[tuple[str, str]]:
-    """The variables that took too much room, which are unset, and what is said about them."""
+    """Unset the variables that are too large, and return what the shell says about them."""
     held = shell.bash.shell_state()
     sizes = {name: len(value) for name, value in held.variables.items()}
     for arrays in (held.arrays, held.assoc_arrays):
@@ -213,7 +216,7 @@ def _stamp(metadata: Mapping[str, object]) -> tuple[object, ...]:
 
 
 def commands_of(script: str) -> list[list[str]] | None:
-    """The words of the commands of a script; None where it goes on, empty where it cannot be told.
+    """Return the words of the commands of a script; None where it is incomplete, empty where that is unclear.
 
     >>> commands_of("cd /tmp; ls -la\\n"), commands_of("for f in a; do\\n"), commands_of("gedit a.txt &\\n")
     ([['cd', '/tmp'], ['ls', '-la']], None, [['gedit', 'a.txt']])
