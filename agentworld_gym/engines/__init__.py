@@ -1,4 +1,7 @@
-"""Engines: code that really executes an action, sandboxed and in process. They know nothing of prompts or worlds."""
+"""The engines of the grounded worlds: code that really executes an action, sandboxed and in process.
+
+An engine knows nothing of prompts, tasks, worlds or environments.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,19 @@ from agentworld_gym.errors import AgentWorldError
 __all__ = ["Controls", "Engine", "EngineError", "Kind", "Machine", "Probed", "Scalar", "Span", "Testable"]
 
 Kind = Literal["deterministic", "pre-existing", "metadata"]
-"""What decides a piece of text: the rules and what was shown before; things that were there and never shown; the moment
-of the run (times, durations, random ids)."""
+"""What decides a piece of text.
+
+`deterministic`: it follows from the rules and from what was shown before.
+`pre-existing`: it was there before the episode and had not been shown.
+`metadata`: it belongs to the moment of the run, as times, durations and random identifiers do.
+"""
 
 Scalar = str | int | float | bool | None
 """The value of one field of a machine's state."""
 
 
 class EngineError(AgentWorldError):
-    """The engine gave up on a command; the machine cannot go on."""
+    """The engine cannot execute an action, and its machine cannot go on."""
 
 
 class Span(NamedTuple):
@@ -34,70 +41,70 @@ class Span(NamedTuple):
 class Machine(Protocol):
     """One running episode of a grounded domain.
 
-    `observation` is what is shown since the last action; `spans` tell, in order and without overlap, which pieces of it
-    are not deterministic. A fork is exact: equal actions on both give equal observations. `close` may be called twice.
+    A machine executes actions one after the other and can be forked exactly: equal actions on both copies give equal
+    observations.
     """
 
     @property
     def observation(self) -> str:
-        """What is shown since the last action."""
+        """The text that is shown since the last action."""
         ...
 
     @property
     def spans(self) -> Sequence[Span]:
-        """The pieces of the observation that are not deterministic."""
+        """The pieces of the observation that are not deterministic, in order and without overlap."""
         ...
 
     def act(self, action: Any, /) -> str:
-        """Execute one action, as the domain's parser gives it, and show what appeared."""
+        """Execute one action, in the form that the domain's parser gives it, and return what it shows."""
         ...
 
     def state(self) -> Mapping[str, Scalar]:
-        """Everything that an action can change, as flat fields: a path such as `orders/12/status`, and its value."""
+        """Return everything that an action can change, as flat fields: values by paths such as `orders/12/status`."""
         ...
 
     def fork(self) -> Machine:
-        """An exact copy."""
+        """Return an exact copy of the machine."""
         ...
 
     def close(self) -> None:
-        """Free it; twice is fine."""
+        """Free what the machine holds; a second call does nothing."""
         ...
 
 
 @runtime_checkable
 class Probed(Protocol):
-    """A machine in which an agent can change what later actions mean, as the functions of a shell do.
+    """A machine in which an agent can change what later actions mean, as functions and aliases of a shell do.
 
-    Success is tested on its `probe()`, which shares the state with it and none of that.
+    A success check runs on the machine's `probe()`, so that such changes cannot affect it.
     """
 
     def probe(self) -> Machine:
-        """A copy to look at the state with: the state is as it is, the means to look are those of the start."""
+        """Return a copy with the same files and data, whose shell or other tools are those of the start."""
         ...
 
 
 @runtime_checkable
 class Testable(Protocol):
-    """A machine that runs tests of what the agent wrote, and forms the verdict where nothing of the agent's runs."""
+    """A machine that runs tests of the agent's code and forms the verdict where none of that code runs."""
 
     def passes(self, tests: Mapping[str, str | None], /) -> bool:
-        """Whether the tests of all these files pass.
+        """Return whether the tests of all these files pass.
 
         Args:
-            tests: path -> text; None for a file of the start, which must still be there as it was.
+            tests: the text of each test file by its path; `None` for a file of the start, which must be unchanged.
 
         Raises:
-            EngineError: a file is none of the start, or its tests cannot be judged so.
+            EngineError: a path names no file of the start, or the tests of a file cannot be judged in this way.
         """
         ...
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """Starts machines. A class with a `start` class method is one.
+    """Starts the machines of one domain; a class with a class method `start` is an engine as well.
 
-    An engine with a true `concurrent` has machines that may act at the same time, each on a thread of its own.
+    The machines of an engine whose attribute `concurrent` is true may act at the same time, each on its own thread.
     """
 
     def start(
@@ -107,15 +114,15 @@ class Engine(Protocol):
         controls: Controls = ...,
         hidden: Mapping[str, Any] = ...,
     ) -> Machine:
-        """A machine in that state.
+        """Start a machine in the given state.
 
         Args:
-            state: the task's initial state, in the words of the domain.
-            seed: of everything that the state leaves open.
+            state: the task's initial state, in the form that the domain defines.
+            seed: the seed of everything that the state leaves open.
             controls: the perturbations in force.
             hidden: what the world knows and the agent is never shown.
 
         Raises:
-            SpecError: the state is wrong; names the key, its value and what was expected.
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         ...

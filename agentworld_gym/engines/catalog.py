@@ -1,4 +1,4 @@
-"""Which domains have an engine, and what it is built on."""
+"""The catalog of engines: which domains have one, how it is loaded, and which libraries it is built on."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from agentworld_gym.fingerprint import installed
 
 @dataclass(frozen=True)
 class EngineEntry:
-    """One engine: how to load it, under which variants, and what else decides what it prints.
-
-    `load` takes the variant and returns the engine; `variants` begins with the default one. `libraries` are packages,
-    `versions` gives those of other parts for the variant that was loaded. The data of its scenarios lies in the folder
-    `scenarios/<domain>` of the specs; `scenarios` names other domains whose data it uses as well.
-    """
+    """One engine of the catalog."""
 
     load: Callable[[str], Engine]
+    """A function that takes the name of a variant and returns the engine."""
     libraries: tuple[str, ...] = ()
+    """The packages that decide what the engine prints; their versions enter the world's fingerprint."""
     variants: tuple[str, ...] = ("",)
+    """The names of the variants, the default one first."""
     versions: Callable[[str], dict[str, str]] = lambda variant: {}
+    """A function that takes the name of the loaded variant and returns the versions of other parts, by name."""
     scenarios: tuple[str, ...] = ()
+    """Other domains whose data in `scenarios/<domain>` of the specs the engine uses beside its own."""
 
 
 def _android(variant: str) -> Engine:
@@ -108,7 +108,7 @@ ENGINES: dict[str, EngineEntry] = {
 
 
 def has_engine(domain: str) -> bool:
-    """Whether a domain has a grounded world.
+    """Return whether a domain has a grounded world.
 
     >>> has_engine("terminal"), has_engine("chess")
     (True, False)
@@ -117,10 +117,14 @@ def has_engine(domain: str) -> bool:
 
 
 def load_engine(domain: str, variant: str = "") -> Engine:
-    """The engine of a domain.
+    """Load the engine of a domain.
+
+    Args:
+        domain: the name of the domain, such as `terminal`.
+        variant: one of the engine's variants; the default variant if it is empty.
 
     Raises:
-        KeyError: the domain has none, or the engine has no such variant.
+        KeyError: the domain has no engine, or the engine has no such variant.
     """
     entry = ENGINES[domain]
     if variant and variant not in entry.variants:

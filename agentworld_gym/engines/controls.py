@@ -1,4 +1,4 @@
-"""Perturbations of a grounded world: which are in force, and when they strike."""
+"""The perturbations that are in force in a grounded world, and when each of them strikes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SUSPENDED: ContextVar[bool] = ContextVar("agentworld_gym_controls_suspended", d
 
 @contextmanager
 def suspended() -> Iterator[None]:
-    """In this block no control strikes, in this thread: success is probed in an undisturbed world.
+    """Let no control strike inside this block, in this thread, so that success is probed in an undisturbed world.
 
     >>> with suspended():
     ...     Controls({"pagination": 1.0}).strikes("pagination", 1)
@@ -29,10 +29,10 @@ def suspended() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Controls:
-    """Perturbations by name with their strengths from 0 to 1, and one seed for their random draws.
+    """Perturbations by name, each with a strength from 0 to 1, and one seed for their random draws.
 
-    A draw depends on the seed, the control and a key alone, so that a fork needs no copy of a generator's state: an
-    engine makes the key of what the draw is about (the number of the call, the name of the tool, the id of the row).
+    A draw depends on the seed, the control and a key alone. A fork therefore needs no copy of a generator's state. An
+    engine makes the key from what the draw is about: the number of the call, the name of the tool, the id of the row.
 
     >>> controls = Controls({"intermittent-errors": 0.5}, seed=3)
     >>> [controls.strikes("intermittent-errors", call) for call in range(6)]
@@ -42,21 +42,23 @@ class Controls:
     """
 
     strengths: Mapping[str, float] = field(default_factory=dict)
+    """The strength of each control, from 0 to 1, by its name."""
     seed: int = 0
+    """The seed of all draws."""
 
     def __bool__(self) -> bool:
         return any(self.strength(name) > 0 for name in self.strengths)
 
     def strength(self, name: str) -> float:
-        """The strength of a control; 0 where it is not in force, or suspended."""
+        """Return the strength of a control; it is 0 where the control is not in force or all controls are suspended."""
         return 0.0 if _SUSPENDED.get() else self.strengths.get(name, 0.0)
 
     def strikes(self, name: str, *key: object) -> bool:
-        """Whether a control strikes at this occasion; its strength is the share of occasions at which it does."""
+        """Return whether a control strikes on this occasion; its strength is the share of those on which it does."""
         strength = self.strength(name)
         return strength > 0 and self.draw(name, *key) < strength
 
     def draw(self, name: str, *key: object) -> float:
-        """A number from 0 to below 1, equal for equal keys."""
+        """Draw a number from 0 to below 1; equal keys give equal numbers."""
         text = "\x1f".join([str(self.seed), name, *map(str, key)])
         return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()) / _SCALE

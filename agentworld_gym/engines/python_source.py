@@ -1,4 +1,4 @@
-"""Python source as a syntax tree, without a look at the host."""
+"""Parses Python source without reading any file of the host."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import ast
 import warnings
 
 NO_FILE = "\ud800"
-"""A name that no file can have: for a syntax error CPython opens the named file to quote the line from it."""
+"""A name that no file can have. CPython would open a file of the given name to quote the line of a syntax error."""
 
 
 def tree(source: str) -> ast.Module:
-    """The syntax tree of a program. Warnings about it are dropped: to print one, Python would look for its file.
+    """Return the syntax tree of a program.
+
+    Warnings about the program are dropped, because Python would look for its file to print one.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: as `ast.parse` does.
+        SyntaxError, ValueError, RecursionError, MemoryError: `ast.parse` raises it.
 
     >>> len(tree("x = 1").body)
     1

@@ -1,4 +1,4 @@
-"""The grounded tool server: scenarios of data, their tools in SQL over a database in memory."""
+"""The grounded tool server: scenarios are data, and their tools are SQL over a database in memory."""
 
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.scenario import scenario_names

@@ -1,4 +1,4 @@
-"""A tool server: calls go in, the texts of the tools come out, over a database in memory."""
+"""A tool server in process: it answers each call with the text of a tool, over a database in memory."""
 
 from __future__ import annotations
 
@@ -24,25 +24,31 @@ from agentworld_gym.engines.tables.row_file import Size
 
 NONE = Controls()
 MAX_ARGUMENT_CHARS = 32_000
-"""How long the arguments of a call may be, as JSON."""
+"""The number of characters that the arguments of a call may have as JSON."""
 
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 class _State(Strict):
-    """What a task's state says."""
+    """The state of a tool server, as a task gives it."""
 
     scenario: str
+    """The name of the scenario, or the path of its folder."""
     now: str | None = None
+    """The time of the episode; by default the scenario's own."""
     user: str | None = None
+    """The user who is signed in; by default the scenario's own."""
     tables: dict[str, Any] | None = None
+    """All rows by table; by default rows are generated."""
     size: Size = "small"
+    """The size of the generated database."""
     seed: int = 0
+    """The seed of the generated rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A call that was accepted and is done later."""
+    """A call that was accepted and is carried out later."""
 
     due: int
     tool: Tool
@@ -60,7 +66,7 @@ class ToolMachine:
     def __init__(
         self, service: Service, image: bytes, context: Context, seed: int, controls: Controls = NONE, told: bool = True
     ) -> None:
-        """On a copy of a database; `told` says that the task tells all of its rows."""
+        """Start on a copy of a database; `told` says that the task states all of its rows."""
         self._service, self._context, self._controls = service, context, controls
         self._tokens, self._shown = Tokens(seed), Shown(explicit=told)
         self._database: Database | None = Database(image, self._tokens)
@@ -80,17 +86,17 @@ class ToolMachine:
         controls: Controls = NONE,
         hidden: Mapping[str, Any] = MappingProxyType({}),
     ) -> ToolMachine:
-        """A fresh server; nothing of `hidden` matters to it.
+        """Start a server; `hidden` is ignored.
 
         Args:
-            state: `scenario` (a name), with `tables` (rows by table), or `size` and `seed` of rows that are generated;
-                `now` and `user` replace the scenario's own.
-            seed: of the identifiers that the service makes up.
+            state: `scenario` (a name), with `tables` (rows by table), or with `size` and `seed` of rows that are
+                generated; `now` and `user` replace the scenario's own.
+            seed: the seed of the identifiers that the service makes up.
             controls: the perturbations in force.
             hidden: ignored.
 
         Raises:
-            SpecError: if the state is wrong; names the key, its value and what was expected.
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         wanted = validated(_State, dict(state), STATE)
         service = load_service(wanted.scenario)
@@ -104,12 +110,12 @@ class ToolMachine:
 
     @property
     def observation(self) -> str:
-        """What the last call returned; at the start the greeting of the server."""
+        """The answer to the last call; at the start it is the greeting of the server."""
         return self._observation
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Made-up identifiers, and rows that were generated and not shown before."""
+        """The identifiers that were made up, and the rows that were generated and not shown before."""
         return self._shown.spans(self._observation, self._tokens.made)
 
     @property
@@ -123,7 +129,7 @@ class ToolMachine:
         return self._service
 
     def act(self, action: Any) -> str:
-        """Answer one call `{"name": ..., "arguments": {...}}` as the server would, whatever stands in it.
+        """Answer one call `{"name": ..., "arguments": {...}}` as the server would, whatever the call contains.
 
         Raises:
             EngineError: the machine is closed.
@@ -144,12 +150,12 @@ class ToolMachine:
         return self._observation
 
     def state(self) -> dict[str, Scalar]:
-        """Everything stored, as `table/primary key/column` and its value."""
+        """Return everything stored, as values by `table/primary key/column`."""
         connection = self._open().connection
         return fields_of(connection, self._service.keys)
 
     def database(self) -> bytes:
-        """The bytes of an SQLite file with everything that is stored."""
+        """Return the bytes of an SQLite file with everything that is stored."""
         return self._open().image()
 
     def save(self, path: Path) -> None:
@@ -157,7 +163,7 @@ class ToolMachine:
         path.write_bytes(self.database())
 
     def fork(self) -> ToolMachine:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both copies give equal observations."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._tokens = self._tokens.copy()
@@ -166,7 +172,7 @@ class ToolMachine:
         return twin
 
     def close(self) -> None:
-        """Free the database. May be called twice."""
+        """Free the database; a second call does nothing."""
         if self._database is not None:
             self._database.close()
             self._database = None
@@ -177,10 +183,10 @@ class ToolMachine:
         return self._database
 
     def _understood(self, action: Any) -> tuple[Tool, Mapping[str, Any], str]:
-        """The tool, its arguments, and a text that names this very call.
+        """Return the tool, its arguments, and a text that identifies this call.
 
         Raises:
-            Problem, Refused: it is no call that the server knows.
+            Problem, Refused: the server does not know such a call.
         """
         name = action.get("name") if isinstance(action, dict) else None
         arguments = action.get("arguments", {}) if isinstance(action, dict) else None
@@ -200,7 +206,7 @@ class ToolMachine:
         return tool, arguments, key
 
     def _answered(self, database: Database, tool: Tool, arguments: Mapping[str, Any], key: str) -> str:
-        """The text of an answer.
+        """Return the text that answers a call.
 
         Raises:
             Problem, Refused: the call fails.
@@ -227,7 +233,7 @@ class ToolMachine:
         return printed(perturbations.paged(controls, tool, perturbations.blanked(controls, tool, data), arguments))
 
     def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context) -> Any:
-        """Run a tool; what it writes stays only if it comes to its end."""
+        """Run a tool; what it writes is kept only if it succeeds."""
         if not tool.writes:
             return _run(database, tool, arguments, context)
         before = database.image() if self._controls.strength("stale-data") else None
@@ -236,7 +242,7 @@ class ToolMachine:
         return data
 
     def _accepted(self, database: Database, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Promise a call that would succeed."""
+        """Accept a call that would succeed, to carry it out later."""
         count = self._tokens.count
         _run(database, tool, arguments, self._context, end="ROLLBACK")
         self._tokens.count = count
@@ -254,11 +260,11 @@ class ToolMachine:
             try:
                 self._called(database, job.tool, job.arguments, self._context)
             except (Refused, Problem):
-                continue  # what has become impossible since is dropped, as a queue drops a job that fails
+                continue  # a job that has become impossible is dropped, as a queue drops a job that fails
         self._tokens.made.clear()
 
     def _remembered(self, image: bytes, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-        """What a list showed before the last write."""
+        """Return what a list showed before the last write."""
         old = Database(image, self._tokens)
         try:
             return _run(old, tool, arguments, self._context)
@@ -267,7 +273,7 @@ class ToolMachine:
 
 
 def greeting(server: str, user: str, now: str) -> str:
-    """What is shown before the first call.
+    """Return the text that is shown before the first call.
 
     >>> greeting("shop", "ana", "2026-03-04T09:30:00Z")
     'Connected to server shop. Signed in as ana. Server time 2026-03-04T09:30:00Z.'
@@ -276,10 +282,10 @@ def greeting(server: str, user: str, now: str) -> str:
 
 
 def _run(database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context, end: str | None = None) -> Any:
-    """Call a tool, in a transaction that ends that way where the tool may write.
+    """Call a tool; a tool that may write runs in a transaction that ends with the given statement.
 
     Raises:
-        Refused, Problem: the tool, the database or the code of the tool refuses; nothing is changed.
+        Refused, Problem: the tool, the database or the code of the tool refuses the call, and nothing is changed.
     """
     connection = database.connection
     database.refresh()
@@ -304,5 +310,5 @@ def _run(database: Database, tool: Tool, arguments: Mapping[str, Any], context: 
 
 
 def _valid(text: str) -> str:
-    """The start of a text, without what cannot be written as UTF-8."""
+    """Return the start of a text without characters that UTF-8 cannot encode."""
     return text[:200].encode("utf-8", "replace").decode()

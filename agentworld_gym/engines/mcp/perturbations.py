@@ -1,4 +1,4 @@
-"""How the controls of this domain act on a call and on what it returns."""
+"""Acts out the controls of the tool server: what they do to a call and to its answer."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from agentworld_gym.engines.mcp.results import Refused
 from agentworld_gym.engines.mcp.tool import Tool
 
 PAGE_ROWS = 5
-"""How many rows a page has."""
+"""The number of rows on a page."""
 
 DELAY = 2
-"""How many calls later the effect of an accepted call is visible."""
+"""The number of calls after which the effect of an accepted call is visible."""
 
 
 def transient_error(controls: Controls, call: int, tool: Tool) -> Refused | None:
-    """The error of a service that is down for a moment."""
+    """Return the error of a service that is down for a moment, if the control strikes."""
     if not controls.strikes("intermittent-errors", call, tool.name):
         return None
     return Refused(503, "Service Unavailable: upstream timeout, please retry")
 
 
 def forbidden(controls: Controls, tool: Tool, arguments: Mapping[str, Any]) -> Refused | None:
-    """The error of a tool that wants a reason for what it does."""
+    """Return the error of a tool that asks for a justification, if the control strikes and none is given."""
     if not tool.writes or not controls.strikes("permission-denied", tool.name):
         return None
     reason = arguments.get("justification")
@@ -37,17 +37,17 @@ def forbidden(controls: Controls, tool: Tool, arguments: Mapping[str, Any]) -> R
 
 
 def is_slow(controls: Controls, call: int, tool: Tool) -> bool:
-    """Whether a call is accepted and done later."""
+    """Return whether a call is accepted and carried out later."""
     return tool.writes and controls.strikes("slow-service", call, tool.name)
 
 
 def is_stale(controls: Controls, call: int, tool: Tool) -> bool:
-    """Whether a list shows what was there before the last write."""
+    """Return whether a list shows what was there before the last write."""
     return tool.rows is not None and not tool.writes and controls.strikes("stale-data", call, tool.name)
 
 
 def failing(controls: Controls, call: int, tool: Tool, arguments: Mapping[str, Any]) -> frozenset[int]:
-    """Which items of a batch fail: some, never all, and none of a single one."""
+    """Return the items of a batch that fail: some, but never all, and none of a single one."""
     items = arguments.get(tool.batch) if tool.batch else None
     if not isinstance(items, list) or len(items) < 2 or not controls.strikes("partial-failure", call, tool.name):
         return frozenset()
@@ -57,7 +57,7 @@ def failing(controls: Controls, call: int, tool: Tool, arguments: Mapping[str, A
 
 
 def blanked(controls: Controls, tool: Tool, data: Any) -> Any:
-    """A list without some of the values that another tool also knows."""
+    """Return a list without some of the values that another tool also returns."""
     if not tool.optional or tool.rows is None or not controls.strength("incomplete-results"):
         return data
     rows = data[tool.rows]
@@ -70,10 +70,10 @@ def blanked(controls: Controls, tool: Tool, data: Any) -> Any:
 
 
 def paged(controls: Controls, tool: Tool, data: Any, arguments: Mapping[str, Any]) -> Any:
-    """One page of a list, with where to go on.
+    """Return one page of a list, with a cursor for the next page.
 
     Raises:
-        Refused: the cursor is none.
+        Refused: the cursor is not valid.
     """
     cursor = arguments.get("cursor")
     if tool.rows is None or (cursor is None and not _is_paged(controls, tool, arguments)):
@@ -88,7 +88,7 @@ def paged(controls: Controls, tool: Tool, data: Any, arguments: Mapping[str, Any
 
 
 def _is_paged(controls: Controls, tool: Tool, arguments: Mapping[str, Any]) -> bool:
-    """Drawn by what is asked, so that equal reads are equal."""
+    """Return whether an answer is paged; the arguments decide, so that equal reads are equal."""
     if not controls.strength("pagination"):
         return False
     return controls.strikes("pagination", tool.name, json.dumps(arguments, sort_keys=True))

@@ -1,4 +1,4 @@
-"""Which pieces of an answer nobody could have known: made-up identifiers, and rows that no one has seen."""
+"""Tells which pieces of an answer nobody could have known: made-up identifiers, and rows that no one has seen."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from agentworld_gym.engines import Kind, Span
 
-# A text with or without the colon that makes it a key, or a number.
+# A text, with or without the colon that makes it a key, or a number.
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"(:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
 _ERROR = '{"status": "error"'
 
 
 class Shown:
-    """What a session has said and shown so far.
+    """The values that a session has said and shown so far.
 
-    With `explicit` rows the task tells all of them, and nothing is pre-existing.
+    With `explicit` rows the task states all of them, and nothing is pre-existing.
     """
 
     def __init__(self, explicit: bool, seen: frozenset[str] = frozenset()) -> None:
@@ -23,16 +23,20 @@ class Shown:
         self._seen = set(seen)
 
     def copy(self) -> Shown:
-        """The same in a fork."""
+        """Return a copy for a fork."""
         return Shown(self.explicit, frozenset(self._seen))
 
     def keep(self, text: str) -> None:
-        """Something was said or shown; its values are known from here on."""
+        """Note the values of a text that was said or shown."""
         if not self.explicit:
             self._seen.update(text[start:end] for start, end in _scalars(text))
 
     def spans(self, text: str, made: Sequence[str]) -> tuple[Span, ...]:
-        """The pieces of an answer that are not deterministic; `made` are the identifiers made up for it.
+        """Return the pieces of an answer that are not deterministic.
+
+        Args:
+            text: the answer.
+            made: the identifiers that were made up for it.
 
         >>> shown = Shown(explicit=False)
         >>> shown.keep('{"id": 7}')

@@ -1,4 +1,4 @@
-"""What a tool server answers: data as JSON on one line, errors in one envelope."""
+"""The form of a tool's result: data as JSON on one line, and one envelope for errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 class Refused(Exception):
-    """A call is refused; nothing of it is stored.
+    """A tool refuses a call, and nothing of the call is stored.
 
     >>> str(Refused(404, "Order 9999 not found"))
     '{"status": "error", "code": 404, "message": "Order 9999 not found"}'
@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 def printed(data: Any) -> str:
-    """A tool's data as text; a text stays as it is.
+    """Return a tool's data as JSON; a text is returned unchanged.
 
     >>> printed({"name": "Zoë", "total": 39.9, "share": float("inf")})
     '{"name": "Zoë", "total": 39.9, "share": null}'
@@ -37,7 +37,7 @@ def printed(data: Any) -> str:
 
 
 def refusal(error: sqlite3.Error) -> Refused:
-    """What a service says when its database refuses.
+    """Return the error of a service whose database refuses a statement.
 
     >>> refusal(sqlite3.IntegrityError("UNIQUE constraint failed: customers.email")).code
     409
@@ -58,7 +58,7 @@ def refusal(error: sqlite3.Error) -> Refused:
 
 
 def _plain(data: Any) -> Any:
-    """What JSON can say of some data: no infinite numbers, and the text of what it does not know."""
+    """Return data that JSON can express: without infinite numbers, and with texts for values of other types."""
     if isinstance(data, dict):
         return {str(key): _plain(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

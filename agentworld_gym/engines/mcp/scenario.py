@@ -1,4 +1,4 @@
-"""A scenario: a server with its database and tools, read from one folder of data."""
+"""A scenario: a server with its database and tools, read from one folder of data files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ from agentworld_gym.errors import SpecError
 
 
 class ScenarioFile(Strict):
-    """`scenario.yaml`: what the server is, when its episodes play, who is signed in, and word lists of its own."""
+    """`scenario.yaml`: the description of a server."""
 
     title: str = Field(min_length=1)
+    """The title of the server."""
     description: str = Field(min_length=1)
+    """The description of the server."""
     now: str
+    """The time at which its episodes play."""
     user: str
+    """The user who is signed in."""
     words: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    """Word lists beside the common ones."""
 
     @field_validator("now", mode="before")
     @classmethod
@@ -36,33 +41,41 @@ class ScenarioFile(Strict):
 
 @dataclass(frozen=True)
 class Scenario:
-    """One scenario as its files say it. `words` are the common lists and its own."""
+    """One scenario as its files define it."""
 
     name: str
+    """The name of the scenario."""
     folder: Path
+    """The folder of the scenario's files."""
     about: ScenarioFile
+    """The content of `scenario.yaml`."""
     schema: str
+    """The SQL that makes the tables."""
     rows: RowFile
+    """The recipes of the rows."""
     tools: tuple[ToolSpec, ...]
+    """The tools as `tools.yaml` defines them."""
     words: Words
+    """The common word lists and those of the scenario."""
 
 
 def scenario_names() -> tuple[str, ...]:
-    """The scenarios that are shipped, sorted."""
+    """Return the names of the scenarios that are shipped, sorted."""
     return tuple(sorted(path.parent.name for path in scenario_folder().glob("*/scenario.yaml")))
 
 
 def scenario_folder() -> Path:
-    """Where the scenarios lie, one folder each."""
+    """Return the folder that holds one folder for each scenario."""
     return data_folder("domain_specs") / "scenarios" / "mcp"
 
 
 @lru_cache(maxsize=32)
 def load_scenario(name: str) -> Scenario:
-    """A shipped scenario by its name, or any by the path of its folder.
+    """Load a shipped scenario by its name, or any scenario by the path of its folder.
 
     Raises:
-        SpecError: there is no such scenario, or a file of it is wrong; names file, key, value and expectation.
+        SpecError: there is no such scenario, or one of its files is wrong; the error names file, key, value and what
+            was expected.
     """
     folder = Path(name) if "/" in name else scenario_folder() / name
     if not (folder / "scenario.yaml").is_file():

@@ -1,6 +1,6 @@
-"""A scenario's tools behind the official SDK of the Model Context Protocol, over stdio or streamable HTTP.
+"""Serves a scenario's tools by the official SDK of the Model Context Protocol, over stdio or streamable HTTP.
 
-Whoever connects works on the same database, and reads the very text that `ToolMachine.act` gives.
+All clients work on the same database, and they read the text that `ToolMachine.act` returns.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
 PATH = "/mcp"
-"""Where the tools are under the server's address."""
+"""The path of the tools under the server's address."""
 
 MAX_LINE_BYTES = 2**22
-"""How long one message over stdio may be."""
+"""The size in bytes of the longest message over stdio."""
 
 
 def require_sdk() -> None:
-    """See that the SDK is there.
+    """Make sure that the SDK is installed.
 
     Raises:
         AgentWorldError: the extra `mcp` is not installed.
@@ -36,7 +36,7 @@ def require_sdk() -> None:
 
 
 def mcp_server(machine: ToolMachine) -> Server[Any]:
-    """The SDK's server for one machine.
+    """Return the SDK's server for one machine.
 
     Raises:
         AgentWorldError: the extra `mcp` is not installed.
@@ -69,14 +69,14 @@ def mcp_server(machine: ToolMachine) -> Server[Any]:
 
 
 def serve_stdio(machine: ToolMachine) -> None:
-    """Answer one client over standard input and output, until it goes away.
+    """Answer one client over standard input and output, until the client leaves.
 
     Raises:
         AgentWorldError: the extra `mcp` is not installed.
-        KeyboardInterrupt: Ctrl-C.
+        KeyboardInterrupt: Ctrl-C was pressed.
     """
     server = mcp_server(machine)
-    if sys.stdin is None or sys.stdout is None:  # closed at the start: there is no client
+    if sys.stdin is None or sys.stdout is None:  # standard input was closed at the start: there is no client
         return
     from mcp.server.stdio import stdio_server
 
@@ -87,16 +87,18 @@ def serve_stdio(machine: ToolMachine) -> None:
     try:
         asyncio.run(serve())
     except* BrokenPipeError:
-        pass  # it went away before it was answered
+        pass  # the client left before it was answered
 
 
 async def _lines() -> Any:
     """Standard input by lines; None where the SDK's own reader will do, a thread that Ctrl-C cannot end."""
     kind = os.fstat(sys.stdin.fileno()).st_mode
-    if stat.S_ISREG(kind):  # it ends by itself
+    if stat.S_ISREG(kind):  # the task ends by itself
         return None
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
-    if stat.S_ISCHR(kind) and not sys.stdin.isatty():  # such as /dev/null: nobody speaks there, no loop can wait for it
+    if (
+        stat.S_ISCHR(kind) and not sys.stdin.isatty()
+    ):  # a file such as /dev/null never speaks, and no loop can wait for it
         reader.feed_eof()
         return reader
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
@@ -108,7 +110,7 @@ def serve_http(machine: ToolMachine, host: str, port: int) -> None:
 
     Raises:
         AgentWorldError: the extra `mcp` is not installed.
-        OSError: the address cannot be listened on.
+        OSError: the server cannot listen on the address.
     """
     server = mcp_server(machine)
     import uvicorn

@@ -1,4 +1,4 @@
-"""A scenario ready to run: its tools as callables, and databases to start from."""
+"""A scenario that is ready to run: its tools as callables, and databases to start from."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ STATE = "task state"
 
 @dataclass(frozen=True)
 class Service:
-    """One server: what it is, its tools by name, and its empty database.
+    """One server: its scenario, its tools by name, and its empty database.
 
-    `keys` holds the columns of every table, and which of them make the primary key.
+    `keys` holds the columns of every table, and the positions of those that make the primary key.
     """
 
     scenario: Scenario
@@ -36,29 +36,30 @@ class Service:
 
     @cached_property
     def listed(self) -> tuple[dict[str, Any], ...]:
-        """The tools as a task lists them: name, description, parameters."""
+        """The tools as a task lists them, with name, description and parameters."""
         return tuple(dict(tool.listed) for tool in self.tools.values())
 
     @cached_property
     def toolset(self) -> Toolset:
-        """What tests the arguments of a call."""
+        """The toolset that validates the arguments of a call."""
         return Toolset(self.listed, self.scenario.folder / "tools.yaml")
 
     def image(self, tables: Mapping[str, Any]) -> bytes:
-        """A database with exactly these rows.
+        """Return a database with exactly these rows.
 
         Raises:
-            SpecError: there is no such table or column, or a constraint refuses a row.
+            SpecError: a table or column does not exist, or a constraint refuses a row.
         """
         return with_rows(self.empty, self.keys, tables, STATE, "tables")
 
 
 @lru_cache(maxsize=32)
 def load_service(name: str) -> Service:
-    """The service of a scenario, by the scenario's name or the path of its folder.
+    """Load the service of a scenario by the scenario's name or the path of its folder.
 
     Raises:
-        SpecError: there is no such scenario, or a file of it is wrong; names file, key, value and expectation.
+        SpecError: there is no such scenario, or one of its files is wrong; the error names file, key, value and what
+            was expected.
     """
     scenario = load_scenario(name)
     try:
@@ -86,10 +87,10 @@ def load_service(name: str) -> Service:
 
 @lru_cache(maxsize=64)
 def generated(name: str, size: Size, seed: int) -> bytes:
-    """The database of a scenario with rows made from a seed.
+    """Return the database of a scenario with rows made from a seed.
 
     Raises:
-        SpecError: a recipe of its `rows.yaml` cannot be followed.
+        SpecError: a recipe of the scenario's `rows.yaml` cannot be followed.
     """
     service = load_service(name)
     connection = opened(service.empty)

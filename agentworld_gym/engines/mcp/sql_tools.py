@@ -1,4 +1,4 @@
-"""Tools whose body is SQL: a `ToolSpec` compiled to a callable."""
+"""Compiles tools whose body is SQL: each `ToolSpec` becomes a callable."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.mcp.tool_spec import CheckStep, Step, ToolSpec
 
 MAX_ROWS = 200
-"""How many rows a list may have, whatever its tool asks for."""
+"""The number of rows that a list may have, whatever its tool asks for."""
 
 DECIMALS = 4
-"""To how many decimals numbers are rounded, so that sums show no trace of binary fractions."""
+"""The number of decimals to which numbers are rounded, so that sums show no trace of binary fractions."""
 
 CURSOR = {"type": "string", "description": "The next_cursor of an earlier page, to go on from there."}
 ITEM_FAILURE = {"code": 503, "message": "Service Unavailable"}
@@ -44,7 +44,7 @@ def sql_tool(server: str, spec: ToolSpec) -> Tool:
 
 
 class _Query:
-    """A SELECT whose rows come as mappings with the keys of its columns."""
+    """A SELECT whose rows are returned as mappings with the keys of its columns."""
 
     def __init__(self, sql: str) -> None:
         self.sql = sql
@@ -52,13 +52,13 @@ class _Query:
         self._made: dict[str, Callable[[Any], Any]] = {}
 
     def all(self, connection: sqlite3.Connection, values: Values) -> list[Values]:
-        """The rows, at most MAX_ROWS."""
+        """Return the rows, at most `MAX_ROWS`."""
         cursor = connection.execute(self.sql, values)
         self._learn(cursor)
         return [self._row(row) for row in cursor.fetchmany(MAX_ROWS)]
 
     def first(self, connection: sqlite3.Connection, values: Values) -> Values | None:
-        """The first row."""
+        """Return the first row."""
         cursor = connection.execute(self.sql, values)
         row = cursor.fetchone()
         self._learn(cursor)
@@ -66,7 +66,7 @@ class _Query:
         return None if row is None else self._row(row)
 
     def _learn(self, cursor: sqlite3.Cursor) -> None:
-        """The keys, from what the first run says about the columns."""
+        """Return the keys, from what the first run says about the columns."""
         if not self._names:
             raw = [column[0] for column in cursor.description]
             self._names = tuple(map(key_of, raw))
@@ -84,7 +84,7 @@ class _Query:
 
 
 def key_of(column: str) -> str:
-    """The key of a column in a result.
+    """Return the key of a column in a result.
 
     >>> key_of("paid?"), key_of("tags[]"), key_of("total")
     ('paid', 'tags', 'total')
@@ -108,7 +108,7 @@ class _Check:
         self.sql = spec.missing if spec.missing is not None else spec.found or ""
 
     def test(self, connection: sqlite3.Connection, values: Values) -> None:
-        """Take over what was found, or refuse."""
+        """Store the columns of the row that a check finds, or refuse the call."""
         cursor = connection.execute(self.sql, values)
         row = cursor.fetchone()
         found = {} if row is None else dict(zip((column[0] for column in cursor.description), row, strict=True))
@@ -128,7 +128,7 @@ class _Each:
     keys: tuple[str, ...]
 
     def values(self, item: Any) -> Values:
-        """The item's own values for the SQL."""
+        """Return the values of an item as parameters of the SQL."""
         if isinstance(item, Mapping):
             return {"item": json.dumps(item), **{f"item_{key}": bound(item.get(key)) for key in self.keys}}
         return {"item": bound(item)}
@@ -203,7 +203,7 @@ class _SqlCall:
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:
-    """A text with `{name}` replaced by values.
+    """Replace `{name}` in a text by values.
 
     >>> filled("Order {order_id} costs {total}", {"order_id": 7, "total": 12345.6})
     'Order 7 costs 12345.6'
@@ -228,7 +228,7 @@ def _run(connection: sqlite3.Connection, steps: Sequence[Step], values: Values) 
 
 
 def bound(value: Any) -> Any:
-    """A value as SQL takes it: lists and objects as JSON text.
+    """Convert a value for SQL: lists and objects become JSON text.
 
     >>> bound(["a", 1]), bound("a")
     ('["a", 1]', 'a')

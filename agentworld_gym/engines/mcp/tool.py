@@ -1,4 +1,4 @@
-"""What a tool is: a name, a description, a JSON Schema and a callable on a database."""
+"""A tool of a server: a name, a description, a JSON Schema and a callable on a database."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Context:
 
 
 Call = Callable[[sqlite3.Connection, Mapping[str, Any], Context], Any]
-"""Gives a text, or data that is printed as JSON; raises `Refused` for a call that it refuses.
+"""The body of a tool, which returns a text, or data that is printed as JSON, and raises `Refused` to refuse a call.
 
-It runs inside a transaction, which a refusal undoes. Arguments that the schema asks for are there; the defaults of the
-others are not filled in.
+It runs inside a transaction, which a refusal undoes. Arguments that the schema requires are present; the defaults of
+the others are not filled in.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool of a server. `name` has the server in front.
+    """One tool of a server, whose name begins with the name of the server.
 
     `writes` says whether a call can change the database. `rows` is the key of the list that the tool returns,
     `optional` names columns of that list that another tool also knows, and `batch` is the argument whose items are

@@ -1,4 +1,4 @@
-"""The words of `tools.yaml`: a tool as checks, writes and a result in SQL."""
+"""The schema of `tools.yaml`: a tool as checks, writes and a result in SQL."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from agentworld_gym.engines.tables.statements import statement
 
 
 class CheckStep(Strict):
-    """A condition of a call: `missing` must find a row, `found` must find none; else the call is refused.
-
-    `message` is a text with `{name}` for arguments, values and columns of the row that was found. What a `missing`
-    check finds is there for everything after it, by the names of its columns.
-    """
+    """A condition of a call, of which exactly one of `missing` and `found` is given; otherwise the call is refused."""
 
     missing: str | None = None
+    """A SELECT that must find a row; everything after the check can use the row's columns by their names."""
     found: str | None = None
+    """A SELECT that must find no row."""
     status: int = Field(default=400, ge=400, le=599)
+    """The status code of the refusal."""
     message: str
+    """The text of the refusal, with `{name}` for arguments, values and columns of the row that was found."""
 
     @field_validator("missing", "found")
     @classmethod
@@ -35,15 +35,21 @@ class CheckStep(Strict):
 
 
 Step = str | dict[str, str]
-"""A statement that writes (its last row id is then `:new_id`), or values by name, each the first column of a SELECT."""
+"""A statement that writes (`:new_id` is then its last row id), or values by name, each the first column of a SELECT."""
 
 
 class EachBlock(Strict):
-    """What happens for every item of a list argument: `:item`, or `:item_KEY` for the keys of an object."""
+    """What happens for every item of a list argument.
+
+    `:item` is the item, and `:item_KEY` is a key of an item that is an object.
+    """
 
     over: str
+    """The list argument."""
     checks: tuple[CheckStep, ...] = ()
+    """The conditions that each item must meet."""
     run: tuple[Step, ...] = ()
+    """The statements that run for each item."""
 
     @field_validator("run")
     @classmethod
@@ -52,19 +58,25 @@ class EachBlock(Strict):
 
 
 class ResultSpec(Strict):
-    """What a call returns, exactly one of: `one` row, `many` rows under `key`, or a `text` template.
+    """The result of a call: exactly one of `one` row, `many` rows under `key`, or a `text` template.
 
-    A column called `name?` becomes a boolean `name`, and `name[]` holds JSON. `nested` adds lists of rows to one row.
-    `total` counts everything that matched. `optional` columns of a list are those that a more specific tool also knows.
+    A column called `name?` becomes a boolean `name`, and a column called `name[]` holds JSON.
     """
 
     one: str | None = None
+    """A SELECT whose first row is the result."""
     many: str | None = None
+    """A SELECT whose rows are the result."""
     text: str | None = None
+    """A template of the result, with `{name}` for arguments and values."""
     key: str | None = None
+    """The key under which the rows of `many` are returned."""
     total: str | None = None
+    """A SELECT that counts everything that matched; its value is returned as `total`."""
     nested: dict[str, str] = Field(default_factory=dict)
+    """SELECTs whose rows are added to the result of `one`, by their keys."""
     optional: tuple[str, ...] = ()
+    """Columns of a list that a more specific tool also returns."""
 
     @field_validator("one", "many", "total")
     @classmethod
@@ -90,20 +102,25 @@ class ResultSpec(Strict):
 
 
 class ToolSpec(Strict):
-    """One tool. In this order: `checks`, `run`, `each`, `then`, `result`, all in one transaction.
-
-    `parameters` is a JSON Schema of an object. Every property is a named parameter of the SQL: its default or NULL
-    where the call leaves it out, lists and objects as JSON text. `:now` and `:user` are always there.
-    """
+    """One tool; `checks`, `run`, `each`, `then` and `result` are executed in this order, all in one transaction."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """The name of the tool, without the name of its server."""
     description: str = Field(min_length=1)
+    """The description that agents read."""
     parameters: dict[str, Any] = Field(default_factory=dict)
+    """The JSON Schema of the arguments. Every property is a named parameter of the SQL: its default or NULL where the
+    call leaves it out, and JSON text where it is a list or an object. `:now` and `:user` always exist."""
     checks: tuple[CheckStep, ...] = ()
+    """The conditions that the call must meet."""
     run: tuple[Step, ...] = ()
+    """The statements that run after the checks."""
     each: EachBlock | None = None
+    """What happens for every item of a list argument."""
     then: tuple[Step, ...] = ()
+    """The statements that run after all items."""
     result: ResultSpec
+    """The result of the call."""
 
     @field_validator("run", "then")
     @classmethod
@@ -121,6 +138,7 @@ class ToolFile(Strict):
     """`tools.yaml`: the tools of a scenario."""
 
     tools: tuple[ToolSpec, ...] = Field(min_length=1)
+    """The tools in the order in which they are listed."""
 
 
 def _clean(step: Step) -> Step:

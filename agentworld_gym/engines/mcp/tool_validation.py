@@ -1,4 +1,4 @@
-"""Tries a tool of a scenario on an empty database, so that its mistakes show when the scenario is read."""
+"""Validates a tool of a scenario on an empty database, so that its mistakes show when the scenario is read."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agentworld_gym.engines.mcp.tool_spec import CheckStep, Step, ToolSpec
 from agentworld_gym.errors import SpecError
 
 RESERVED = ("now", "user", "new_id", "item", "cursor", "justification")
-"""Names that no parameter of a tool may have."""
+"""The names that no parameter of a tool may have."""
 
 
 class _Statement(NamedTuple):
-    """One statement: where it stands, and the check it belongs to, or the name of the value it gives."""
+    """One statement: its key in the file, and the check it belongs to, or the name of the value that it gives."""
 
     place: str
     sql: str
@@ -26,10 +26,10 @@ class _Statement(NamedTuple):
 
 
 def prove(spec: ToolSpec, connection: sqlite3.Connection, file: Path, key: str) -> None:
-    """Run every statement of a tool, with nulls where nothing is known, and look at every message.
+    """Run every statement of a tool, with nulls where nothing is known, and validate every message.
 
     Raises:
-        SpecError: a statement does not run, or a text names what is not there.
+        SpecError: a statement does not run, or a text names a value that does not exist.
     """
     properties: dict[str, Any] = spec.parameters.get("properties", {})
     for name in properties:
@@ -64,7 +64,7 @@ def _before(spec: ToolSpec) -> Iterator[_Statement]:
 
 
 def _after(spec: ToolSpec) -> Iterator[_Statement]:
-    """The rest of a call, the main result at the end."""
+    """Yield the statements after the checks, the main result at the end."""
     yield from _steps("then", spec.then)
     yield from (_Statement(f"result.nested.{key}", sql) for key, sql in spec.result.nested.items())
     for place in ("total", "one", "many"):
@@ -92,7 +92,7 @@ def _try(
     file: Path,
     key: str,
 ) -> list[str]:
-    """Run statements and take over the values they give; the columns of the last one."""
+    """Run statements, store the values that they give, and return the columns of the last one."""
     columns: list[str] = []
     for statement in statements:
         where = f"{key}.{statement.place}"

@@ -1,4 +1,4 @@
-"""Addresses of pages: which ones are the same, and what they are made of."""
+"""Addresses of pages in a form that is equal for all ways of writing an address."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 LONGEST = 2_000
-"""Characters of the longest address there is."""
+"""The number of characters of the longest address."""
 
 
 class Address(NamedTuple):
-    """Where a page lies: equal for all ways of writing it."""
+    """The address of a page, equal for all ways of writing it."""
 
     host: str
     path: str
@@ -18,7 +18,7 @@ class Address(NamedTuple):
 
 
 def address_of(url: str) -> Address | None:
-    """What an address means; None for what is none.
+    """Parse an address; the result is `None` if the text is not an address.
 
     Scheme, case of the host, `www.`, port, fragment and a slash at the end make no difference.
 

@@ -1,4 +1,4 @@
-"""Keeps the answer out of search results, however it is written."""
+"""Finds texts that give the answer away, however the answer is written, to keep them out of search results."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Guard:
         self._groups = [group for group in groups if group]
 
     def leaks(self, text: str) -> bool:
-        """Whether the text gives an answer away."""
+        """Return whether the text gives an answer away."""
         return any(all(test(text) for test in group) for group in self._groups)
 
     def cut(self, text: str) -> str:
-        """The longest start of a text, in whole words, that gives nothing away."""
+        """Return the longest start of a text, in whole words, that gives nothing away."""
         words = text.split(" ")
         low, high = 0, len(words)
         while low < high:
@@ -102,7 +102,7 @@ def _number_test(number: float) -> Test:
 
 
 def quantity(text: str) -> float | None:
-    """The number that a text is, alone or with one word or sign beside it; None for any other text.
+    """Return the number that a text is, alone or with one word or sign beside it, or `None` for any other text.
 
     >>> quantity("27 metres"), quantity("€1,200"), quantity("Pier 9 Trading Company"), quantity("FT-104")
     (27.0, 1200.0, None, None)

@@ -17,12 +17,12 @@ from agentworld_gym.engines.tables.database import opened
 __all__ = ["FictionalWorld", "Page", "build_world"]
 
 _KEPT = 96
-"""How many worlds the cache holds; one takes about half a megabyte."""
+"""The number of worlds that the cache holds; one takes about half a megabyte."""
 
 
 @dataclass(frozen=True, slots=True)
 class FictionalWorld:
-    """One world of a theme. Its pages, in the order of their addresses, state what its rows say, and nothing else."""
+    """One world of a theme. Its pages, in the order of their addresses, state what its rows say and nothing else."""
 
     theme: str
     seed: int
@@ -36,11 +36,11 @@ class FictionalWorld:
 
     @property
     def recipe(self) -> Theme:
-        """The theme that the world is made by."""
+        """The theme from which the world is made."""
         return load_theme(self.theme)
 
     def connect(self) -> sqlite3.Connection:
-        """A database of its own with all rows; the caller closes it."""
+        """Connect to a private copy of the database with all rows; the caller closes the connection."""
         return opened(self.database)
 
     def tables(self) -> Mapping[str, list[dict[str, Any]]]:
@@ -54,14 +54,18 @@ class FictionalWorld:
 
 @lru_cache(maxsize=_KEPT)
 def build_world(theme: str, seed: int) -> FictionalWorld:
-    """The world of a theme (its name, or the path of its folder) with a seed; built once while it is in use.
+    """Return the world of a theme and a seed, which is built once while it is in use.
+
+    Args:
+        theme: the name of a shipped theme, or the path of a theme's folder.
+        seed: the seed of the rows and of the wording.
 
     >>> world = build_world("harbours", 12)
     >>> 300 <= sum(map(len, world.tables().values())) <= 500, world.pages[0].url.startswith("https://")
     (True, True)
 
     Raises:
-        SpecError: there is no such theme, or it is broken; names the file, the key, its value and what was expected.
+        SpecError: there is no such theme, or it is wrong; the error names file, key, value and what was expected.
     """
     recipe = load_theme(theme)
     database = build_database(recipe, random.Random(f"{theme.rsplit('/', 1)[-1]}/{seed}"))

@@ -1,4 +1,7 @@
-"""The index of a web: which pages there are, and which of them a query finds."""
+"""The index of a web: which pages there are, and which of them a query finds.
+
+The BM25 library (bm25s) scores the pages; operators of a query and the order of equal scores are decided here.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ COMMON = frozenset(
         "they this to was were what when where which who whom whose why will with",
     )
 )
-"""Words that say nothing of what is looked for."""
+"""Words that say nothing about what is looked for."""
 
 _WORD = re.compile(r"[^\W_]+")
 _PIECE = re.compile(r'(-?)"([^"]*)"|(\S+)')
@@ -36,10 +39,10 @@ _KEPT = 96
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query taken apart.
+    """A query that was parsed into words and operators.
 
-    `words` are searched for; `phrases` must and `without` must not stand on a page as written; the page lies on one of
-    `sites`, where there are any, and on none of `not_sites`.
+    `words` are searched for. A page must hold all `phrases` and none of `without`, as written. Where there are `sites`,
+    the page lies on one of them; it lies on none of `not_sites`.
 
     >>> query = Query.of('"Tornsay Light" maker site:lights.example -forum')
     >>> query.words, query.sites, len(query.phrases), len(query.without)
@@ -54,7 +57,7 @@ class Query:
 
     @classmethod
     def of(cls, text: str) -> Query:
-        """Read a query; any text is one, and of a long one the start counts."""
+        """Parse a query; any text is a query, and only the start of a long one counts."""
         words: list[str] = []
         phrases: list[re.Pattern[str]] = []
         without: list[re.Pattern[str]] = []
@@ -80,7 +83,7 @@ class Query:
         )
 
     def allows(self, page: Page) -> bool:
-        """Whether the operators let a page through."""
+        """Return whether the operators of the query allow a page."""
         if self.sites or self.not_sites:
             address = address_of(page.url)
             host = address.host if address else ""
@@ -97,12 +100,12 @@ class Query:
 
     @property
     def restricted(self) -> bool:
-        """Whether there are operators."""
+        """Whether the query has operators."""
         return bool(self.phrases or self.without or self.sites or self.not_sites)
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as they are indexed: case and accents folded, a plural like its singular.
+    """Return the words of a text as they are indexed: without case and accents, and plurals like singulars.
 
     >>> words_of("The Lenses of Édmund's ferries, 1,200 glass")
     ['the', 'lense', 'of', 'edmund', 's', 'ferry', '1', '200', 'glass']
@@ -111,16 +114,16 @@ def words_of(text: str) -> list[str]:
 
 
 class Scores(Protocol):
-    """What the BM25 library gives: how well every page fits some words."""
+    """The scores of the BM25 library: how well every page fits some words."""
 
     def get_scores_from_ids(self, query_tokens_ids: list[int]) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """A score a page, for words given by their numbers."""
+        """Return a score for each page, for words given by their numbers."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """The pages of one web and the words on them; shared by all sessions of that web, and never changed."""
+    """The pages of one web and the words on them; an index never changes, and all sessions of the web share it."""
 
     pages: Sequence[Page]
     addresses: Mapping[Address, int] = field(repr=False)
@@ -130,10 +133,10 @@ class Index:
 
     @classmethod
     def of(cls, pages: Sequence[Page]) -> Index:
-        """Index some pages; those that a query finds equally good come in the order of their addresses."""
+        """Index some pages; those that a query finds equally good keep the order of their addresses."""
         pages = sorted(pages, key=lambda page: page.url)
         addresses = {address: n for n, page in enumerate(pages) if (address := address_of(page.url)) is not None}
-        raw: dict[str, int] = {}  # a word as written -> its number; the words that fold to one share it
+        raw: dict[str, int] = {}  # a word as written -> its number; words that fold to the same word share it
         vocabulary: dict[str, int] = {}
         documents: list[list[int]] = []
         for page in pages:
@@ -149,15 +152,16 @@ class Index:
         )
 
     def find(self, address: Address) -> Page | None:
-        """The page at an address."""
+        """Return the page at an address, if there is one."""
         number = self.addresses.get(address)
         return None if number is None else self.pages[number]
 
     def ranked(self, query: Query) -> Iterator[Page]:
-        """The pages that a query finds, the best first.
+        """Return the pages that a query finds, the best first.
 
-        Pages that share a word with it come first; unless it has operators, those follow that are like the best one,
-        and then any others. A query without a word that the web knows finds nothing.
+        Pages that share a word with the query come first. Unless the query has operators, pages that are like the best
+        one
+        follow, and then all others. A query without a word that the web knows finds nothing.
         """
         numbers = self._order(query.words)
         first = next(numbers, None)
@@ -177,7 +181,7 @@ class Index:
                 yield self.pages[number]
 
     def _order(self, words: Sequence[str]) -> Iterator[int]:
-        """Numbers of the pages that have one of the words, the best first."""
+        """Return the numbers of the pages that have one of the words, the best first."""
         known = [self._vocabulary[word] for word in words if word in self._vocabulary]
         if not known or self._scores is None:
             return
@@ -195,17 +199,17 @@ def _bm25(documents: Sequence[list[int]]) -> Scores | None:
 
     scores = BM25(k1=1.2, b=0.75, method="lucene")
     unique: set[int] = set().union(*documents)
-    # Without the vocabulary, of which the library would keep a copy.
+    # The vocabulary is left out, because the library would keep a copy of it.
     scores.scores = scores.build_index_from_ids(sorted(unique), documents, show_progress=False)
     ready: Scores = scores
     return ready
 
 
 def index_of(theme: str | None, seed: int, stated: tuple[Page, ...] = ()) -> Index:
-    """The index of a theme's world, with pages that the state gives in the place of its own or beside them.
+    """Return the index of a theme's world, with the pages of the state, which replace those of the same address.
 
     Raises:
-        SpecError: there is no such theme, or it is broken.
+        SpecError: there is no such theme, or it is wrong.
     """
     if theme is None:
         return _own_index(stated)
@@ -252,7 +256,7 @@ def _folded(word: str) -> str:
 
 
 def exact(text: str) -> re.Pattern[str] | None:
-    """The words of a text as they stand, whatever marks are between them; None for a text without words."""
+    """Return the words of a text as written, without the marks between them, or `None` for a text without words."""
     words = _WORD.findall(text)[:_MAX_WORDS]
     if not words:
         return None

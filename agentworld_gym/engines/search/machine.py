@@ -1,4 +1,4 @@
-"""One agent on the web: it searches, opens pages and keeps notes."""
+"""One agent's session on a fictional web: it searches, opens pages and keeps notes."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class SearchMachine:
         controls: Controls = NONE,
         hidden: Mapping[str, Any] = MappingProxyType({}),
     ) -> SearchMachine:
-        """A fresh session; the web is a function of the state alone, so the seed changes nothing.
+        """Start a session; the web is a function of the state alone, so the seed changes nothing.
 
         Raises:
-            SpecError: the state or what is hidden is wrong; names the key, its value and what was expected.
+            SpecError: `state` or `hidden` is wrong; the error names the key, its value and what was expected.
         """
         given = SearchState.of(state)
         pages = tuple(page.page() for page in given.pages)
@@ -63,16 +63,19 @@ class SearchMachine:
 
     @property
     def observation(self) -> str:
-        """What is shown since the last action; at the start that the memory is empty."""
+        """The answer to the last action; at the start it says that the memory is empty."""
         return self._observation
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Results and pages that neither the state gives nor an earlier action showed; dates of results."""
+        """Results and pages that neither the state gives nor an earlier action showed, and the dates of results."""
         return self._spans
 
     def state(self) -> dict[str, Scalar]:
-        """The notes, which pages were opened (true where all of the page was shown), and how often opening failed."""
+        """Return the notes, the pages that were opened, and the number of failures of each address.
+
+        The field of a page is true where all of the page was shown.
+        """
         return {
             **{f"memory/{key}": value for key, value in self._notes.items()},
             **{f"opened/{key}": whole for key, whole in self._reader.opened.items()},
@@ -80,7 +83,7 @@ class SearchMachine:
         }
 
     def act(self, action: Any) -> str:
-        """Answer one tool call; whatever is no such call is answered with an error.
+        """Answer one tool call; an action that is not a known call is answered with an error.
 
         Raises:
             EngineError: the machine was closed.
@@ -100,7 +103,7 @@ class SearchMachine:
         return self._observation
 
     def fork(self) -> SearchMachine:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both copies give equal observations."""
         if self._closed:
             raise EngineError("the web was used after close()")
         twin = object.__new__(type(self))
@@ -110,7 +113,7 @@ class SearchMachine:
         return twin
 
     def close(self) -> None:
-        """Let everything go. May be called twice."""
+        """Free the web; a second call does nothing."""
         self._closed = True
 
     def _search(self, arguments: Mapping[str, Any]) -> str:

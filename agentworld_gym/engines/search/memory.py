@@ -1,4 +1,4 @@
-"""The notes of an agent: a dictionary that answers in fixed sentences."""
+"""The memory of an agent: a dictionary of notes that answers in fixed sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WITH_VALUE = ("add", "update")
 
 
 def operate(notes: dict[str, str], arguments: Mapping[str, Any]) -> str:
-    """Carry out one operation on the notes, and say what happened.
+    """Carry out one operation on the notes, and return the new notes and the answer.
 
     >>> notes = {}
     >>> operate(notes, {"operation": "add", "key": "depth", "value": "112 m"})

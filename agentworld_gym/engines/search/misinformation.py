@@ -1,4 +1,4 @@
-"""Texts that are wrong: what stood on a page before it was corrected, and what a bad site makes of it."""
+"""Makes wrong texts from right ones: pages before a correction, and misleading copies on other sites."""
 
 from __future__ import annotations
 
@@ -33,7 +33,12 @@ Draw = Callable[[object], float]
 
 
 def revised(text: str, draw: Draw, instead: Mapping[float, str] = MappingProxyType({})) -> str:
-    """A text with other numbers: years a little earlier, figures a little off; `instead` says what stands for some.
+    """Return a text with other numbers: years a little earlier, and figures a little off.
+
+    Args:
+        text: the right text.
+        draw: a function that draws a number from 0 to below 1 for a key.
+        instead: replacements for some of the numbers.
 
     >>> revised("Lit on 2 November 1868; 27 m, 1,200 lamps, Fl(2)", lambda key: 0.5, {27.0: "19"})
     'Lit on 16 November 1863; 19 m, 1,380 lamps, Fl(3)'
@@ -76,9 +81,9 @@ def _changed(kind: str, old: str, chance: float, step: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Forger:
-    """Makes wrong texts of right ones: other figures, and in the place of what is hidden a wrong answer.
+    """Makes wrong texts from right ones: other figures, and wrong answers in the place of the hidden answer.
 
-    `names` are those on the pages of the task, for answers that the task gives no wrong ones for.
+    `names` are the names on the pages of the task, for answers to which the task gives no wrong ones.
     """
 
     hidden: Hidden
@@ -87,13 +92,13 @@ class Forger:
 
     @classmethod
     def of(cls, hidden: Hidden, pages: Sequence[Page], controls: Controls) -> Forger:
-        """For a task with such pages."""
+        """Return the forger of a task with these pages."""
         taken = f"{hidden.question} {' '.join(text for group in hidden.secrets for text in group)}".casefold()
         names = {name for page in pages for name in _NAME.findall(page.body) if name.casefold() not in taken}
         return cls(hidden, tuple(sorted(names)), controls)
 
     def forged(self, text: str, key: str) -> str:
-        """A wrong text in the place of a right one; equal keys give equal texts."""
+        """Return a wrong text in the place of a right one; equal keys give equal texts."""
 
         def draw(about: object) -> float:
             return self.controls.draw("forged", key, about)
@@ -113,7 +118,10 @@ class Forger:
         return revised(text, draw, instead)
 
     def _wrong(self, part: str, alone: bool) -> Sequence[str]:
-        """Wrong answers in the place of a right one: those that the task gives, else other names of as many words."""
+        """Return wrong answers in the place of a right one.
+
+        They are those that the task gives, or else other names of as many words.
+        """
         if alone and self.hidden.wrong:
             return self.hidden.wrong
         if quantity(part) is not None:
@@ -121,7 +129,7 @@ class Forger:
         return [name for name in self.names if len(name.split()) == len(part.split())] or self.names
 
     def copy(self, page: Page, newest: str | None) -> Page:
-        """What a site of no worth makes of a page: the same words, an older date, and other figures and answers."""
+        """Return a misleading site's copy of a page: the same words, an older date, and other figures and answers."""
 
         def draw(about: object) -> float:
             return self.controls.draw("copy", page.url, about)
@@ -139,7 +147,7 @@ class Forger:
 
 
 def corrected(page: Page) -> str:
-    """A page whose figures have been corrected, and that says so."""
+    """Return a page whose figures have been corrected, and that says so."""
     return f"{page.body}\n*Corrected: earlier versions of this page gave other figures.*\n"
 
 

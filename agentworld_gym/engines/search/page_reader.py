@@ -1,4 +1,4 @@
-"""The page reader: opens an address and gives what lies there, or the error that a real one would give."""
+"""The page reader: it opens an address and returns its page, or the error that a real reader would return."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from agentworld_gym.engines.search.address import Address, address_of
 from agentworld_gym.engines.search.pages import Page
 
 LONGEST = 20_000
-"""Characters of the longest page that is shown."""
+"""The number of characters of the longest page that is shown."""
 
 LONG_PAGE = 350
-"""Characters from which on a page may be split into parts."""
+"""The number of characters from which on a page may be split into parts."""
 
 SMALLEST_PART = 200
 MOST_PARTS = 3
@@ -43,14 +43,14 @@ _RULE = re.compile(r"\|[\s|:-]+\|?")
 
 
 class Opened(NamedTuple):
-    """What came of opening an address; `kind` says what decided the text."""
+    """The text that an opened address shows; `kind` says what decided the text."""
 
     text: str
     kind: Kind = "deterministic"
 
 
 class Web(NamedTuple):
-    """What a reader looks pages up in: a page by its address, whether there is such a host, and what is on a page."""
+    """The web as the reader sees it: pages by address, the hosts that exist, and the text of a page."""
 
     find: Callable[[Address], Page | None]
     has_host: Callable[[str], bool]
@@ -60,18 +60,18 @@ class Web(NamedTuple):
 
 @dataclass
 class Reader:
-    """Opens pages. `opened` tells of each address whether all of it was shown, `tries` how often it failed."""
+    """Opens pages; `opened` tells of each address whether all of it was shown, `tries` how often it failed."""
 
     controls: Controls
     opened: dict[str, bool] = field(default_factory=dict)
     tries: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> Reader:
-        """A reader that has opened the same pages."""
+        """Return a reader that has opened the same pages."""
         return replace(self, opened=dict(self.opened), tries=dict(self.tries))
 
     def open(self, url: str, web: Web) -> Opened:
-        """The page at an address as markdown, or an error of one line."""
+        """Return the page at an address as markdown, or an error of one line."""
         shown = url if len(url) <= _ECHO else url[:_ECHO] + "..."
         address = address_of(url)
         if address is None:
@@ -93,7 +93,7 @@ class Reader:
         return Opened(text, "deterministic" if known else "pre-existing")
 
     def _part(self, address: Address, web: Web) -> tuple[Page, str] | None:
-        """The page and the text at an address: the whole page, or the part of it that the address names."""
+        """Return the page and the text at an address: the whole page, or the part of it that the address names."""
         page, number = web.find(address), 1
         if page is None and (match := _PAGE_NUMBER.search(address.query)):
             query = address.query[: match.start()].removesuffix("&")
@@ -128,7 +128,7 @@ class Reader:
 
 @lru_cache(maxsize=512)
 def parts_of(body: str) -> tuple[str, ...]:
-    """A page in parts: whole paragraphs, and tables between two rows, with the head of the table again.
+    """Split a page into parts: whole paragraphs, and tables between two rows, with the head of the table repeated.
 
     >>> [len(part) for part in parts_of("# Title\\n\\n" + "\\n\\n".join(["word " * 40] * 5))]
     [208, 199, 199, 199, 199]

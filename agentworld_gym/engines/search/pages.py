@@ -1,4 +1,4 @@
-"""The pages of a fictional world: rendered from its rows by the theme's templates."""
+"""The pages of a fictional world, rendered from its rows by the theme's templates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from agentworld_gym.errors import SpecError
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of the web: `body` is markdown, `date` a day in ISO form, `key` the recipe and the row it is made of.
+    """One page of the web.
+
+    `body` is markdown, `date` a day in ISO form, and `key` the recipe and the row from which the page is made.
 
     >>> Page("https://a.example/x", "X", None, "news", "# X").key
     ''
@@ -36,10 +38,10 @@ class Page:
 
 
 class Row(SimpleNamespace):
-    """A row in a template: a column that refers to a row is that row; a row has the lists of those that refer to it.
+    """A row in a template: a column that refers to a row is that row, and the rows that refer to it are lists.
 
-    The list has the name of the table that refers, or `<table>_by_<column>` from its second reference to the same
-    table on. Rows refer to each other in circles, so that one is told and compared without those it refers to.
+    Such a list has the name of the table that refers, or `<table>_by_<column>` from its second reference to the same
+    table on. Rows can refer to each other in circles, so a row is printed and compared without those it refers to.
     """
 
     __eq__ = object.__eq__
@@ -50,7 +52,7 @@ class Row(SimpleNamespace):
 
 
 def render_pages(theme: Theme, source: str, seed: int, tables: Tables) -> tuple[Page, ...]:
-    """All pages of a world, by address.
+    """Render all pages of a world, by address.
 
     Raises:
         SpecError: a template is missing or broken, or two pages have the same address.
@@ -133,7 +135,7 @@ def _broken(theme: Theme, name: str, error: Exception) -> SpecError:
 
 
 def _linked(theme: Theme, tables: Tables) -> dict[str, list[Row]]:
-    """The rows of all tables with the rows they refer to, and the lists of rows that refer to them."""
+    """Return the rows of all tables with the rows they refer to, and with lists of the rows that refer to them."""
     linked = {name: [Row(**cells) for cells in rows] for name, rows in tables.items()}
     for name, table in theme.tables.items():
         seen: set[str] = set()
@@ -152,7 +154,7 @@ def _linked(theme: Theme, tables: Tables) -> dict[str, list[Row]]:
 
 
 class _Chance:
-    """Choices of one page, each a function of the page and of how many it made before."""
+    """Random choices for one page, each a function of the page and of the number of choices before."""
 
     def __init__(self, key: str) -> None:
         self._digits = self._endless(key)
@@ -173,7 +175,7 @@ class _Chance:
 
 
 def slug(text: object) -> str:
-    """A name as it stands in an address.
+    """Return a name in the form in which it stands in an address.
 
     >>> slug("St. Orwen's Bell (II)")
     'st-orwens-bell-ii'
@@ -182,7 +184,7 @@ def slug(text: object) -> str:
 
 
 def comma(number: float) -> str:
-    """A number with commas between its thousands.
+    """Format a number with commas between its thousands.
 
     >>> comma(12400), comma(7.5)
     ('12,400', '7.5')
@@ -191,7 +193,7 @@ def comma(number: float) -> str:
 
 
 def dec(number: float, digits: int = 1) -> str:
-    """A number with so many decimals.
+    """Format a number with the given number of decimals.
 
     >>> dec(3), dec(2.345, 2)
     ('3.0', '2.35')
@@ -200,7 +202,7 @@ def dec(number: float, digits: int = 1) -> str:
 
 
 def long_date(day: str) -> str:
-    """A day in words.
+    """Format a day in words.
 
     >>> long_date("2061-04-03")
     '3 April 2061'
@@ -210,7 +212,7 @@ def long_date(day: str) -> str:
 
 
 def listed(items: Sequence[object]) -> str:
-    """Several things in a sentence.
+    """Join several things to a list in a sentence.
 
     >>> listed(["a", "b", "c"]), listed(["a"])
     ('a, b and c', 'a')

@@ -22,7 +22,7 @@ NOTHING = "No results found."
 
 
 class Found(NamedTuple):
-    """The results of one query as text, the pieces of it that are not deterministic, and which pages they are."""
+    """The results of one query: their text, its pieces that are not deterministic, and the pages listed."""
 
     text: str
     spans: Sequence[Span]
@@ -31,10 +31,11 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The web as one task has it: an index that many share, with what the task hides and which controls are in force.
+    """The web as one task sees it: a shared index, what the task hides, and the controls in force.
 
-    `given` are the addresses of the pages in the task's state, `decoys` pages that mislead, each by the address of the
-    one that it is made of, and `behind` the same by their own addresses.
+    `given` are the addresses of the pages in the task's state. `decoys` are misleading pages, each by the address of
+    the
+    page from which it is made, and `behind` holds them by their own addresses.
     """
 
     index: Index
@@ -47,7 +48,7 @@ class Results:
 
     @classmethod
     def of(cls, index: Index, pages: Sequence[Page], hidden: Hidden, controls: Controls) -> Results:
-        """What a task makes of an index; `pages` are those that its state gives."""
+        """Return the search engine of a task; `pages` are those that the task's state gives."""
         guard = Guard(hidden.secrets)
         forger = Forger.of(hidden, pages if controls else (), controls)
         newest = max((page.date for page in pages if page.date), default=None)
@@ -62,11 +63,11 @@ class Results:
 
     @property
     def web(self) -> Web:
-        """What a page reader sees of it."""
+        """The web as the page reader sees it."""
         return Web(self._find, self._has_host, self._body, self._is_given)
 
     def found(self, query: str, listed: Set[str]) -> Found:
-        """The results of a query; `listed` are the addresses that were shown before."""
+        """Return the results of a query; `listed` are the addresses that were shown before."""
         asked = Query.of(query)
         hits = self._hits(asked, query)
         if not hits:
@@ -102,7 +103,7 @@ class Results:
         return hits
 
     def _quoted(self, page: Page) -> str:
-        """The text that a snippet quotes: that of the page, or what stood there before it was corrected."""
+        """Return the text that a snippet quotes: that of the page, or what stood there before it was corrected."""
         return self.forger.forged(page.body, page.url) if self._is_stale(page) else page.body
 
     def _body(self, page: Page) -> str:
@@ -127,5 +128,5 @@ def _host(page: Page) -> str:
 
 
 def _names(query: Query, page: Page) -> bool:
-    """Whether a query names a page closely: words of its title in quotes, or its site."""
+    """Return whether a query names a page closely: words of its title in quotes, or its site."""
     return any(phrase.search(page.title) for phrase in query.phrases) or _host(page) in query.sites

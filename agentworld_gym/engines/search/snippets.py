@@ -1,4 +1,4 @@
-"""Snippets: what a result quotes of its page, so that it tempts and does not tell."""
+"""Snippets: what a result quotes of its page without giving the answer away."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentworld_gym.engines.search.answer_leaks import Guard
 from agentworld_gym.engines.search.index import COMMON, Query, words_of
 
 LONGEST = 200
-"""Characters of the longest quotation of one place; a snippet has up to two."""
+"""The number of characters of the longest quotation of one passage; a snippet has up to two."""
 
 _ENOUGH = 90
 _KEPT = 4_096
@@ -19,12 +19,12 @@ _MARKS = re.compile(r"\*{1,3}(?=\S)|(?<=\S)\*{1,3}|`+|!?\[([^\]\[]*)\]\([^()\s]*
 _TOKEN = re.compile(r"[^\W_]+")
 _LIST = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+|^\s*>\s?")
 _RULE = re.compile(r"^[\s|:=_*-]*$")
-# A stop ends a sentence, unless a single capital stands before it (M. Cresswell).
+# A full stop ends a sentence, unless a single capital stands before it (M. Cresswell).
 _END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+(?=[\"'(\[]?[A-Z0-9])")
 
 
 def passages(body: str) -> tuple[str, ...]:
-    """The sentences, items and table rows of a page of markdown, as plain text and without its headings.
+    """Return the sentences, items and table rows of a page of markdown, as plain text and without its headings.
 
     >>> passages("# Light\\n\\n**Tall** tower. See [the map](/m).\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |")
     ('Tall tower.', 'See the map.', '1 | 2')
@@ -36,7 +36,7 @@ def passages(body: str) -> tuple[str, ...]:
         for line in lines:
             if _RULE.match(line):
                 if line.count("|") <= 3 and found and "|" in found[-1]:
-                    found.pop()  # the head of a table of two columns tells nothing
+                    found.pop()  # the head of a table of two columns says nothing
                 continue
             alone = "|" in line or _LIST.match(line)
             plain = _MARKS.sub(r"\1", _LIST.sub("", line)).strip().strip("|").strip()
@@ -55,20 +55,20 @@ def _sentences(lines: list[str]) -> list[str]:
 
 
 def wanted_of(query: Query) -> frozenset[str]:
-    """The words that a snippet for a query is to show; the common ones only where there are no others."""
+    """Return the words that a snippet for a query should show; common words are used only where there are no others."""
     return frozenset(query.words) - COMMON or frozenset(query.words)
 
 
 @lru_cache(maxsize=_KEPT)
 def _places(body: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The passages of a page, each with its words."""
+    """Return the passages of a page, each with its words."""
     return tuple((passage, tuple(map(sys.intern, words_of(passage)))) for passage in passages(body))
 
 
 def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
-    """The place of a page that has most of the wanted words, or two of them, with `...` where a sentence is broken.
+    """Return the passage of a page that has most of the wanted words, or two passages, cut sentences ending in `...`.
 
-    A place that gives the answer away is passed over for another one. If all do, the first is broken off before it.
+    A passage that gives the answer away is skipped. If all do, the first one is cut off before the answer.
 
     >>> guard = Guard([["Aldermoor"]])
     >>> page = "# Lens\\n\\nThe lens came from Aldermoor. It was brought in crates. It served until 1927."
@@ -96,7 +96,7 @@ def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
 def _lengthened(
     shown: str, first: int, places: tuple[str, ...], rated: list[int], wanted: frozenset[str], guard: Guard
 ) -> str:
-    """A short quotation with a second one: another place with wanted words, or the next one of the page."""
+    """Extend a short quotation by a second passage: another one with wanted words, or the next one of the page."""
     for second in [*[n for n in rated if n != first][:2], first + 1]:
         if second < len(places):
             place = _clipped(places[second], wanted)
@@ -108,7 +108,7 @@ def _lengthened(
 
 
 def _clipped(place: str, wanted: frozenset[str]) -> str:
-    """At most so much of a place as fits, from a little before the first wanted word."""
+    """Cut a passage to the length of a quotation, from a little before the first wanted word."""
     if len(place) <= LONGEST:
         return place
     first = next((match.start() for match in _TOKEN.finditer(place) if wanted.intersection(words_of(match[0]))), 0)

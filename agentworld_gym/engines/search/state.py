@@ -1,4 +1,4 @@
-"""What a web starts from, and what it knows that the agent is never shown."""
+"""The initial state of a web, and what it knows that the agent is never shown, as a task gives them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentworld_gym.engines.search.pages import Page
 
 
 def _as_text(value: Any) -> Any:
-    """A date or a number that YAML has read as such, as it was written."""
+    """Return a date or number that YAML has converted as it was written."""
     if isinstance(value, datetime.date):
         return value.isoformat()
     return f"{value}" if isinstance(value, int | float) and not isinstance(value, bool) else value
@@ -24,12 +24,16 @@ Text = Annotated[str, BeforeValidator(_as_text)]
 
 
 class StatedPage(Strict):
-    """A page that the state gives: its `content` is markdown, its `date` a day in ISO form."""
+    """A page that the state gives."""
 
     url: str
+    """The address of the page."""
     title: str = Field(min_length=1)
+    """The title of the page."""
     date: Text | None = None
+    """A day in ISO form, if the page has a date."""
     content: str
+    """The text of the page in markdown."""
 
     @field_validator("url")
     @classmethod
@@ -39,7 +43,7 @@ class StatedPage(Strict):
         return url
 
     def page(self) -> Page:
-        """The page as the engine serves it."""
+        """Return the page as the engine serves it."""
         title = " ".join(self.title.split())
         body = self.content.strip() + "\n"
         return Page(self.url, title, self.date, "", body if body.startswith("# ") else f"# {title}\n\n{body}")
@@ -48,26 +52,28 @@ class StatedPage(Strict):
 class SearchState(Strict):
     """The initial state of a web, as a task's `state` gives it.
 
-    The pages of the fictional world of `theme` and `seed` make up the web, where there is a theme; `pages` replace
-    those of the same address and add to the others. `now` and `note` are for language worlds.
-
     >>> state = SearchState.of({"pages": [{"url": "https://a.example/x", "title": "X", "content": "text"}]})
     >>> state.pages[0].page().body
     '# X\\n\\ntext\\n'
     """
 
     theme: str | None = None
+    """The name of a theme, or the path of its folder; without a theme only `pages` make up the web."""
     seed: int = 0
+    """The seed of the theme's world."""
     now: Text | None = None
+    """The day of the episode, for language worlds."""
     note: str | None = None
+    """A description of the web, for language worlds."""
     pages: tuple[StatedPage, ...] = ()
+    """Pages that replace those of the same address and are added to the others."""
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> SearchState:
-        """Validate a plain state.
+        """Validate a state that was read from a task.
 
         Raises:
-            SpecError: names the key, its value and what was expected.
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         return validated(cls, dict(state), "task state")
 
@@ -81,11 +87,7 @@ class SearchState(Strict):
 
 
 class Hidden(BaseModel):
-    """What no result of a search may tell; other keys are for language worlds.
-
-    `answer` is the answer to `question`: one text or number; a list, whose parts must not stand together in one result;
-    or rows, none of which may. A text with semicolons or lines is a list, and one with bars between cells rows.
-    `unspoken` are further texts that stand in no result, `wrong` believable wrong answers for sites that mislead.
+    """What no result of a search may reveal; other keys are for language worlds.
 
     >>> Hidden.of({"answer": "Tornsay | 1868; Corrie Ness | 1871"}).secrets
     (('Tornsay', '1868'), ('Corrie Ness', '1871'))
@@ -94,22 +96,27 @@ class Hidden(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     question: Text = ""
+    """The question of the task."""
     answer: Text | tuple[Text | tuple[Text, ...], ...] = ()
+    """The answer: one text or number; a list, whose parts must not stand together in one result; or rows, none of
+    which may. A text with semicolons or lines is a list, and one with bars between cells is rows."""
     unspoken: tuple[Text, ...] = ()
+    """Further texts that stand in no result."""
     wrong: tuple[Text, ...] = ()
+    """Believable wrong answers for sites that mislead."""
 
     @classmethod
     def of(cls, hidden: Mapping[str, Any]) -> Hidden:
         """Validate what a task hides.
 
         Raises:
-            SpecError: names the key, its value and what was expected.
+            SpecError: a value is wrong; the error names the key, its value and what was expected.
         """
         return validated(cls, dict(hidden), "task hidden")
 
     @property
     def secrets(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of texts; those of one group must not stand together in one result."""
+        """Groups of texts; the texts of one group must not stand together in one result."""
         return tuple(group for group in (*self._groups(), *((text,) for text in self.unspoken)) if any(group))
 
     def _groups(self) -> list[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""What a theme is: the tables, pages and questions of a fictional web, one folder of YAML and Jinja."""
+"""A theme: the tables, pages and questions of a fictional web, in one folder of YAML and Jinja files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from agentworld_gym.errors import SpecError
 
 PageKind = Literal["encyclopedia", "news", "official", "forum", "tables"]
 Sort = Literal["time-shifted", "long-tail", "private", "realistic"]
-"""What makes a theme unlike the web that a model knows: another time, things nobody writes about, pages behind a door,
-or only other names."""
+"""What makes a theme unlike the web that a model knows.
+
+`time-shifted`: it plays at another time. `long-tail`: nobody writes about its things. `private`: its pages are not
+public. `realistic`: only the names differ.
+"""
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
@@ -39,29 +42,34 @@ Value = str | int | float
 
 
 class Column(Strict):
-    """How a value is made; exactly one recipe.
-
-    `text` is a pattern over word lists and earlier columns (`{onset}{coda}`); `pick` a word list or the values
-    themselves; `number` a range in steps of `step`; `date` a range of days; `days` a number of days after the date in
-    `plus`; `ref` a row of another table (its `id`); `sql` an expression over the filled tables. `plus` names an earlier
-    column, or one of a row that is referred to (`yard.founded`), that a number is added to. A `ref` may be bound to
-    rows that agree in a column (`same`), and to another row than that of a column (`differs`). `unique` values do not
-    come twice; `maybe` is the share of rows that have a value at all.
-    """
+    """How the values of a column are made; exactly one recipe is given."""
 
     text: str | None = None
+    """A recipe: a pattern over word lists and earlier columns, such as `{onset}{coda}`."""
     pick: str | tuple[Value, ...] | None = None
+    """A recipe: an entry of a word list, or one of these values."""
     number: Range | None = None
+    """A recipe: a number of this range, in steps of `step`."""
     step: float = Field(default=1, gt=0)
+    """The step of `number`."""
     date: tuple[Date, Date] | None = None
+    """A recipe: a day between these two."""
     days: Range | None = None
+    """A recipe: the date in `plus` and a number of days in this range after it."""
     ref: Name | None = None
+    """A recipe: the `id` of a row of this table."""
     sql: str | None = None
+    """A recipe: an expression over the filled tables."""
     plus: str | None = None
+    """An earlier column, or a column of a row that is referred to (`yard.founded`), to which a number is added."""
     same: Name | None = None
+    """The column in which the row of `ref` agrees with this row."""
     differs: str | None = None
+    """The column whose row the row of `ref` must not be."""
     unique: bool = False
+    """Whether no value comes twice."""
     maybe: float = Field(default=1.0, gt=0, le=1)
+    """The share of rows that have a value."""
 
     @model_validator(mode="after")
     def _one_recipe(self) -> Column:
@@ -75,20 +83,23 @@ class Column(Strict):
 
 
 class Table(Strict):
-    """One table: `rows` of them, or some for `each` combination of rows of other tables or of given values.
-
-    `one` is the word for a row, `label` the column that names it, `called` how the name stands in a sentence. With
-    `each: {home: clubs, away: clubs}` the columns `home` and `away` refer to clubs and never to the same one; with
-    `each: {year: [1, 2]}` the column holds the values.
-    """
+    """One table: `rows` of them, or some rows for `each` combination of rows of other tables or of values."""
 
     one: str
+    """The word for a row."""
     called: str = Field(default="{}", pattern=r"\{\}")
+    """How the name of a row stands in a sentence, with `{}` for the name."""
     label: Name = "name"
+    """The column that names a row."""
     rows: int | None = Field(default=None, ge=1)
+    """The number of rows."""
     each: dict[Name, Name | tuple[Value, ...]] = Field(default_factory=dict)
+    """The columns that take each combination of rows or values. With `{home: clubs, away: clubs}` both refer to clubs
+    and never to the same one; with `{year: [1, 2]}` the column holds the values."""
     count: tuple[int, int] = (1, 1)
+    """The least and the greatest number of rows for each combination."""
     columns: dict[Name, Column] = Field(default_factory=dict)
+    """The recipes of the other columns."""
 
     @model_validator(mode="after")
     def _one_size(self) -> Table:
@@ -102,98 +113,117 @@ class Table(Strict):
         return found | {name: column.ref for name, column in self.columns.items() if column.ref is not None}
 
     def names(self) -> list[str]:
-        """All columns but the `id`."""
+        """The names of all columns but the `id`."""
         return [*self.each, *self.columns]
 
 
 class Site(Strict):
-    """One site of the web: its host, and its name as it stands behind the titles of its pages."""
+    """One site of the web."""
 
     host: str = Field(pattern=r"^[a-z0-9.-]+\.example$")
+    """The host of the site."""
     name: str
+    """The name of the site, which stands behind the titles of its pages."""
 
 
 class PageRecipe(Strict):
-    """Pages of one kind: one for each row of the table `of` that passes `when`, or a single one.
+    """Pages of one kind: one page for each row of the table `of` that passes `when`, or a single page.
 
-    `url` (the path) and `title` are Jinja texts over the row (`it`); the body is the theme's template
-    `<name>.md.j2`. `date` is a Jinja text, too, or a range of days; without it a page has no date.
+    The body is the theme's template `<name>.md.j2`. All templates see the row as `it`.
     """
 
     kind: PageKind
+    """The kind of the pages."""
     site: str | None = None
+    """The site of the pages; by default the one that the theme gives for their kind."""
     of: Name | None = None
+    """The table whose rows have pages."""
     when: str = ""
+    """An expression that a row must pass."""
     url: str
+    """The path of a page, as a Jinja text."""
     title: str
+    """The title of a page, as a Jinja text."""
     date: tuple[Date, Date] | str | None = None
+    """The date of a page: a Jinja text or a range of days; without it a page has no date."""
 
 
 class Route(Strict):
-    """How a thing is told by way of another one: `phrase` is a text with `{}` for the thing that it starts from.
-
-    The column `by` of the table `start` refers to the thing meant; the page `page` of the start says so, and `search`
-    (a text with `{}`) finds that page.
-    """
+    """A way to refer to a thing by another one: the column `by` of the table `start` refers to the thing."""
 
     start: Name
+    """The table of the things that the route starts from."""
     by: Name
+    """The column that refers to the thing meant."""
     phrase: str = Field(pattern=r"\{\}")
+    """The words for the thing meant, with `{}` for the thing that the route starts from."""
     page: str
+    """The page recipe whose page says which thing is meant."""
     search: str = Field(pattern=r"\{\}")
+    """The query that finds that page, with `{}` for the thing that the route starts from."""
 
 
 class Step(Strict):
-    """One page of the way to an answer, and the query that finds it.
-
-    `row` is an expression of SQL for the `id` of the row that the page is about; `search` a text over the values of the
-    question. `shows` are values of the question that stand on the page.
-    """
+    """One page on the way to an answer, and the query that finds it."""
 
     page: str
+    """The page recipe of the page."""
     search: str
+    """The query that finds the page, as a text over the values of the question."""
     row: str = ":id"
+    """The SQL expression for the `id` of the row that the page is about."""
 
 
 class Question(Strict):
-    """A pattern of questions about a thing, `{subject}`, a row of `about`, and maybe a second, `{other}`, of `other`.
-
-    `ask` are ways to put it, over `{subject}`, `{other}` and the columns of `values`: one row of SQL over `:id` (and
-    `:other`), whose lack of a result means that there is no such question. `answer` is a SELECT; `form` says what its
-    result is: one `text`, one `number` (within `tolerance`), a list of `items`, or a table of `rows`. `key` names the
-    note that the agent is to keep.
-    """
+    """A pattern of questions about a thing `{subject}`, and maybe about a second thing `{other}`."""
 
     family: str
+    """The family of tasks that asks it."""
     about: Name
+    """The table of the thing."""
     other: Name | None = None
+    """The table of the second thing, if there is one."""
     ask: tuple[str, ...] = Field(min_length=1)
+    """Wordings of the question, over `{subject}`, `{other}` and the columns of `values`."""
     values: str | None = None
+    """A SELECT of one row over `:id` and `:other`; without a result there is no such question."""
     answer: str
+    """A SELECT that gives the answer."""
     form: Literal["text", "number", "items", "rows"] = "text"
+    """The form of the answer: a text, a number, a list of items, or rows of a table."""
     tolerance: float = Field(default=0.0, ge=0)
+    """The tolerance of an answer that is a number."""
     key: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """The name of the note that the agent should keep."""
     steps: tuple[Step, ...] = Field(min_length=1)
+    """The pages on the way to the answer."""
 
 
 class Theme(Strict):
-    """One fictional web.
-
-    `now` is the day of every episode in it. `consistent` are queries by what they test; each must find nothing in any
-    world of the theme. `sites` are known by the kind of their pages, or by a name that a page recipe gives.
-    """
+    """One fictional web."""
 
     title: str
+    """The title of the theme."""
     sort: Sort
+    """What makes the theme unlike the web that a model knows."""
     now: Date
+    """The day of every episode."""
     sites: dict[str, Site]
+    """The sites by the kind of their pages, or by a name that page recipes give."""
     words: dict[Name, tuple[Value, ...]] = Field(default_factory=dict)
+    """The word lists."""
     tables: dict[Name, Table]
+    """The tables in the order in which they are filled."""
     consistent: dict[str, str] = Field(default_factory=dict)
+    """Queries by what they test; each must find nothing in any world of the theme."""
     pages: dict[str, PageRecipe]
+    """The page recipes by name."""
     routes: tuple[Route, ...] = ()
+    """The ways to refer to a thing by another one."""
     questions: tuple[Question, ...] = ()
+    """The patterns of questions."""
     path: Path = Path()
+    """The folder of the theme."""
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Theme:
@@ -218,7 +248,7 @@ class Theme(Strict):
         return self
 
     def target(self, route: Route) -> str:
-        """The table that a route leads to."""
+        """Return the table to which a route leads."""
         return self.tables[route.start].refs()[route.by]
 
 
@@ -228,7 +258,7 @@ def _known(name: str, among: Mapping[str, Any], what: str) -> None:
 
 
 def theme_names() -> tuple[str, ...]:
-    """The themes that are shipped.
+    """Return the names of the themes that are shipped.
 
     >>> "harbours" in theme_names()
     True
@@ -238,13 +268,13 @@ def theme_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def load_theme(source: str) -> Theme:
-    """A shipped theme by its name, or one in a folder by its path.
+    """Load a shipped theme by its name, or a theme in a folder by the path of the folder.
 
     >>> load_theme("harbours").sort
     'time-shifted'
 
     Raises:
-        SpecError: names the file, the key, its value and what was expected.
+        SpecError: the theme is wrong; the error names the file, the key, its value and what was expected.
     """
     named = re.fullmatch(r"[a-z][a-z0-9_-]*", source) is not None
     folder = _shipped_folder() / source if named else Path(source)

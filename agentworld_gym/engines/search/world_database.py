@@ -1,4 +1,4 @@
-"""The rows of a fictional world: drawn from a theme's recipes, completed by SQL, kept as one SQLite database."""
+"""The database of a fictional world: rows drawn from a theme's recipes and completed by SQL, in one SQLite database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIES = 200
 
 
 def build_database(theme: Theme, rng: random.Random) -> bytes:
-    """The database of one world, serialised; equal states of `rng` give equal bytes.
+    """Return the serialised database of one world; equal states of `rng` give equal bytes.
 
     Raises:
         SpecError: a recipe cannot be followed (an unknown word list, more unique values than there are, wrong SQL).
@@ -42,7 +42,7 @@ def build_database(theme: Theme, rng: random.Random) -> bytes:
 
 
 def read_tables(connection: sqlite3.Connection, theme: Theme) -> Tables:
-    """All rows, by table, in the order of their ids."""
+    """Return all rows, by table, in the order of their ids."""
     found: Tables = {}
     for name, table in theme.tables.items():
         columns = ["id", *table.names()]
@@ -51,7 +51,7 @@ def read_tables(connection: sqlite3.Connection, theme: Theme) -> Tables:
 
 
 class _Draw:
-    """Draws the rows of one table; those before it in the theme are there."""
+    """Draws the rows of one table, after the tables before it in the theme."""
 
     def __init__(self, theme: Theme, name: str, tables: Tables, rng: random.Random) -> None:
         self.theme, self.name, self.tables, self.rng = theme, name, tables, rng
@@ -69,7 +69,7 @@ class _Draw:
         return rows
 
     def _starts(self) -> Iterator[Cells]:
-        """What each row begins with: the columns of `each`."""
+        """Yield what each row begins with: the columns of `each`."""
         if self.table.rows is not None:
             yield from ({} for _ in range(self.table.rows))
             return
@@ -137,7 +137,7 @@ class _Draw:
         return found
 
     def _at(self, name: str, key: str, where: str | None, row: Cells) -> Any:
-        """An earlier value of this row, or one of a row that it refers to."""
+        """Return an earlier value of this row, or a value of a row that it refers to."""
         path = (where or "").split(".")
         value: Any = row
         try:
@@ -162,7 +162,7 @@ class _Draw:
 
 
 class _Words(dict[str, Any]):
-    """What stands between braces in a text: an earlier column, or a word of a list."""
+    """The values of a text's placeholders: an earlier column, or a word of a list."""
 
     def __init__(self, draw: _Draw, column: str, row: Mapping[str, Any]) -> None:
         super().__init__(row)

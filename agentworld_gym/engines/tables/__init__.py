@@ -1,1 +1,4 @@
-"""Databases in memory that data files describe: secured connections, rows from a seed, rows that are given."""
+"""Databases in memory that data files describe: restricted connections, rows made from a seed, rows that tasks state.
+
+They are SQLite databases by way of Python's `sqlite3`, which an authorizer and a progress handler confine.
+"""

@@ -1,4 +1,4 @@
-"""In-memory databases that a scenario's SQL can do no harm with: no files, no settings, bounded work and size."""
+"""In-memory databases that a scenario's SQL cannot misuse: no files, no settings, bounded work and size."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from agentworld_gym.engines import Scalar
 
 PAGE_BYTES = 1024
 MAX_BYTES = 8 * 2**20
-"""How large one database may grow."""
+"""The size in bytes to which one database may grow."""
 
 CHUNK, CHUNKS = 20_000, 50
-"""How many steps of SQLite's machine make a chunk, and how many chunks one call may take."""
+"""The number of steps of SQLite's virtual machine in a chunk, and the number of chunks that one call may take."""
 
 BUILDING_CHUNKS = 2_000
-"""How many chunks a connection may take that builds a database or tries statements."""
+"""The number of chunks that a connection may take that builds a database or tries statements."""
 
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
@@ -50,26 +50,26 @@ _BUILDING = _ALLOWED | {
     sqlite3.SQLITE_SAVEPOINT,
 }
 _PRAGMAS = frozenset(("foreign_keys", "foreign_key_check", "integrity_check", "page_count", "table_info"))
-"""What looks at a database (`page_count` is asked by SQLite itself where an image is made)."""
+"""The pragmas that only read a database; SQLite itself asks for `page_count` when an image is made."""
 
 _DENIED_FUNCTIONS = frozenset(("load_extension", "random", "randomblob", "zeroblob", "readfile", "writefile"))
 
 
 class Tokens:
-    """Identifiers that nobody can guess: they depend on a seed and on how many came before."""
+    """Identifiers that cannot be guessed: they depend on a seed and on how many were made before."""
 
     def __init__(self, seed: int, count: int = 0) -> None:
         self.seed, self.count = seed, count
         self.made: list[str] = []
 
     def copy(self) -> Tokens:
-        """The same in a fork."""
+        """Return a copy for a fork, which makes the same identifiers."""
         twin = Tokens(self.seed, self.count)
         twin.made = list(self.made)
         return twin
 
     def make(self, length: int) -> str:
-        """One identifier of that many hexadecimal digits.
+        """Make one identifier of the given number of hexadecimal digits.
 
         >>> Tokens(1).make(8) == Tokens(1).make(8) != Tokens(2).make(8)
         True
@@ -85,7 +85,7 @@ class Database:
 
     Args:
         image: the bytes of a database file.
-        tokens: where the SQL function `token(length)` takes its identifiers from.
+        tokens: the source of the identifiers that the SQL function `token(length)` returns.
     """
 
     def __init__(self, image: bytes, tokens: Tokens) -> None:
@@ -94,20 +94,20 @@ class Database:
         self._work = _secure(self.connection, tokens, _authorize, CHUNKS)
 
     def refresh(self) -> None:
-        """Begin a call: it may take all the time that one call may."""
+        """Begin a call, which may take all the work that one call is allowed."""
         self._work.chunks = 0
 
     def image(self) -> bytes:
-        """The bytes of a database file with everything that is stored."""
+        """Return the bytes of a database file with everything that is stored."""
         return self.connection.serialize()
 
     def close(self) -> None:
-        """Free it; twice is fine."""
+        """Free the database; a second call does nothing."""
         self.connection.close()
 
 
 def has(text: Any, part: Any) -> int | None:
-    """Whether a text contains another one, whatever the letter case; the SQL function of this name.
+    """Return whether a text contains another one in any letter case; this is the SQL function `has`.
 
     >>> has("LÜBECK", "übe"), has(None, "a")
     (1, None)
@@ -118,7 +118,7 @@ def has(text: Any, part: Any) -> int | None:
 
 
 def today(now: Any) -> str | None:
-    """The date of a time; the SQL function of this name.
+    """Return the date of a time; this is the SQL function `today`.
 
     >>> today("2026-03-04T09:30:00Z")
     '2026-03-04'
@@ -127,9 +127,10 @@ def today(now: Any) -> str | None:
 
 
 def building() -> sqlite3.Connection:
-    """A connection to an empty database, for what a data file says: it may make tables, and do no more than that.
+    """Connect to an empty database for the statements of a data file, which may make tables and do no more.
 
-    No statement reaches a file or a setting, and all together take `BUILDING_CHUNKS` and grow to `MAX_BYTES`.
+    No statement reaches a file or a setting. All statements together may take `BUILDING_CHUNKS` and grow to
+    `MAX_BYTES`.
 
     >>> building().execute("ATTACH DATABASE 'here.db' AS other")
     Traceback (most recent call last):
@@ -143,7 +144,7 @@ def building() -> sqlite3.Connection:
 
 
 def empty_image(schema: str) -> bytes:
-    """The bytes of a database that has the tables of a schema and no rows.
+    """Return the bytes of a database that has the tables of a schema and no rows.
 
     Raises:
         sqlite3.Error: the schema is wrong, or does more than make tables.
@@ -157,7 +158,7 @@ def empty_image(schema: str) -> bytes:
 
 
 def opened(image: bytes) -> sqlite3.Connection:
-    """A connection to a copy, for building and looking at databases, with the bounds of `building`.
+    """Connect to a copy of a database to build on it or to read it, within the bounds of `building`.
 
     Foreign keys are enforced.
     """
@@ -168,7 +169,7 @@ def opened(image: bytes) -> sqlite3.Connection:
 
 
 def quoted(name: str) -> str:
-    """A name of a table or column as SQL takes it, whatever it holds.
+    """Quote the name of a table or column for SQL, whatever characters it holds.
 
     >>> print(quoted('a "b" c'))
     "a ""b"" c"
@@ -177,7 +178,7 @@ def quoted(name: str) -> str:
 
 
 def keys_of(connection: sqlite3.Connection) -> dict[str, tuple[tuple[str, ...], tuple[int, ...]]]:
-    """Of every table its columns, and which of them make the primary key."""
+    """Return the columns of each table, and the positions of those that make its primary key."""
     names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     found: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
     for (table,) in names.fetchall():
@@ -190,7 +191,7 @@ def keys_of(connection: sqlite3.Connection) -> dict[str, tuple[tuple[str, ...], 
 def fields_of(
     connection: sqlite3.Connection, keys: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
 ) -> dict[str, Scalar]:
-    """Everything stored, as `table/primary key/column` and its value."""
+    """Return everything stored, as values by `table/primary key/column`."""
     fields: dict[str, Scalar] = {}
     for table, (columns, key) in keys.items():
         for number, row in enumerate(connection.execute(f"SELECT * FROM {quoted(table)}")):
@@ -203,7 +204,7 @@ def fields_of(
 def tables_of(
     connection: sqlite3.Connection, keys: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
 ) -> dict[str, list[dict[str, Scalar]]]:
-    """Everything stored, as rows by table, each in the order of its key."""
+    """Return everything stored, as rows by table, each table in the order of its key."""
     tables: dict[str, list[dict[str, Scalar]]] = {}
     for table, (columns, key) in keys.items():
         order = ", ".join(str(index + 1) for index in key) or "rowid"
@@ -213,13 +214,13 @@ def tables_of(
 
 
 class _Work:
-    """How many chunks a connection has taken."""
+    """The number of chunks that a connection has taken."""
 
     def __init__(self, most: int) -> None:
         self.chunks, self._most = 0, most
 
     def tick(self) -> int:
-        """Called by SQLite after each chunk; what is not 0 ends the statement."""
+        """Count a chunk; SQLite calls this after each one and ends the statement if the result is not 0."""
         self.chunks += 1
         return int(self.chunks > self._most)
 

@@ -1,4 +1,4 @@
-"""Puts rows that a task gives into a database."""
+"""Inserts the rows that a task states into a database."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from agentworld_gym.engines.tables.database import opened, quoted
 from agentworld_gym.errors import SpecError
 
 Keys = Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
-"""Of every table its columns, and which of them make the primary key."""
+"""The columns of each table, and the positions of those that make its primary key."""
 
 
 def with_rows(
     image: bytes, keys: Keys, tables: Mapping[str, Any], file: str, key: str, references: bool = True
 ) -> bytes:
-    """A copy of a database with these rows added.
+    """Return a copy of a database with these rows added.
 
     Args:
         image: the bytes of a database file.
-        keys: its tables.
+        keys: the tables of the database with their columns and primary keys.
         tables: lists of rows by table.
-        file, key: where the rows stand, for errors.
-        references: whether every row that another refers to has to be there.
+        file: the file that states the rows, for errors.
+        key: the key under which the file states the rows, for errors.
+        references: whether every row that another row refers to must exist.
 
     Raises:
-        SpecError: there is no such table or column, or a constraint refuses a row.
+        SpecError: a table or column does not exist, or a constraint refuses a row.
     """
     connection = opened(image)
     try:

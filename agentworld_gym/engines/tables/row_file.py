@@ -1,4 +1,4 @@
-"""How the rows of a scenario come out of a seed: the words of `rows.yaml`."""
+"""The schema of `rows.yaml`: how the rows of a scenario are made from a seed."""
 
 from __future__ import annotations
 
@@ -13,56 +13,68 @@ from agentworld_gym.engines.tables.statements import statement
 
 Size = Literal["small", "full"]
 Words = Mapping[str, tuple[Any, ...]]
-"""Word lists by name; an entry is a scalar, or a mapping whose keys `field` and text templates can take."""
+"""Word lists by name. An entry is a scalar, or a mapping whose keys `field` and text templates can read."""
 
 SMALL_ROWS = 60
-"""How many rows the small size of a scenario may have, all tables together."""
+"""The number of rows that the small size of a scenario may have, all tables together."""
 
 FULL_ROWS = 50_000
-"""How many rows its full size may have."""
+"""The number of rows that the full size of a scenario may have."""
 
 KINDS = ("count", "value", "integer", "money", "date", "time", "choice", "draw", "of", "after", "text", "field")
 
 
 class Recipe(Strict):
-    """How one column gets its value: exactly one kind, and what goes with it.
-
-    Kinds: `count` (counts up from there by `step`), `value` (a constant), `integer`, `money` (two decimals), `date`
-    and `time` (both ends included; `between` hours, on a `grid` of minutes, on `weekdays` only), `choice` (one of a
-    list, of a word list, or of values with weights), `draw` (as `choice`, but never the same entry twice in a table),
-    `of` (a column of a row of another table, or of an earlier row of this one), `after` (some `days`, `hours` or
-    `minutes` after another date or time of the row), `text` (a template over the row, or one of several) and `field`
-    (a key of a word list's entry that another column drew).
-
-    `of` takes any row; with `where` one whose columns have these values, with `spread` each row once before any comes
-    again, and with `by` the row that another column of this row has taken. `empty` is the share of nulls. `sorted`
-    hands the values of a table out in ascending order.
-    """
+    """How one column gets its value: exactly one kind of recipe, and the options that go with it."""
 
     count: int | None = None
+    """A kind: a number that counts up from here by `step`."""
     step: int = 1
+    """The step of `count`."""
     value: str | int | float | None = None
+    """A kind: a constant."""
     integer: tuple[int, int] | None = None
+    """A kind: an integer between these two, both included."""
     money: tuple[float, float] | None = None
+    """A kind: an amount with two decimals between these two."""
     date: tuple[str, str] | None = None
+    """A kind: a date between these two, both included."""
     time: tuple[str, str] | None = None
+    """A kind: a time between these two, both included."""
     between: tuple[int, int] | None = None
+    """The hours of the day between which `time` draws."""
     grid: int = Field(default=0, ge=0)
+    """The number of minutes of which the minutes of `time` are a multiple."""
     weekdays: bool = False
+    """Whether `date` and `time` draw from Monday to Friday only."""
     choice: str | dict[str | int, float] | tuple[Any, ...] | None = None
+    """A kind: an entry of a list, of a word list, or of values with weights."""
     draw: str | tuple[Any, ...] | None = None
+    """A kind: as `choice`, but never the same entry twice in a table."""
     of: str | None = Field(default=None, pattern=r"^\w+\.\w+$")
+    """A kind: `table.column`, the value of a row of another table, or of an earlier row of this one."""
     where: dict[str, Any] = Field(default_factory=dict)
+    """The values that columns of the row must have from which `of` takes."""
     by: str | None = None
+    """The column of this row whose row `of` takes as well."""
     spread: bool = False
+    """Whether `of` takes each row once before any row comes again."""
     after: str | None = None
+    """A kind: a time that lies some `days`, `hours` or `minutes` after the date or time in this column."""
     days: tuple[int, int] | None = None
+    """The least and the greatest number of days between `after` and the value."""
     hours: tuple[int, int] | None = None
+    """The least and the greatest number of hours between `after` and the value."""
     minutes: tuple[int, int] | None = None
+    """The least and the greatest number of minutes between `after` and the value."""
     text: str | tuple[str, ...] | None = None
+    """A kind: a template over the row, or one of several templates."""
     field: str | None = None
+    """A kind: the value under this key of the word list's entry that another column drew."""
     empty: float = Field(default=0.0, ge=0, le=1)
+    """The share of nulls, from 0 to 1."""
     sorted: bool = False
+    """Whether the values of a table are handed out in ascending order."""
 
     @field_validator("date", "time", mode="before")
     @classmethod
@@ -87,7 +99,7 @@ class Recipe(Strict):
 
     @property
     def kind(self) -> str:
-        """Which of the kinds it is."""
+        """The kind of the recipe."""
         return next(kind for kind in KINDS if kind in self.model_fields_set)
 
 
@@ -95,13 +107,16 @@ class RowFile(Strict):
     """`rows.yaml`: how many rows each table has at each size, how its columns are made, and SQL that runs at the end.
 
     A column that is a bare value instead of a recipe is a constant. A column whose name starts with `_` is not stored;
-    the other columns of its row can use it. Tables are filled in the order they stand, columns likewise. A row that a
-    UNIQUE or CHECK constraint refuses is made again.
+    the other columns of its row can use it. Tables and columns are filled in the order of the file. A row that a UNIQUE
+    or CHECK constraint refuses is made again.
     """
 
     sizes: dict[Size, dict[str, int]]
+    """The number of rows of each table, at each size."""
     tables: dict[str, dict[str, Recipe]]
+    """The recipes of each table's columns."""
     then: tuple[str, ...] = ()
+    """SQL statements that run after all tables are filled."""
 
     @field_validator("tables", mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""Fills a database with the rows of a scenario: equal seeds give equal rows."""
+"""Fills a database with rows made from a seed: equal seeds give equal rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentworld_gym.engines.tables.row_file import Recipe, RowFile, Size, Words
 from agentworld_gym.errors import SpecError
 
 ATTEMPTS = 200
-"""How often a row is made again that a constraint refuses."""
+"""The number of times that a row is made again after a constraint has refused it."""
 
 _FIELD = re.compile(r"\{(@?\w+(?:\.\w+)*)(?:\|(\w+))?(?::([^{}]*))?\}")
 _WIDE = re.compile(r"\d{4,}")
@@ -33,26 +33,26 @@ Row = dict[str, Any]
 
 
 class RowSource(Protocol):
-    """Something whose tables are filled from a seed: a scenario, a site."""
+    """Something whose tables are filled from a seed, such as a scenario or a site."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the source."""
         ...
 
     @property
     def folder(self) -> Path:
-        """Where its `rows.yaml` lies."""
+        """The folder that holds the source's `rows.yaml`."""
         ...
 
     @property
     def rows(self) -> RowFile:
-        """How its rows are made."""
+        """The recipes for the source's rows."""
         ...
 
     @property
     def words(self) -> Words:
-        """The word lists that its recipes may name."""
+        """The word lists that the recipes may name."""
         ...
 
 
@@ -60,7 +60,7 @@ def fill(connection: sqlite3.Connection, scenario: RowSource, size: Size, seed: 
     """Insert the rows of a scenario into its empty database.
 
     Raises:
-        SpecError: a recipe of `rows.yaml` cannot be followed; names its key and the reason.
+        SpecError: a recipe of `rows.yaml` cannot be followed; the error names its key and the reason.
     """
     filler = _Filler(connection, scenario, random.Random(f"{scenario.name}/{size}/{seed}"))
     for table, count in ((table, scenario.rows.sizes[size][table]) for table in scenario.rows.tables):
@@ -73,7 +73,7 @@ def fill(connection: sqlite3.Connection, scenario: RowSource, size: Size, seed: 
 
 
 def slug(text: str) -> str:
-    """Lowercase ASCII with dots for spaces.
+    """Return a text in lowercase ASCII with dots for spaces.
 
     >>> slug("Zoë van Dam")
     'zoe.van.dam'
@@ -95,7 +95,7 @@ class _Table:
 
 
 class _Wrong(Exception):
-    """A recipe cannot be followed."""
+    """A recipe that cannot be followed."""
 
 
 class _Filler:
@@ -132,7 +132,7 @@ class _Filler:
                 raise SpecError(self.file, f"tables.{name}", row, f"rows that the schema accepts ({refusal})")
 
     def _deal(self, table: _Table, column: str, recipe: Recipe) -> None:
-        """What is drawn for the whole table at once: entries without repetition, and sorted values."""
+        """Draw what concerns the whole table at once: entries without repetition, and sorted values."""
         if recipe.kind == "draw":
             entries = list(self._entries(recipe.draw))
             if len(entries) < table.count:

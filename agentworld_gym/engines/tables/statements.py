@@ -1,4 +1,4 @@
-"""What a data file may write as SQL."""
+"""Checks the SQL statements of data files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _CHANGING = re.compile(r"'now'|\bCURRENT_(?:TIME|DATE|TIMESTAMP)\b|\brandom", re
 
 
 def statement(sql: str) -> str:
-    """One statement of a data file, without the semicolon at its end.
+    """Return one statement of a data file, without the semicolon at its end.
 
     Raises:
-        ValueError: it searches with a pattern that is not a literal, or depends on the clock or on chance.
+        ValueError: the statement searches with a pattern that is not a literal, or depends on the clock or on chance.
     """
     if _PATTERN.search(sql):
         raise ValueError("no LIKE or GLOB with a pattern that is not a literal; has(text, part) searches a text")

@@ -1,4 +1,4 @@
-"""Word lists that every scenario can use."""
+"""The word lists that every scenario can use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _WordFile(Strict):
 
 @lru_cache(maxsize=1)
 def common_words() -> dict[str, tuple[Any, ...]]:
-    """The lists by name.
+    """Return the word lists by name.
 
     Raises:
         SpecError: the file is wrong.

@@ -1,4 +1,4 @@
-"""Virtual time: what `date` tells and what file times mean, whatever the time of the host."""
+"""A virtual clock: the time that `date` prints and that files carry, whatever the time of the host is."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from time import time
 
 
 class Clock:
-    """Seconds since the epoch, moved by counted work only, with a table from host time stamps to virtual ones.
+    """Virtual time in seconds since the epoch, which only counted work moves.
 
-    The sandbox stamps files with the host's clock. Each time the virtual clock moves, the table notes from which host
-    time on that virtual time holds; `virtual` looks a stamp up. Stamps from outside the life of the table were set on
-    purpose (`touch -d`) and mean what they say.
+    The sandbox stamps files with the host's clock. Each time the virtual clock moves, a table notes from which host
+    time
+    on the virtual time holds, and `virtual` looks a stamp up in it. Stamps from outside the life of the table were set
+    on
+    purpose (`touch -d`) and are returned unchanged.
     """
 
     __slots__ = ("_hosts", "_virtuals", "now", "start")
@@ -23,17 +25,17 @@ class Clock:
         self._virtuals = [self.start]
 
     def advance(self, seconds: float) -> None:
-        """Move on; files written from here on carry the later time."""
+        """Move the clock on; files that are written afterwards carry the later time."""
         self.now = round(self.now + seconds, 6)
 
     def mark(self) -> None:
-        """Files written from here on carry the present virtual time."""
+        """Note the host's time, so that files written from this moment on carry the present virtual time."""
         if self._virtuals[-1] != self.now:
             self._hosts.append(time())
             self._virtuals.append(self.now)
 
     def virtual(self, stamp: float) -> float:
-        """The virtual time of a host time stamp, in whole seconds, for the sandbox sets no finer ones.
+        """Return the virtual time of a host time stamp, in whole seconds, because the sandbox sets no finer times.
 
         >>> clock = Clock(1000.0)
         >>> clock.virtual(time()), clock.virtual(5.0)
@@ -44,5 +46,5 @@ class Clock:
         return float(int(self._virtuals[max(bisect_right(self._hosts, stamp) - 1, 0)]))
 
     def restarted(self) -> Clock:
-        """A clock at the same virtual time for a copy whose files are about to be stamped afresh."""
+        """Return a clock at the same virtual time, for a copy whose files are about to be stamped afresh."""
         return Clock(self.now, self.start)

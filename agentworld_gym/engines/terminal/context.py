@@ -1,4 +1,4 @@
-"""What the commands of a shell know besides their arguments."""
+"""The context in which a shell's commands run: the user, the clock, random numbers and files."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MAX_COMMANDS = 20_000
 
 @dataclass(slots=True)
 class Context:
-    """One shell's identity, clock, random numbers, history and files.
+    """The identity, clock, random numbers, history and files of one shell.
 
     `modes` holds the permissions of files that differ from the usual 644, because the sandbox forgets them when a file
-    is written again; `times` those that a command gave to files, until the sandbox is told of them. `names_host` says
-    that something in the shell may lead to a file that the sandbox fills from its host.
+    is written again. `times` holds the times that a command gave to files, until the sandbox is told of them.
+    `names_host` says that something in the shell may lead to a file that the sandbox fills from its host.
     """
 
     user: str
@@ -36,11 +36,11 @@ class Context:
 
     @property
     def uid(self) -> int:
-        """0 for root, 1000 for anybody else."""
+        """The number of the user: 0 for root, 1000 for anybody else."""
         return 0 if self.user == "root" else 1000
 
     def environment(self) -> dict[str, str]:
-        """What a login shell exports."""
+        """Return the variables that a login shell exports."""
         return {
             "HOME": self.home,
             "LOGNAME": self.user,
@@ -52,7 +52,7 @@ class Context:
         }
 
     def copy(self) -> Context:
-        """A context of its own with equal contents, without files."""
+        """Return an independent copy with equal contents and without files."""
         random = Random(0)
         random.setstate(self.random.getstate())
         return replace(

@@ -11,7 +11,7 @@ from agentworld_gym.engines.terminal.perturbations import PerturbedTerminal
 
 
 class TerminalEngine:
-    """Starts terminals, plain ones or, under controls, ones that misbehave.
+    """Starts terminals: plain ones, or perturbed ones where controls are in force.
 
     >>> machine = TerminalEngine().start({}, 0, Controls({"intermittent-errors": 1.0}))
     >>> print(machine.act([{"keystrokes": "pwd\\n"}]))
@@ -30,10 +30,10 @@ class TerminalEngine:
         controls: Controls | None = None,
         hidden: Mapping[str, Any] | None = None,
     ) -> Machine:
-        """A fresh terminal; nothing of `hidden` matters to it.
+        """Start a terminal; `hidden` is ignored.
 
         Raises:
-            SpecError: if the state is wrong; names the key, its value and what was expected.
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         machine = TerminalMachine.start(state, seed)
         return PerturbedTerminal(machine, controls) if controls else machine

@@ -1,4 +1,4 @@
-"""Files that the sandbox fills from its host: random bytes, a random name, the time since the start."""
+"""Replaces the files that the sandbox fills from its host: random bytes, a random name, the time since the start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ZEROS = bytes(1 << 20)
 
 
 def names_host(text: str) -> bool:
-    """Whether a text may lead to one of those files.
+    """Return whether a text may lead to a file that the sandbox fills from its host.
 
     >>> names_host("head -c 4 /dev/urandom"), names_host("cat /etc/passwd")
     (True, False)
@@ -27,9 +27,9 @@ def names_host(text: str) -> bool:
 
 @contextmanager
 def stood_in(bash: Bash, context: Context) -> Iterator[None]:
-    """For a while `/dev` and `/proc` are copies, in which those files follow the seed and the virtual clock.
+    """Replace `/dev` and `/proc` for a while by copies whose files follow the seed and the virtual clock.
 
-    A script is run as it was typed: what it reads is another file of the same name.
+    A script is run as it was typed; it reads another file of the same name.
     """
     elapsed = context.clock.now - context.clock.start + 300.0
     data = context.random.randbytes(_RANDOM_BYTES)
@@ -52,7 +52,7 @@ def stood_in(bash: Bash, context: Context) -> Iterator[None]:
 
 
 def _copy(source: FileSystem, place: str, given: Mapping[str, bytes]) -> FileSystem:
-    """The files below a place, some of them with other contents."""
+    """Copy the files below a folder, some of them with other contents."""
     made = FileSystem()
     for entry in made.read_dir("/"):
         made.remove(f"/{entry['name']}", recursive=True)

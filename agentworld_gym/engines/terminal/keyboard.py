@@ -1,4 +1,4 @@
-"""Keys and the line they are typed on."""
+"""The keyboard and the input line of a terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KEYS = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z]|.)?|[\x00-\x1f\x7f]|[^\x00
 
 
 def keys_of(keystrokes: str) -> Iterator[str]:
-    """Single control keys, and runs of ordinary characters.
+    """Split keystrokes into single control keys and runs of ordinary characters.
 
     >>> list(keys_of("ls -la\\n")), list(keys_of("C-c")), list(keys_of("a\\x7fb"))
     (['ls -la', '\\n'], ['\\x03'], ['a', '\\x7f', 'b'])
@@ -42,9 +42,9 @@ def keys_of(keystrokes: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A complete script, with its simple commands as far as they could be told; empty for a fresh prompt alone.
+    """A complete script with those of its simple commands that could be parsed; it is empty for a fresh prompt alone.
 
-    `status` is what `$?` becomes where nothing is run.
+    `status` is the value of `$?` where nothing is run.
     """
 
     script: str = ""
@@ -54,9 +54,9 @@ class Entered:
 
 @dataclass(slots=True)
 class Line:
-    """The input line, the lines before it that wait for their continuation, and whether a program holds the screen.
+    """The input line, the earlier lines of an unfinished script, and whether a program holds the screen.
 
-    `waiting` says for which line the lines before it wait, where they end in a here-document.
+    `waiting` is the here-document in which the earlier lines end, if they do.
     """
 
     typed: str = ""
@@ -65,11 +65,11 @@ class Line:
     waiting: Waiting | None = None
 
     def copy(self) -> Line:
-        """An independent copy."""
+        """Return an independent copy."""
         return replace(self)
 
     def press(self, key: str, printed: list[str]) -> Entered | None:
-        """Take one key. Returns what is to be run, or None where no prompt is due."""
+        """Handle one key. Returns what is to be run, or `None` where no prompt is due."""
         if key == "\n":
             return self._enter(printed)
         if key == "\x03":

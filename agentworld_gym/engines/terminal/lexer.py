@@ -1,4 +1,4 @@
-"""The words and operators of a bash script."""
+"""Splits a bash script into words and operators."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MAX_DEPTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The line that a here-document waits for: its delimiter, with or without tabs before it."""
+    """The end of a here-document: its delimiter, which may follow tabs if `tabs` is true."""
 
     delimiter: str
     tabs: bool
 
     def ends(self, line: str) -> bool:
-        """Whether a line is that one.
+        """Return whether a line ends the here-document.
 
         >>> Waiting("END", tabs=True).ends("\\tEND"), Waiting("END", tabs=False).ends("\\tEND")
         (True, False)
@@ -29,9 +29,9 @@ class Waiting:
 
 
 class Incomplete(Exception):
-    """The text ends where bash would go on reading; it shows the continuation prompt.
+    """The text ends where bash would read another line and show its continuation prompt.
 
-    Inside a here-document `waiting` says for which line.
+    `waiting` is the here-document in which the text ends, if it does.
     """
 
     def __init__(self, waiting: Waiting | None = None) -> None:
@@ -40,16 +40,16 @@ class Incomplete(Exception):
 
 
 class Unexpected(Exception):
-    """A syntax error; the argument is the token bash names."""
+    """The script has a syntax error; the argument is the token that bash names."""
 
 
 class TooDeep(Exception):
-    """Nested deeper than is worth following."""
+    """The script is nested more deeply than the parser follows."""
 
 
 @dataclass(slots=True)
 class Token:
-    """A word, an operator or the end, and where it stands."""
+    """A word, an operator or the end of the script, and its position."""
 
     kind: str
     text: str
@@ -58,7 +58,7 @@ class Token:
 
 
 class Lexer:
-    """Tokens of a script, one ahead; here-documents are read over at the end of their line."""
+    """Reads the tokens of a script one ahead, and skips here-documents at the end of their line."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -185,7 +185,7 @@ class Lexer:
         return at + 1
 
     def _balanced(self, at: int, closer: str) -> int:
-        """The end of `$(…)`, `${…}` or the like; nested quotes and substitutions are skipped."""
+        """Return the end of `$(…)`, `${…}` or the like, past nested quotes and substitutions."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooDeep
@@ -228,5 +228,5 @@ class Lexer:
 
 
 def unquoted(word: str) -> str:
-    """A word without its quotes."""
+    """Return a word without its quotes."""
     return re.sub(r"\\(.)|['\"]", lambda match: match.group(1) or "", word)

@@ -1,4 +1,4 @@
-"""A terminal: keys go in, a screen comes out, and everything in between is simulated and deterministic."""
+"""A simulated, deterministic terminal: it takes keys and returns what appears on its screen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONFIRM = "Are you sure that the task is complete? Send [] again to confirm."
 
 
 class TerminalMachine:
-    """One terminal session with a user, files and a clock of its own.
+    """One terminal session with its own user, files and clock.
 
     >>> machine = TerminalMachine.start({"files": {"/home/dev/a.txt": "hi\\n"}}, seed=0)
     >>> machine.observation
@@ -41,27 +41,27 @@ class TerminalMachine:
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int) -> TerminalMachine:
-        """A fresh terminal.
+        """Start a terminal.
 
         Raises:
-            SpecError: if the state is wrong; names the key, its value and what was expected.
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         return cls(Shell.start(TerminalState.of(state), seed))
 
     @property
     def observation(self) -> str:
-        """What is shown since the last action; at the start the prompt."""
+        """The text that is shown since the last action; at the start it is the prompt."""
         return self._observation
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The pieces of the observation that are not deterministic."""
+        """The pieces of the observation that are not deterministic; a terminal has none."""
         return ()
 
     def state(self) -> dict[str, Scalar]:
-        """The working directory, every file by its path, every folder and link, and the modes that were set.
+        """Return the working directory, every file, folder and link by its path, and the permissions that were set.
 
-        A file that is no text is told by its length and a digest.
+        The field of a binary file holds its length and a digest.
         """
         shell = self._open()
         files = shell.files
@@ -79,10 +79,11 @@ class TerminalMachine:
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.
 
-        What is no batch of keys types nothing.
+        An entry that is not a batch of keys is ignored.
 
         Raises:
-            EngineError: if the engine gave up, or the keys ask for more than is done in time; the machine cannot go on.
+            EngineError: the engine gave up, or the keys ask for more work than is done in time; the machine cannot go
+                on.
         """
         shell = self._open()
         end = time.monotonic() + shells.LAST_RESORT_SECONDS
@@ -102,7 +103,7 @@ class TerminalMachine:
         return self._observation
 
     def fork(self) -> TerminalMachine:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both copies give equal observations."""
         twin = object.__new__(type(self))
         twin._shell = self._open().copy()
         twin._line = self._line.copy()
@@ -112,15 +113,15 @@ class TerminalMachine:
         return twin
 
     def probe(self) -> TerminalMachine:
-        """A terminal to look at the files with: they are as they are, its shell is that of the start.
+        """Return a terminal with the same files whose shell is that of the start.
 
-        What is typed and not entered, and a program that holds the screen, are not there.
+        Text that was typed and not entered is gone, and so is a program that holds the screen.
         """
         shell = self._open().afresh()
         return type(self)(shell)
 
     def files(self) -> dict[str, str]:
-        """Every text file outside the system folders, by path."""
+        """Return every text file outside the system folders, by path."""
         shell = self._open()
         found: dict[str, str] = {}
         for path, metadata in shell.walk():
@@ -132,27 +133,27 @@ class TerminalMachine:
         return found
 
     def write(self, path: str, text: str) -> None:
-        """Put a text into a file, past the shell."""
+        """Write a text into a file without the shell."""
         self._open().files.write_file(path, text.encode("utf-8", "replace"))
 
     def modes(self) -> dict[str, int]:
-        """The permissions that were set, by path; a path without an entry has 644."""
+        """Return the permissions that were set, by path; a path without an entry has 644."""
         return dict(self._open().context.modes)
 
     def protect(self, path: str) -> None:
-        """Take the right to write away from a file."""
+        """Make a file read-only."""
         shell = self._open()
         shell.files.chmod(path, 0o444)
         shell.context.modes[path] = 0o444
 
     def close(self) -> None:
-        """Let everything go. May be called twice."""
+        """Free the shell and the files; a second call does nothing."""
         if self._shell is not None:
             self._shell.close()
             self._shell = None
 
     def __del__(self) -> None:
-        """One that was dropped without `close` keeps no open files either: no garbage collector would free them."""
+        """Close the open files of a machine that was dropped without `close`, which no garbage collector would free."""
         if getattr(self, "_shell", None) is not None:
             self.close()
 
@@ -162,7 +163,7 @@ class TerminalMachine:
         return self._shell
 
     def prompt(self) -> str:
-        """The prompt as it stands at this moment."""
+        """The prompt at this moment."""
         context = self._open().context
         cwd = self._open().cwd
         if cwd == context.home:

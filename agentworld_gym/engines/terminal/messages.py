@@ -1,4 +1,4 @@
-"""The sandbox's messages in the words of a real interactive bash and its tools."""
+"""Rewrites the sandbox's messages in the words of a real interactive bash and its tools."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TAR_FAILED = re.compile(r"^(tar: [^\n]*: Cannot stat: No such file or directory
 
 
 def told(chunks: Sequence[tuple[str, str]], error: str, script: str, cwd: str) -> tuple[str, bool | None]:
-    """The printed text of a script, and whether it would have gone on for ever (None: stopped by the wall clock)."""
+    """Return the printed text of a script, and whether it would run for ever (`None`: the wall clock stopped it)."""
     parts: list[str] = []
     redirected = "2>" in script or "&>" in script or "|&" in script
     for out, err in chunks:
@@ -64,7 +64,7 @@ def told(chunks: Sequence[tuple[str, str]], error: str, script: str, cwd: str) -
 
 
 def repaired(text: str, script: str = "", cwd: str = "/") -> str:
-    """Standard error as an interactive bash and coreutils would have written it.
+    """Return standard error as an interactive bash and coreutils would have written it.
 
     >>> repaired("bash: line 1: foo: command not found. Did you mean: fg?\\n")
     'bash: foo: command not found\\n'

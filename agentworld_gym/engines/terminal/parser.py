@@ -1,4 +1,7 @@
-"""Enough of bash's grammar to know whether typed lines are complete, wrong, and which commands write to the screen."""
+"""Parses the part of bash's grammar that tells whether a script is complete, wrong, and which commands print.
+
+The sandbox parses scripts itself, but reports neither positions nor unfinished input, which an input line needs.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _CLOSERS = frozenset(("then", "else", "elif", "fi", "do", "done", "esac", "}", "
 
 @dataclass(slots=True)
 class Simple:
-    """A simple command: its raw words, where they stand, and whether its output goes elsewhere than the screen.
+    """A simple command: its raw words, their positions, and whether its output goes elsewhere than the screen.
 
     `reads` says that its input comes from a file or pipe, `background` that it ends with `&`.
     """
@@ -39,12 +42,12 @@ class Simple:
 
 
 def parse(text: str) -> list[Simple]:
-    """The simple commands of a complete script, in order (those inside `$(…)` left out).
+    """Return the simple commands of a complete script in order, without those inside `$(…)`.
 
     Raises:
-        Incomplete: if bash would read another line.
-        Unexpected: if bash would report a syntax error.
-        TooDeep: if it is nested too deeply to follow.
+        Incomplete: bash would read another line.
+        Unexpected: bash would report a syntax error.
+        TooDeep: the script is nested too deeply to follow.
 
     >>> [(c.words, c.hidden) for c in parse("ls -l | wc; echo 'a b'")]
     [(['ls', '-l'], True), (['wc'], False), (['echo', "'a b'"], False)]
@@ -179,7 +182,7 @@ class _Parser(Lexer):
         self._advance()
 
     def _peek_heredoc(self) -> Token:
-        """Step over a redirection operator; a here-document is noted before the line's end is read."""
+        """Step over a redirection operator, and note a here-document before the end of its line is read."""
         operator = self.token
         if not operator.text.lstrip("0123456789").startswith("<<") or operator.text.endswith("<<<"):
             return self._advance()

@@ -1,4 +1,4 @@
-"""A terminal whose machine has faults: what the controls of the domain mean, acted out."""
+"""Acts out the controls of the terminal: a terminal whose machine has faults."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from agentworld_gym.engines import Controls, Scalar, Span
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 
 VISIBLE_LINES = 3
-"""How much of an output `truncated-output` leaves."""
+"""The number of lines that `truncated-output` leaves of an output."""
 
 BUSY = "bash: fork: Resource temporarily unavailable"
 NO_SPACE = "write error: Resource temporarily unavailable"
 
 
 class PerturbedTerminal:
-    """A terminal under controls. Only single command lines with Enter are disturbed; other keys pass.
+    """A terminal under controls, which strike only at single command lines that end with Enter.
 
-    A write-protected file refuses to be written to. A slow command shows its echo, and its output once it was waited
-    for; what is typed before that is swallowed. A reader may see the files as they were before the last change.
+    A write-protected file refuses to be written to. A slow command shows its echo, and its output after the agent has
+    waited for it; what is typed before that is swallowed. A reader may see the files as they were before the last
+    change.
     """
 
     def __init__(self, machine: TerminalMachine, controls: Controls) -> None:
@@ -35,26 +36,26 @@ class PerturbedTerminal:
 
     @property
     def observation(self) -> str:
-        """What is shown since the last action."""
+        """The text that is shown since the last action."""
         return self._observation
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The pieces of the observation that are not deterministic."""
+        """The pieces of the observation that are not deterministic; a terminal has none."""
         return ()
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
-        """Type keys and return what appeared, faults included."""
+        """Type keys and return what appeared, with the faults that strike."""
         readable = isinstance(keys, list | tuple) and all(isinstance(entry, Mapping) for entry in keys)
         self._observation = self._act(keys) if self._controls and readable else self._machine.act(keys)
         return self._observation
 
     def state(self) -> dict[str, Scalar]:
-        """As that of the terminal."""
+        """Return the state of the terminal below."""
         return self._machine.state()
 
     def fork(self) -> PerturbedTerminal:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both copies give equal observations."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._machine = self._machine.fork()
@@ -62,11 +63,11 @@ class PerturbedTerminal:
         return twin
 
     def probe(self) -> TerminalMachine:
-        """A terminal without faults to look at the files with, whose shell is that of the start."""
+        """Return a terminal without faults over the same files, whose shell is that of the start."""
         return self._machine.probe()
 
     def close(self) -> None:
-        """Let everything go. May be called twice."""
+        """Free the terminals; a second call does nothing."""
         self._machine.close()
         if self._older is not None:
             self._older.close()
@@ -82,7 +83,7 @@ class PerturbedTerminal:
         return self._enter(keys, line)
 
     def _wait(self, typed: str) -> str:
-        """A slow command holds the screen: waiting ends it, anything typed is swallowed."""
+        """Hold the screen for a slow command: waiting ends it, and anything that is typed is swallowed."""
         assert self._withheld is not None
         if typed.strip() and typed not in ("C-c", "\x03"):
             return typed.rstrip("\n")
@@ -113,7 +114,7 @@ class PerturbedTerminal:
         return "\n".join([line, *messages, self._machine.prompt().rstrip()])
 
     def _halved(self, line: str, made: Sequence[str], present: Mapping[str, str], moved: bool) -> str | None:
-        """Cut a file that this command made short, once for each command; its path."""
+        """Cut a file that this command made in half, once for each command, and return its path."""
         long = [path for path in made if present[path].count("\n") > 1]
         if moved or not long or line in self._failed or not self._controls.strikes("partial-failure", self._calls):
             return None
@@ -125,7 +126,7 @@ class PerturbedTerminal:
     def _stale(
         self, keys: Sequence[Mapping[str, Any]], line: str, shown: str, before: TerminalMachine, changed: bool
     ) -> str:
-        """What a reader sees of the files as they were before the last change; `sync` ends that."""
+        """Return what a reader shows of the files as they were before the last change; `sync` ends the staleness."""
         if line.strip() == "sync":
             self._older = None
         elif changed:

@@ -1,4 +1,4 @@
-"""What a capture of the screen shows of everything that was printed."""
+"""The text that a capture of the screen shows of everything that was printed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
 def shown(text: str) -> str:
-    """The last 40 lines of what was printed, without white space at the ends of lines.
+    """Return the last 40 lines of what was printed, without white space at the ends of lines.
 
-    Lines are not wrapped. Where the text holds control sequences a terminal emulator has the last word.
+    Lines are not wrapped. Text with control sequences is drawn by a terminal emulator (pyte).
 
     >>> shown("a  \\nb\\n"), shown("one\\rtwo"), shown("x\\x1b[31my\\x1b[0m")
     ('a\\nb', 'two', 'xy')
@@ -37,5 +37,5 @@ def _emulated(text: str) -> str:
     try:
         stream.feed(tail.replace("\x00", "").replace("\n", "\r\n"))
         return "\n".join(line.rstrip() for line in screen.display)
-    except Exception:  # pyte trips over some malformed sequences; such a screen shows the text without them
+    except Exception:  # pyte fails on some malformed sequences; such a screen shows the text without them
         return _CONTROL.sub("", tail)

@@ -1,6 +1,7 @@
-"""What is changed in a script before the sandbox runs it, so that it behaves as on a terminal at the virtual time.
+"""Rewrites a script before the sandbox runs it, so that it behaves as on a terminal at the virtual time.
 
-Commands are changed, never what they print or write: a text that names a clock or a source of chance stays as it is.
+Commands are rewritten, and what they print or write is not: a text that names a clock or a source of chance stays as
+it is.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ _NOW = re.compile(r"(?<![.\w\"$])now\b(?!\s*:|[\"\w(])")
 _IN_SINGLE = re.compile(r'("(?:\\.|[^"\\])*")', re.DOTALL)
 _IN_DOUBLE = re.compile(r'(\\"(?:[^"\\]|\\[^"])*\\")', re.DOTALL)
 _TAKES = {"-F": 1, "-v": 1, "--indent": 1, "--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2}
-"""How many words an option of awk or jq takes beside itself."""
+"""The number of words that an option of awk or jq takes beside itself."""
 _DATE = re.compile(r"(-d|--date)(?:=(.*))?", re.DOTALL)
 _CLOCKED = re.compile(r"SECONDS|EPOCH|\bbash\b|\bsh\b|\bsource\b|\./|(?:^|[;&|]\s*)\. ")
 
 
 def prepared(script: str, commands: Sequence[Simple], context: Context) -> str:
-    """The script as the sandbox gets it.
+    """Return the script in the form in which the sandbox runs it.
 
     >>> from random import Random
     >>> from agentworld_gym.engines.terminal.clock import Clock
@@ -45,12 +46,12 @@ def prepared(script: str, commands: Sequence[Simple], context: Context) -> str:
         elif name == "history":
             edits.append((*command.spans[0], "__history"))
         elif name == "trap" and command.words[-1] in ("EXIT", "0") and len(command.words) > 2:
-            edits.append((*command.spans[0], ":"))  # the sandbox would run it at the end of every line
+            edits.append((*command.spans[0], ":"))  # the sandbox would run an EXIT trap at the end of every line
         elif name == "touch":
             edits.extend(_dated(command, now))
         elif name in ("awk", "gawk", "mawk", "jq"):
             edits.extend(_clocked(command, now))
-        elif name == "dd":  # it knows these two by their names, and asks the host
+        elif name == "dd":  # the sandbox knows two devices by their names and reads them from the host
             words = zip(command.words, command.spans, strict=True)
             edits.extend((*span, _DD.sub(r"\1/dev/./\2", word)) for word, span in words if _DD.match(word))
         elif name == "printf":
@@ -63,7 +64,7 @@ def prepared(script: str, commands: Sequence[Simple], context: Context) -> str:
 
 
 def _drawn(match: re.Match[str]) -> str:
-    """An expansion of `$SRANDOM` as one of `$RANDOM`, which follows the seed; what is quoted stays as it is."""
+    """Rewrite an expansion of `$SRANDOM` as one of `$RANDOM`, which follows the seed; quoted text stays as it is."""
     text = match.group()
     if text[0] in "'\\":
         return text
@@ -73,7 +74,7 @@ def _drawn(match: re.Match[str]) -> str:
 
 
 def _timed(command: Simple, now: float, start: float) -> list[tuple[int, int, str]]:
-    """`printf` gets the virtual time for each `%(…)T` that has no time of its own, as its argument."""
+    """Give `printf` the virtual time as an argument for each `%(…)T` that has no time of its own."""
     place = next(
         (n for n, word in enumerate(command.words) if n and word[0] != "-" and command.words[n - 1] != "-v"), 0
     )
@@ -96,7 +97,7 @@ def _timed(command: Simple, now: float, start: float) -> list[tuple[int, int, st
 
 
 def _clocked(command: Simple, now: float) -> list[tuple[int, int, str]]:
-    """A program of awk or jq that asks for the time gets it; texts in the program stay as they are."""
+    """Give a program of awk or jq that asks for the time the virtual one; texts in the program stay as they are."""
     place = _program(command.words)
     if place is None:
         return []
@@ -114,7 +115,7 @@ def _clocked(command: Simple, now: float) -> list[tuple[int, int, str]]:
         return re.sub(r"\\\([^()]*\)", lambda found: asked(found[0]), text) if command.words[0] == "jq" else text
 
     if command.words[0] != "jq" and "strftime(" in word:
-        changed = asked(word)  # its format is a text
+        changed = asked(word)  # the format of `strftime` is a text
     else:
         pieces = literal.split(word)
         changed = "".join(told(piece) if n % 2 else asked(piece) for n, piece in enumerate(pieces))
@@ -122,7 +123,7 @@ def _clocked(command: Simple, now: float) -> list[tuple[int, int, str]]:
 
 
 def _program(words: Sequence[str]) -> int | None:
-    """Where the program of an awk or jq stands among its words; None where it comes from a file, or is not there.
+    """Return the position of awk's or jq's program among the words, or `None` where it comes from a file or is missing.
 
     >>> _program(["awk", "-F", ",", "-v", "x=srand()", "{print x}"]), _program(["jq", "-r", "--arg", "a", "now", ".a"])
     (5, 5)
@@ -136,7 +137,7 @@ def _program(words: Sequence[str]) -> int | None:
 
 
 def clock_variables(script: str, now: float, start: float) -> str:
-    """Assignments for the variables that tell the time, where a script may look at them."""
+    """Return assignments of the variables that tell the time, if the script may read them."""
     if not _CLOCKED.search(script):
         return ""
     return f"EPOCHSECONDS={int(now)}; EPOCHREALTIME={now:.6f}; SECONDS={int(now - start)}\n"

@@ -1,4 +1,4 @@
-"""The sandboxed bash: one interpreter with a virtual file system, made to print what a real one prints."""
+"""The sandboxed bash: one interpreter with a virtual file system, whose output is made to equal that of a real bash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from agentworld_gym.process.open_files import TooManyFiles, need_files
 
 MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 2.0
-"""For how long, in real time, a script may run whose work the sandbox does not count."""
+"""The real time, in seconds, that a script may run whose work the sandbox does not count."""
 
 _SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
@@ -36,14 +36,14 @@ _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
 
 
 _FILES = 3
-"""How many files one interpreter keeps open."""
+"""The number of files that one interpreter keeps open."""
 
 
 def need_shell_files() -> None:
-    """See that an interpreter can be made.
+    """Make sure that this process can open the files of another interpreter.
 
     Raises:
-        EngineError: this process cannot open enough files.
+        EngineError: the process cannot open enough files.
     """
     try:
         need_files(_FILES, "a shell")
@@ -53,7 +53,7 @@ def need_shell_files() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a script printed, in order, and how it ended. `stuck` means that it would go on for ever."""
+    """What a script printed, in order, and how it ended; `stuck` means that it would run for ever."""
 
     text: str
     status: int
@@ -62,7 +62,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """What a shell is before anything was typed: its folder, and all of its state but the files, as a snapshot."""
+    """A shell before anything was typed: its folder, and a snapshot of all of its state but the files."""
 
     cwd: str
     snapshot: bytes
@@ -81,10 +81,12 @@ class Shell:
 
     @classmethod
     def start(cls, state: TerminalState, seed: int, max_commands: int = MAX_COMMANDS) -> Shell:
-        """A shell in the given state. A script of more commands than `max_commands` counts as one that never ends.
+        """Start a shell in the given state.
+
+        A script of more than `max_commands` commands counts as one that never ends.
 
         Raises:
-            SpecError: if the files, folders and links cannot be made.
+            SpecError: the files, folders and links of the state cannot be made.
         """
         context = Context(
             user=state.user,
@@ -108,7 +110,7 @@ class Shell:
 
     @property
     def bash(self) -> Bash:
-        """The interpreter; a copy makes its own when it is first needed."""
+        """The interpreter; a copied shell makes its own when it is first needed."""
         if self._bash is None:
             assert self._restore is not None
             snapshot, times = self._restore
@@ -124,17 +126,17 @@ class Shell:
 
     @property
     def files(self) -> FileSystem:
-        """The files, of the interpreter that is there or is made for it."""
+        """The files of the interpreter, which is made if there is none."""
         assert self.bash is not None
         files = self.context.files
         assert files is not None
         return files
 
     def run(self, entered: Entered, status: int) -> Outcome:
-        """Run a complete script; `status` is what `$?` is at its start.
+        """Run a complete script; `status` is the value of `$?` at its start.
 
         Raises:
-            EngineError: if the script did not end within a very generous wall-clock time.
+            EngineError: the script did not end within a very generous wall-clock time.
         """
         bash, context = self.bash, self.context
         clock = context.clock
@@ -175,7 +177,7 @@ class Shell:
         return self.bash.execute_sync('echo "$!"').stdout.strip()
 
     def copy(self) -> Shell:
-        """An exact copy, made of a snapshot that is kept for as long as nothing changes."""
+        """Return an exact copy, made of a snapshot that is kept while nothing changes."""
         if self._restore is None:
             start = float(int(self.context.clock.start))
             times = {path: time for path, time in self._times() if time != start}
@@ -187,9 +189,9 @@ class Shell:
         return twin
 
     def afresh(self) -> Shell:
-        """A shell as it was at the start, over a copy of the files as they are.
+        """Return a shell as it was at the start, over a copy of the present files.
 
-        Functions, aliases, options, variables, traps and the history are gone, whatever was typed to keep them.
+        Functions, aliases, options, variables, traps and the history of the session are gone.
         """
         twin = self.copy()
         twin._afresh, twin.cwd = True, self._start.cwd
@@ -197,12 +199,12 @@ class Shell:
         return twin
 
     def close(self) -> None:
-        """Let go of the interpreter."""
+        """Free the interpreter."""
         self._bash = self._restore = None
         self.context.files = None
 
     def walk(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """All paths outside the system folders, with their metadata."""
+        """Yield all paths outside the system folders with their metadata."""
         files = self.files
         folders = ["/"]
         while folders:
@@ -216,7 +218,7 @@ class Shell:
                     folders.append(path)
 
     def _times(self) -> Iterator[tuple[str, float]]:
-        """Virtual times of all files outside the system folders."""
+        """Return the virtual times of all files outside the system folders."""
         virtual = self.context.clock.virtual
         for path, metadata in self.walk():
             if metadata["file_type"] != "symlink":
@@ -249,7 +251,7 @@ def _furnish(context: Context, state: TerminalState) -> None:
         for place in (state.home, state.cwd, "/tmp", *state.dirs):
             files.mkdir(place, recursive=True)
         for place, text in system_files(state).items():
-            with suppress(RuntimeError):  # some of them belong to the sandbox, which makes them up itself
+            with suppress(RuntimeError):  # the sandbox makes some variables up itself
                 files.write_file(place, text.encode())
         for place, file in state.files.items():
             files.mkdir(place.rpartition("/")[0] or "/", recursive=True)

@@ -1,4 +1,4 @@
-"""What a terminal starts from."""
+"""The initial state of a terminal, as a task's `state` gives it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def moment(text: str) -> datetime:
-    """An ISO time as an aware one; without an offset it is UTC.
+    """Parse an ISO time; a time without an offset is in UTC.
 
     >>> moment("2026-03-02T09:00:00").isoformat()
     '2026-03-02T09:00:00+00:00'
@@ -35,11 +35,14 @@ def _absolute(path: str) -> str:
 
 
 class FileState(Strict):
-    """One file: its text, its octal mode, and when it was last written (by default when the episode starts)."""
+    """One file of a terminal's initial state."""
 
     content: str = ""
+    """The text of the file."""
     mode: str = Field(default="644", pattern=r"^[0-7]{3,4}$")
+    """The permissions in octal."""
     mtime: str | None = None
+    """The ISO time at which the file was last written; by default the start of the episode."""
 
     @field_validator("mtime")
     @classmethod
@@ -57,21 +60,30 @@ class TerminalState(Strict):
     """
 
     user: str = "dev"
+    """The name of the user."""
     host: str = "box"
+    """The name of the machine."""
     home: str = ""
+    """The user's home folder; by default `/home/` and the name of the user."""
     cwd: str = ""
+    """The working directory; by default the home folder."""
     clock: str = "2026-03-02T09:00:00"
+    """The ISO time at which the episode starts."""
     files: dict[str, FileState] = Field(default_factory=dict)
+    """The files by absolute path, each as a mapping or as its text alone."""
     dirs: tuple[str, ...] = ()
+    """Folders that exist beside those of the files."""
     links: dict[str, str] = Field(default_factory=dict)
+    """The targets of symbolic links, by the absolute path of the link."""
     env: dict[str, str] = Field(default_factory=dict)
+    """Environment variables that are set beside those of a login shell."""
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> TerminalState:
-        """Validate a plain state.
+        """Validate a state that was read from a task.
 
         Raises:
-            SpecError: names the key, its value and what was expected.
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         data = dict(state)
         user = data.get("user", "dev")
@@ -124,7 +136,7 @@ class TerminalState(Strict):
 
 
 def system_files(state: TerminalState) -> dict[str, str]:
-    """The files of the system that tell who and where one is."""
+    """Return the files of the system that hold the names of the user and the machine."""
     user = "" if state.user == "root" else f"{state.user}:x:1000:1000::{state.home}:/bin/bash\n"
     group = "" if state.user == "root" else f"{state.user}:x:1000:\n"
     return {

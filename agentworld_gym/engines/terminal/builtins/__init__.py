@@ -1,4 +1,7 @@
-"""Commands that the sandbox lacks, or that must not depend on the host, written in Python."""
+"""Commands in Python that bashkit lacks, that it answers in other words than GNU, or that would depend on the host.
+
+They print what GNU coreutils, tar, diff and bc print. The real programs would need processes and a host's file system.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +43,12 @@ COMMANDS: dict[str, Command] = {
 
 
 def builtins(context: Context) -> dict[str, Callable[[BuiltinContext], str | BuiltinResult]]:
-    """Every command of ours, bound to a shell's context."""
+    """Return every command of this package, bound to a shell's context."""
     return {name: partial(_run, command, context) for name, command in COMMANDS.items()}
 
 
 def _run(command: Command, context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """Run a command; what the sandbox refuses (its own folders, say) is the command's error."""
+    """Run a command and turn an error of the sandbox (about one of its own folders, say) into the command's error."""
     try:
         return command(context, call)
     except (RuntimeError, OSError) as error:

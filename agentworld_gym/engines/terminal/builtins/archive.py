@@ -1,4 +1,7 @@
-"""`tar`, with its entries in the order of their names."""
+"""`tar`, over the files of the sandbox, with its entries in the order of their names.
+
+Python's `tarfile` writes and reads the archives; options, messages and listings are those of GNU tar.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ class _Fatal(Exception):
 
 
 def tar(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`tar`: create, append, list and extract, plain or compressed."""
+    """`tar`: creates, appends, lists and extracts archives, plain or compressed."""
     argv = list(call.argv)
     if argv and not argv[0].startswith("-"):
         argv = _old_style(argv)
@@ -67,7 +70,7 @@ def tar(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def _old_style(argv: list[str]) -> list[str]:
-    """`tar czf x.tgz -C d .` as options that take their arguments in turn."""
+    """Return an old-style command line such as `tar czf x.tgz -C d .` as options, each followed by its argument."""
     letters, rest = argv[0], argv[1:]
     words: list[str] = []
     for letter in letters:
@@ -279,7 +282,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _trailing(data: bytes) -> bool:
-    """Whether something follows gzip's own data that is neither more of it nor empty."""
+    """Return whether bytes follow gzip's own data that are neither more gzip data nor zeros."""
     import zlib
 
     unpacked = zlib.decompressobj(wbits=31)

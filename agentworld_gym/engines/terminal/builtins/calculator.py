@@ -1,4 +1,7 @@
-"""`bc`: numbers of any size, cut off after `scale` places."""
+"""`bc`: a calculator for numbers of any size, cut off after `scale` decimal places.
+
+Its numbers are those of Python's `decimal`, cut off after the point as bc does it. No library has the language of bc.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +34,15 @@ _COMPARE: dict[str, Callable[[Decimal, Decimal], bool]] = {
 
 
 class _Wrong(Exception):
-    """An error as bc prints it."""
+    """An error in the form in which bc prints it."""
 
 
 class _Quit(Exception):
-    """`quit`."""
+    """The program called `quit`."""
 
 
 def bc(context: Context, call: BuiltinContext) -> BuiltinResult:
-    """`bc`: expressions, variables, `if`, `while`, `for`, `sqrt`, `length`, `scale`, and with `-l` the library."""
+    """`bc`: expressions, variables, `if`, `while`, `for`, `sqrt`, `length`, `scale`, and the library of `-l`."""
     program: list[str] = []
     tree = Tree(context, call)
     library = False
@@ -166,7 +169,7 @@ class _Bc:
             self.guarded(not holds)
 
     def guarded(self, holds: bool) -> None:
-        """Run a statement, or only read over it."""
+        """Run a statement, or skip it where the condition does not hold."""
         if holds:
             self.statement()
             return
@@ -351,7 +354,7 @@ class _Bc:
 
 
 def _statements(program: str) -> Iterator[str]:
-    """Lines, joined where braces are open."""
+    """Return the lines of a program, joined where braces are open."""
     pending, depth = "", 0
     for line in program.splitlines():
         pending += line + "\n"
@@ -387,7 +390,7 @@ def _cut(value: Decimal, places: int) -> Decimal:
 
 
 def _shown(value: Decimal) -> str:
-    """A number as bc prints it: no zero before the point, seventy columns a line."""
+    """Format a number as bc prints it: without a zero before the point, seventy columns a line."""
     if not value:
         return "0"
     text = format(value, "f")

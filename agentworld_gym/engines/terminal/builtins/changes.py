@@ -1,4 +1,4 @@
-"""Commands that make, remove and protect files."""
+"""Commands that make, remove and protect files: `mkdir`, `rm`, `chmod`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def mkdir(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def _ancestors(name: str, path: str) -> list[tuple[str, str]]:
-    """The operand's own leading parts, outermost first, each as typed and as an absolute path."""
+    """Yield the leading folders of an operand, outermost first, each as typed and as an absolute path."""
     parts = [part for part in name.split("/") if part]
     steps = []
     for count in range(len(parts), 0, -1):
@@ -124,10 +124,10 @@ def _tell_removed(tree: Tree, name: str, path: str, metadata: Metadata, out: lis
 
 
 def chmod(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`chmod`, octal and symbolic."""
+    """`chmod`, with octal and symbolic modes."""
     argv = list(call.argv)
     minus = next((word for word in argv if re.fullmatch(r"-[rwxXst]+([,+=-].*)?", word) and word != "-R"), None)
-    if minus is not None:  # a mode such as -w, not an option
+    if minus is not None:  # a word such as -w is a mode and not an option
         argv.remove(minus)
     try:
         found, operands = options(
@@ -187,7 +187,7 @@ def _chmod(
 
 
 def changed_mode(text: str, mode: int, directory: bool, umask: bool = True) -> int | None:
-    """A mode after a change written as `chmod` takes it, or None if it is no such thing.
+    """Return a mode after a change in the notation of `chmod`, or `None` if the text is not in that notation.
 
     >>> f"{changed_mode('u+x,g-r', 0o644, False):o}", f"{changed_mode('a=r', 0o755, False):o}"
     ('704', '444')

@@ -1,4 +1,4 @@
-"""What the commands written in Python share: options, paths, files and the shape of an error."""
+"""What the commands written in Python share: options, paths, files and the form of an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Metadata = dict[str, Any]
 
 
 class Usage(Exception):
-    """A command line that a command refuses."""
+    """The command refuses its command line."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
@@ -28,19 +28,21 @@ class Usage(Exception):
 
     @property
     def result(self) -> BuiltinResult:
-        """What the command prints then."""
+        """Return what the command prints in this case."""
         return BuiltinResult("", str(self), self.status)
 
 
 def hint(name: str, message: str, status: int = 1) -> Usage:
-    """An error that points to `--help`."""
+    """Return an error that points to `--help`."""
     return Usage(f"{name}: {message}\nTry '{name} --help' for more information.\n", status)
 
 
 def options(
     name: str, argv: list[str], short: str, long: Mapping[str, str] = {}, status: int = 1
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """Options and operands as GNU getopt finds them; `long` maps long names to short ones, `name=` takes an argument.
+    """Split arguments into options and operands as GNU getopt does.
+
+    `long` maps long names to short ones; a name that ends with `=` takes an argument.
 
     >>> options("ls", ["x", "-la", "--all", "-w", "9"], "law:", {"all": "a"})
     ([('l', ''), ('a', ''), ('a', ''), ('w', '9')], ['x'])
@@ -85,18 +87,18 @@ def options(
 
 
 class Tree:
-    """The files as one command sees them. Directories are listed once, for a listing is what costs."""
+    """The files as one command sees them. Each directory is listed once, because listing is slow."""
 
     def __init__(self, context: Context, call: BuiltinContext) -> None:
         self.context, self.cwd, self.files = context, call.cwd, call.fs
         self._listed: dict[str, dict[str, Metadata] | None] = {}
 
     def path(self, name: str) -> str:
-        """The absolute path of an operand."""
+        """Return the absolute path of an operand."""
         return "/" + normpath(f"{self.cwd}/{name}" if not name.startswith("/") else name).lstrip("/")
 
     def listing(self, path: str) -> dict[str, Metadata] | None:
-        """The entries of a directory in order, or None if it is none."""
+        """Return the entries of a directory in order, or `None` if the path is not a directory."""
         if path not in self._listed:
             try:
                 entries = self.files.read_dir(path)
@@ -107,14 +109,14 @@ class Tree:
         return self._listed[path]
 
     def entry(self, path: str) -> Metadata | None:
-        """What a path is itself, links not followed; None if it is not there."""
+        """Return the metadata of a path without following links, or `None` if nothing is there."""
         if path == "/":
             return {"file_type": "directory", "size": 0, "mode": 0o755, "modified": self.context.clock.start}
         folder, _, name = path.rpartition("/")
         return (self.listing(folder or "/") or {}).get(name)
 
     def target(self, path: str) -> Metadata | None:
-        """What a path leads to, links followed."""
+        """Return the metadata of a path after following links, or `None` if nothing is there."""
         entry = self.entry(path)
         if entry is None or entry["file_type"] != "symlink":
             return entry
@@ -124,38 +126,38 @@ class Tree:
             return None
 
     def is_directory(self, path: str) -> bool:
-        """Whether a path leads to a directory."""
+        """Return whether a path leads to a directory."""
         target = self.target(path)
         return target is not None and target["file_type"] == "directory"
 
     def why_missing(self, path: str) -> str:
-        """Why a path cannot be reached."""
+        """Return the reason why a path cannot be reached."""
         folder = path.rpartition("/")[0] or "/"
         target = self.target(folder)
         return "Not a directory" if target is not None and target["file_type"] != "directory" else MISSING
 
     def chmod(self, path: str, mode: int) -> None:
-        """Set permissions, and remember unusual ones of files."""
+        """Set permissions, and remember unusual permissions of files."""
         self.files.chmod(path, mode)
         self.context.modes[path] = mode
 
     def forget(self, *paths: str) -> None:
-        """Drop what was known of some paths and of the directories they are in."""
+        """Forget the cached listings of some paths and of the directories that hold them."""
         for path in paths:
             for known in [p for p in self._listed if p == path or p.startswith(path + "/")]:
                 del self._listed[known]
             self._listed.pop(path.rpartition("/")[0] or "/", None)
 
     def link(self, path: str) -> str:
-        """The target a symbolic link names."""
+        """Return the target that a symbolic link names."""
         return str(self.files.read_link(path))
 
     def modified(self, metadata: Metadata) -> float:
-        """The virtual time at which something was written."""
+        """Return the virtual time at which something was written."""
         return self.context.clock.virtual(float(metadata["modified"]))
 
     def size(self, path: str, metadata: Metadata) -> int:
-        """Bytes as `ls` counts them."""
+        """Return the size in bytes as `ls` counts it."""
         if metadata["file_type"] == "directory":
             return 4096
         if metadata["file_type"] == "symlink":
@@ -163,11 +165,11 @@ class Tree:
         return int(metadata["size"])
 
     def owner(self, path: str) -> str:
-        """The user a path belongs to: root has the system's folders, the user everything else."""
+        """Return the owner of a path: root owns the system's folders, the user owns everything else."""
         return "root" if path == "/" or path.startswith(_SYSTEM) or path in ("/home", "/tmp") else self.context.user
 
     def links(self, path: str, metadata: Metadata) -> int:
-        """The hard link count."""
+        """Return the number of hard links."""
         if metadata["file_type"] != "directory":
             return 1
         entries = self.listing(path) or {}
@@ -175,18 +177,18 @@ class Tree:
 
 
 def mode_bits(metadata: Metadata) -> int:
-    """Permission bits; a symbolic link has all of them."""
+    """Return the permission bits; a symbolic link has all of them."""
     bits: int = 0o777 if metadata["file_type"] == "symlink" else int(metadata["mode"]) & 0o7777
     return bits
 
 
 def mode_text(metadata: Metadata) -> str:
-    """Type and permissions as `ls -l` shows them."""
+    """Return type and permissions as `ls -l` shows them."""
     return filemode(KINDS.get(metadata["file_type"], 0o100000) | mode_bits(metadata))
 
 
 def blocks(metadata: Metadata) -> int:
-    """Kibibytes on a disk with blocks of four."""
+    """Return the size in kibibytes on a disk with blocks of four kibibytes."""
     if metadata["file_type"] == "directory":
         return 4
     size: int = 0 if metadata["file_type"] == "symlink" else int(metadata["size"])
@@ -194,12 +196,12 @@ def blocks(metadata: Metadata) -> int:
 
 
 def inode(path: str) -> int:
-    """A stable number for a path."""
+    """Return a stable number for a path."""
     return 131_073 + crc32(path.encode("utf-8", "replace")) % 900_000
 
 
 def human(size: float) -> str:
-    """A size as `-h` prints it, rounded up.
+    """Format a size as `-h` prints it, rounded up.
 
     >>> human(38), human(5100), human(4096), human(1_500_000)
     ('38', '5.0K', '4.0K', '1.5M')

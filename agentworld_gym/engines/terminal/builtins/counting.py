@@ -1,4 +1,4 @@
-"""`wc`, and `ln`, whose errors and totals the sandbox tells in its own way."""
+"""`wc` and `ln`, whose errors and totals the sandbox words differently."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _counts(data: bytes) -> dict[str, int]:
 
 
 def ln(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`ln`; a hard link is a copy, for the sandbox has no second names."""
+    """`ln`; a hard link is a copy, because the sandbox cannot give a file a second name."""
     try:
         found, operands = options(
             "ln", call.argv, "sfnvrTt:bi", {"symbolic": "s", "force": "f", "no-dereference": "n", "verbose": "v"}

@@ -1,4 +1,4 @@
-"""What `date -d` understands, on the virtual clock."""
+"""Parses the dates that `date -d` understands, on the virtual clock."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 
 
 def parsed(text: str, now: float) -> datetime | None:
-    """The moment a text names, in UTC, or None.
+    """Return the moment that a text names, in UTC, or `None` if it names none.
 
     >>> parsed("2024-03-01 -1 day", 0).isoformat(), parsed("nonsense", 0)
     ('2024-02-29T00:00:00+00:00', None)

@@ -1,4 +1,7 @@
-"""`diff`, with the hunks GNU diff finds."""
+"""`diff`, with the hunks that GNU diff finds.
+
+Python's `difflib` finds other hunks than GNU diff: it prefers long blocks to a longest common subsequence.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ Hunk = tuple[int, int, int, int]
 
 
 def diff(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`diff`: normal, unified, side by side and brief."""
+    """`diff` in its normal, unified, side by side and brief forms."""
     try:
         found, operands = options("diff", call.argv, "uU:qirswbByNac", _LONG, status=2)
     except Usage as usage:
@@ -210,7 +213,7 @@ def unified(
     context: int,
     heading: Callable[[int], str] = lambda start: "",
 ) -> Iterator[str]:
-    """The body of a unified diff; `heading` names what stands above a group that starts at a line.
+    """Return the body of a unified diff; `heading` gives the text above a group that starts at a line.
 
     >>> print("".join(unified(["x\\n"], ["y\\n"], [(0, 1, 0, 1)], 3)), end="")
     @@ -1 +1 @@
@@ -246,7 +249,7 @@ def _span(start: int, end: int) -> str:
 
 
 def changes(a: Sequence[str], b: Sequence[str]) -> list[Hunk]:
-    """The changed ranges of both texts, as few lines as possible, moved and merged the way GNU diff does.
+    """Return the changed ranges of both texts, as few lines as possible, moved and merged as GNU diff does.
 
     >>> changes(["a", "a", "b", "b", "c"], ["a", "b", "c"])
     [(1, 3, 1, 1)]
@@ -270,7 +273,7 @@ def changes(a: Sequence[str], b: Sequence[str]) -> list[Hunk]:
 
 
 def _different(a: Sequence[str], b: Sequence[str]) -> tuple[list[bool], list[bool]]:
-    """Which lines are not part of a longest common subsequence; one entry more than lines, always False."""
+    """Mark the lines outside a longest common subsequence; a last entry beyond the lines is false."""
     start = 0
     while start < min(len(a), len(b)) and a[start] == b[start]:
         start += 1
@@ -287,7 +290,9 @@ def _different(a: Sequence[str], b: Sequence[str]) -> tuple[list[bool], list[boo
 
 
 def _mostly_common(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """A longest common subsequence of long texts with few differences (Myers); none where that would take too long.
+    """Return a longest common subsequence of long texts with few differences by Myers's algorithm.
+
+    The result is empty where that would take too long.
 
     >>> _mostly_common(["a", "b", "c", "d"], ["a", "x", "c", "d"])
     [(0, 0), (2, 2), (3, 3)]
@@ -314,7 +319,7 @@ def _mostly_common(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _walked(trace: Sequence[Mapping[int, int]], x: int, y: int) -> Iterator[tuple[int, int]]:
-    """The equal places on the way back from the end of both texts, last one first."""
+    """Yield the equal positions on the way back from the end of both texts, the last one first."""
     for distance in range(len(trace) - 1, -1, -1):
         reached, k = trace[distance], x - y
         down = k == -distance or (k != distance and reached[k - 1] < reached[k + 1])
@@ -347,7 +352,10 @@ def _common(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _shift(lines: Sequence[str], changed: list[bool], other: list[bool]) -> None:
-    """Move every run of changes as far down as it goes, merging runs that meet; then back beside a change opposite."""
+    """Move every run of changes down as far as it goes, and merge runs that meet.
+
+    A run that meets a change of the other text on the way is moved back beside it.
+    """
     i = j = 0
     end = len(lines)
 

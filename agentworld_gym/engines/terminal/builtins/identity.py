@@ -84,7 +84,7 @@ def history(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def mktemp(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`mktemp`, from the seed."""
+    """`mktemp`, whose names follow the seed."""
     try:
         found, operands = options(
             "mktemp", call.argv, "dup:tq", {"directory": "d", "dry-run": "u", "tmpdir=": "p", "suffix=": "suffix"}
@@ -115,7 +115,7 @@ def mktemp(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def shuf(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`shuf`, from the seed."""
+    """`shuf`, whose order follows the seed."""
     try:
         found, operands = options(
             "shuf", call.argv, "en:i:ro:z", {"echo": "e", "head-count=": "n", "input-range=": "i", "repeat": "r"}
@@ -148,7 +148,7 @@ def _shuffled(context: Context, lines: list[str]) -> list[str]:
 
 
 def zcat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`zcat`, of text."""
+    """`zcat`, of text files."""
     tree = Tree(context, call)
     out: list[str] = []
     errors: list[str] = []
@@ -166,7 +166,7 @@ def zcat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def df(context: Context, call: BuiltinContext) -> str:
-    """`df`: one disk that is never full."""
+    """`df`: there is one disk that is never full."""
     if "-h" in call.argv:
         return "Filesystem      Size  Used Avail Use% Mounted on\n/dev/sda1        20G  4.0G   15G  22% /\n"
     return (
@@ -176,7 +176,7 @@ def df(context: Context, call: BuiltinContext) -> str:
 
 
 def ps(context: Context, call: BuiltinContext) -> str:
-    """`ps`: a shell and itself."""
+    """`ps`: there are a shell and `ps` itself."""
     if call.argv and call.argv[0].lstrip("-").startswith(("a", "e", "f")):
         return (
             "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
@@ -194,17 +194,17 @@ def uptime(context: Context, call: BuiltinContext) -> str:
 
 
 def uuidgen(context: Context, call: BuiltinContext) -> str:
-    """`uuidgen`, from the seed."""
+    """`uuidgen`, whose identifiers follow the seed."""
     return f"{UUID(int=context.random.getrandbits(128), version=4)}\n"
 
 
 def hashes(context: Context, call: BuiltinContext) -> str:
-    """`hash`: nothing is ever looked up."""
+    """`hash`: its table is always empty."""
     return "" if call.argv else "hash: hash table empty\n"
 
 
 def absent(context: Context, call: BuiltinContext) -> BuiltinResult:
-    """A program that is not installed."""
+    """Answer for a program that is not installed."""
     return BuiltinResult("", f"bash: {call.name}: command not found\n", 127)
 
 

@@ -28,7 +28,7 @@ _SCRIPTS = {
 
 
 def file(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`file`: kinds of text, archives, folders and links."""
+    """`file`: tells kinds of text, archives, folders and links."""
     try:
         found, operands = options("file", call.argv, "biLh", {"brief": "b", "mime-type": "i", "mime": "i"})
     except Usage as usage:

@@ -1,4 +1,4 @@
-"""`ls`, which the sandbox knows only in part."""
+"""`ls`, of which the sandbox has only a part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about files rather than their contents: `stat` and `du`."""
+"""`stat` and `du`: commands about files rather than their contents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ESCAPE = {"\\n": "\n", "\\t": "\t", "\\\\": "\\", '\\"': '"'}
 
 
 def stat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`stat`, of files."""
+    """`stat`, for files."""
     try:
         found, operands = options(
             "stat", call.argv, "c:Lft", {"format=": "c", "printf=": "printf", "dereference": "L", "terse": "t"}
@@ -192,7 +192,7 @@ def du(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def _usage(tree: Tree, name: str, path: str, apparent: bool, level: int) -> Iterator[tuple[str, str, int, int]]:
-    """Name, kind, depth and size, children first; the last one is the operand itself."""
+    """Yield name, kind, depth and size of everything below an operand, children first and the operand last."""
     metadata = tree.entry(path)
     if metadata is None:
         return

@@ -1,4 +1,4 @@
-"""Commands about time."""
+"""`sleep` and `date`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST = 366 * 86400.0
 
 
 def sleep(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`sleep`: the virtual clock moves on, nobody waits."""
+    """`sleep`: the virtual clock moves on, and nobody waits."""
     if not call.argv:
         return hint("sleep", "missing operand").result
     total = 0.0
@@ -92,7 +92,7 @@ def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def formatted(moment: datetime, form: str) -> str:
-    """A moment in the format of `date`.
+    """Format a moment as `date +FORMAT` does.
 
     >>> formatted(datetime(2024, 3, 1, 9, 5, tzinfo=UTC), "%F %-H:%M %j %s %N %Q")
     '2024-03-01 9:05 061 1709283900 000000000 %Q'

@@ -1,4 +1,4 @@
-"""Commands that copy and move files."""
+"""`cp` and `mv`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COPY = {
 
 
 class _Transfer(ABC):
-    """One run of `cp` or `mv`: where to, how, and what was said on the way."""
+    """One run of `cp` or `mv`: its target, its options, and what it has printed so far."""
 
     def __init__(self, name: str, context: Context, call: BuiltinContext) -> None:
         self.name = name
@@ -42,7 +42,7 @@ class _Transfer(ABC):
         return BuiltinResult("".join(self.out), "".join(self.errors), 1 if self.errors else 0)
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Every source with the name it gets."""
+        """Yield every source with the name that it gets."""
         operands = self.operands
         if not operands:
             raise hint(self.name, "missing file operand")
@@ -67,7 +67,7 @@ class _Transfer(ABC):
         """Copy or move one entry."""
 
     def skipped(self, metadata: Metadata, existing: Metadata | None) -> bool:
-        """Whether `-n` or `-u` leaves the target alone."""
+        """Return whether `-n` or `-u` leaves the target alone."""
         if existing is None:
             return False
         newer = self.tree.modified(existing) >= self.tree.modified(metadata)
