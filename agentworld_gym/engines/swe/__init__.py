@@ -1,4 +1,8 @@
-"""A source repository seen through the tools of a coding assistant, its Python in a sandbox."""
+"""The grounded repository: source files behind the tools of a coding assistant, with Python in a sandbox.
+
+git is modelled here, over texts in memory. dulwich and the real git work on files of the host, and a fork of an episode
+would have to copy these; nor does dulwich print what git prints.
+"""
 
 from __future__ import annotations
 

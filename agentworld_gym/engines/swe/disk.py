@@ -1,4 +1,4 @@
-"""The way of an episode's files into the shell's virtual disk and back."""
+"""Moves an episode's files to the shell's virtual disk and back."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ HOME = "/home/dev"
 
 
 def texts_of(files: Files) -> dict[str, str | Callable[[], str]]:
-    """The files that can be given as text."""
+    """Return the files that can be given to the shell as text."""
     return {path: file.text for path, file in files.items() if file.shown == file.text}
 
 
 def fill(bash: Bash, episode: Episode) -> None:
-    """Put on the disk what the constructor could not: folders, bytes that are no text, permissions, `.git`."""
+    """Write to the disk what the shell's constructor could not: folders, binary files, permissions, `.git`."""
     disk = bash.fs()
     for folder in sorted({HOME, "/tmp", *episode.files.folders}):
         disk.mkdir(folder, recursive=True)
@@ -39,7 +39,7 @@ def fill(bash: Bash, episode: Episode) -> None:
 
 
 def git_folder(history: History) -> dict[str, str]:
-    """The few files of `.git` that people look at."""
+    """Return the few files of `.git` that people look at."""
     head = f"ref: refs/heads/{history.branch}\n" if history.branch is not None else f"{history.detached}\n"
     config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
     if history.remote:
@@ -53,12 +53,12 @@ def git_folder(history: History) -> dict[str, str]:
 
 
 def has_git(episode: Episode, disk: Any) -> bool:
-    """Whether the disk still holds version control."""
+    """Return whether the disk still holds version control."""
     return bool(disk.exists(f"{episode.root}/.git/HEAD"))
 
 
 def times(episode: Episode) -> Iterator[str]:
-    """Commands that give the files their times, one for each time."""
+    """Yield commands that give the files their times, one command for each time."""
     from shlex import quote
 
     by_time: dict[int, list[str]] = {}
@@ -69,7 +69,7 @@ def times(episode: Episode) -> Iterator[str]:
 
 
 def walk(disk: Any, git: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
-    """All paths outside the system's folders, folders before what is in them; `.git` only where it is asked for."""
+    """Yield all paths outside the system's folders, each folder before its contents; `.git` only if `git` is true."""
     folders = ["/"]
     while folders:
         folder = folders.pop()
@@ -84,7 +84,7 @@ def walk(disk: Any, git: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def read(disk: Any) -> tuple[dict[str, tuple[str, int]], set[str]]:
-    """Texts and permissions by path, and all folders. Links and other special files are left out."""
+    """Return texts and permissions by path, and all folders. Links and other special files are left out."""
     files: dict[str, tuple[str, int]] = {}
     folders: set[str] = set()
     for path, metadata in walk(disk):
@@ -97,13 +97,16 @@ def read(disk: Any) -> tuple[dict[str, tuple[str, int]], set[str]]:
 
 
 def take_back(episode: Episode, disk: Any, modes: Mapping[str, int], free: Collection[str]) -> list[str]:
-    """Make the disk's files the episode's; returns the read-only files whose change was undone.
+    """Make the disk's files those of the episode, and return the read-only files whose change was undone.
 
-    `modes` are the permissions that commands left, because the disk forgets them when a file is written; `free` are the
-    files that were put in the place of others.
+    Args:
+        episode: the episode that takes the files.
+        disk: the shell's virtual disk.
+        modes: the permissions that commands left, because the disk forgets them when a file is written.
+        free: the files that were put in the place of others.
 
     Raises:
-        DiskFull: there is too much on the disk; the episode keeps its files.
+        DiskFull: the disk holds more than an episode may; the episode keeps its files.
     """
     found, folders = read(disk)
     refused: list[str] = []
@@ -127,5 +130,5 @@ def take_back(episode: Episode, disk: Any, modes: Mapping[str, int], free: Colle
 
 
 def modes_of(files: Files) -> dict[str, int]:
-    """The permissions that differ from the usual ones."""
+    """Return the permissions that differ from the usual ones."""
     return {path: file.mode for path, file in files.items() if file.mode != 0o644}

@@ -1,4 +1,4 @@
-"""What `run_shell_command` returns: every field, in the same order."""
+"""The envelope that `run_shell_command` returns: every field, always in the same order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ MAX_OUTPUT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """How a command ended. `directory` is relative to the root; `exit_code` is None where a signal ended it.
+    """The outcome of a command.
+
+    `directory` is relative to the root; `exit_code` is `None` where a signal ended the command.
 
     >>> print(Envelope("false", exit_code=1).text)
     Command: false
@@ -32,7 +34,7 @@ class Envelope:
 
     @property
     def text(self) -> str:
-        """The envelope as it is shown."""
+        """The envelope as text."""
         output = bounded(self.output.rstrip("\n"))
         return "\n".join(
             (
@@ -48,7 +50,7 @@ class Envelope:
 
 
 def bounded(text: str, limit: int = MAX_OUTPUT) -> str:
-    """A text whose middle is left out where it is too long; bytes that are no text become question marks.
+    """Return a text without its middle where it is too long, and with question marks for bytes that are not text.
 
     >>> bounded("abcdefgh", 4)
     'ab\\n[... 4 characters left out ...]\\ngh'

@@ -1,4 +1,4 @@
-"""What one episode consists of: files, history, to-do list, processes, the clock, and the perturbations in force."""
+"""The state of one episode: files, history, to-do list, processes, the clock, and the perturbations in force."""
 
 from __future__ import annotations
 
@@ -28,35 +28,51 @@ class Todo:
 
 @dataclass
 class Episode:
-    """All that an action can see or change. What it holds is replaced and never changed in place, `files` excepted.
+    """Everything that an action can see or change.
 
-    `stale` maps compiled files to the module and the text they were made of; `tested` and `stopped` are the states of
-    the code at the last test run, as the flaky test and the timeout remember it; `reached` says whether the network
-    answered when it was last asked. `given` are the files that the episode began with.
+    Its values are replaced and never changed in place, except `files`.
     """
 
     root: str
+    """The folder of the repository."""
     version: str
+    """The version of Python."""
     seed: int
+    """The seed of the episode."""
     files: Files
+    """The files of the episode."""
     history: History | None
+    """The content of `.git`, or `None` without version control."""
     sandbox: PythonSandbox
+    """The sandbox in which Python runs."""
     controls: Controls
+    """The perturbations in force."""
     step: int = 0
+    """The number of actions so far."""
     todos: tuple[Todo, ...] = ()
+    """The to-do list."""
     processes: dict[int, str] = field(default_factory=dict)
+    """The commands of the processes in the background, by process number."""
     next_pid: int = FIRST_PID
+    """The number of the next process."""
     stale: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The stale modules by compiled file: the path of the module and the text from which it was compiled."""
     flaky: str = ""
+    """The path of the flaky test, if there is one."""
     tested: str = ""
+    """The digest of the code at the last test run, as the flaky test remembers it."""
     stopped: str = ""
+    """The digest of the code at the last test run, as the timeout remembers it."""
     reached: bool = True
+    """Whether the network answered the last time."""
     attempts: int = 0
+    """How often the network was asked."""
     given: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the files at the start."""
 
     @classmethod
     def of(cls, state: RepositoryState, seed: int, controls: Controls, sandbox: PythonSandbox) -> Episode:
-        """The episode at its start, perturbations not yet laid out."""
+        """Return the episode at its start, before perturbations are laid out."""
         files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root,))
         episode = cls(state.root, state.version, seed, files, None, sandbox, controls, given=state.files)
         if state.git is not None:
@@ -69,11 +85,11 @@ class Episode:
         return BEGIN + STEP_SECONDS * self.step
 
     def work(self) -> dict[str, str]:
-        """The texts of the working tree by path from the root."""
+        """Return the texts of the working tree by path from the root."""
         return {relative(path, self.root): self.files[path].text for path in self.files.below(self.root)}
 
     def copy(self) -> Episode:
-        """An exact copy."""
+        """Return an exact copy."""
         twin = copy(self)
         twin.files = self.files.copy()
         twin.history = self.history.copy() if self.history is not None else None

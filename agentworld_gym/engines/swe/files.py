@@ -1,4 +1,4 @@
-"""The files of an episode: plain data, copied when something changes and never before."""
+"""The files of an episode: plain data that is copied when something changes and never before."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ MAX_CHARS = 8_000_000
 
 
 class DiskFull(Exception):
-    """More files, or longer ones, than an episode may hold."""
+    """There are more files, or longer ones, than an episode may hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file: its text (bytes that are no UTF-8 as lone surrogates), when it was last written, its permissions."""
+    """A file: its text, the time of its last change, and its permissions.
+
+    Bytes that are not UTF-8 are lone surrogates in the text.
+    """
 
     text: str
     mtime: int
@@ -27,12 +30,12 @@ class File:
 
     @property
     def writable(self) -> bool:
-        """Whether its owner may write to it."""
+        """Whether the owner may write to the file."""
         return bool(self.mode & 0o200)
 
     @property
     def shown(self) -> str:
-        """The text, or a word on bytes that are none."""
+        """The text, or a note in place of bytes that are not text."""
         try:
             self.text.encode()
         except UnicodeEncodeError:
@@ -41,7 +44,7 @@ class File:
 
 
 class Files:
-    """Files by absolute path, and folders that are there without any file in them.
+    """Files by absolute path, and folders that exist without any file in them.
 
     >>> files = Files({"/repo/a.py": File("x\\n", 0)})
     >>> twin = files.copy()
@@ -65,11 +68,11 @@ class Files:
         return self._files[path]
 
     def get(self, path: str) -> File | None:
-        """The file at a path, if there is one."""
+        """Return the file at a path, or `None` if there is none."""
         return self._files.get(path)
 
     def items(self) -> Iterable[tuple[str, File]]:
-        """Paths and files."""
+        """Return the paths with their files."""
         return self._files.items()
 
     @property
@@ -83,7 +86,7 @@ class Files:
         return self._above
 
     def names(self, folder: str) -> tuple[list[str], list[str]]:
-        """Names of the folders and of the files in a folder, each sorted."""
+        """Return the names of the folders and of the files in a folder, each sorted."""
         start = folder.rstrip("/") + "/"
         inside = (path[len(start) :] for path in self._files if path.startswith(start))
         files = sorted(name for name in inside if "/" not in name)
@@ -91,42 +94,42 @@ class Files:
         return sorted(below), files
 
     def below(self, folder: str) -> list[str]:
-        """The paths of all files below a folder, sorted."""
+        """Return the paths of all files below a folder, sorted."""
         start = folder.rstrip("/") + "/"
         return sorted(path for path in self._files if path.startswith(start))
 
     def texts(self) -> dict[str, str]:
-        """Texts by path."""
+        """Return the texts by path."""
         return {path: file.text for path, file in self._files.items()}
 
     def write(self, path: str, text: str, mtime: int) -> None:
-        """Write a file; its permissions stay as they are.
+        """Write a file, whose permissions stay as they are.
 
         Raises:
-            DiskFull: there would be too much.
+            DiskFull: the episode would hold too much.
         """
         old = self._files.get(path)
         self.replace({**self._files, path: File(text, mtime, old.mode if old else 0o644)}, self._folders)
 
     def replace(self, files: Mapping[str, File], folders: Iterable[str]) -> None:
-        """Put other files in place of all.
+        """Replace all files and folders.
 
         Raises:
-            DiskFull: there would be too much.
+            DiskFull: the episode would hold too much.
         """
         if len(files) > MAX_FILES or sum(len(file.text) for file in files.values()) > MAX_CHARS:
             raise DiskFull
         self._files, self._folders, self._above = dict(files), frozenset(folders), None
 
     def copy(self) -> Files:
-        """An exact copy."""
+        """Return an exact copy."""
         twin = object.__new__(Files)
         twin._files, twin._folders, twin._above = self._files, self._folders, self._above
         return twin
 
 
 def absolute(path: str, folder: str = "/") -> str:
-    """A path without dots, from a folder where it is not absolute.
+    """Return an absolute path without dots; a relative path starts at the folder.
 
     >>> absolute("../b.py", "/repo/a"), absolute("//x/./y/")
     ('/repo/b.py', '/x/y')
@@ -135,7 +138,7 @@ def absolute(path: str, folder: str = "/") -> str:
 
 
 def relative(path: str, root: str) -> str:
-    """A path from the root of the repository where it lies below it, else as it is.
+    """Return a path relative to the root of the repository, or unchanged where it does not lie below the root.
 
     >>> relative("/repo/a/b.py", "/repo"), relative("/repo", "/repo"), relative("/tmp/x", "/repo")
     ('a/b.py', '.', '/tmp/x')

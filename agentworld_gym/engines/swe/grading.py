@@ -1,4 +1,4 @@
-"""Whether tests pass over the files of an episode, however these came to be what they are."""
+"""Grades an episode: whether tests pass over its files, however these came to be what they are."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from agentworld_gym.engines.swe.programs import PYTHON_SECONDS, is_text
 from agentworld_gym.engines.swe.python.grading.grader import judge
 
 STEERING = ("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
-"""Files that decide which tests run and how."""
+"""The files that decide which tests run and how."""
 
 
 def passes(episode: Episode, tests: Mapping[str, str | None]) -> bool:
-    """Whether all tests of these files pass, and those of the start, and what steers them, are as they were.
+    """Return whether all tests of these files pass, and the files of the start that they rely on are unchanged.
+
+    The files that must be unchanged are test files without a text and those that configure the test run.
 
     Raises:
-        EngineError: a file is none of the start, or its tests cannot be judged from outside.
+        EngineError: a path names no file of the start, or its tests cannot be judged from outside.
     """
     texts: dict[str, str] = {}
     for path, text in tests.items():
@@ -38,7 +40,7 @@ def passes(episode: Episode, tests: Mapping[str, str | None]) -> bool:
 
 
 def _same(episode: Episode, paths: list[str]) -> Iterator[str]:
-    """Those of some files that are as they were at the start."""
+    """Yield those of the given files that are as they were at the start."""
     for path in paths:
         file = episode.files.get(path)
         if file is not None and file.text == episode.given.get(path):

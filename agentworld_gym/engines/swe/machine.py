@@ -1,4 +1,4 @@
-"""A repository behind the tools of a coding assistant."""
+"""The machine of one repository: it answers the tool calls of a coding assistant."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class SweEngine:
     """Starts repositories whose Python runs in one sandbox.
 
     Args:
-        variant: `bubblewrap` (real CPython behind Linux namespaces), `monty` (a subset of Python, anywhere), or `auto`:
-            the first that works here. The attribute of that name tells which it is.
+        variant: `bubblewrap` (real CPython behind Linux namespaces), `monty` (a subset of Python, anywhere), or `auto`
+            for the first that works here. The attribute `variant` holds the name of the one in use.
 
     Raises:
-        ValueError: the sandbox does not work on this machine.
+        EngineError: the sandbox does not work on this machine.
     """
 
     def __init__(self, variant: str = "auto") -> None:
@@ -52,10 +52,10 @@ class SweEngine:
         controls: Controls = NONE,
         hidden: Mapping[str, Any] = MappingProxyType({}),
     ) -> SweMachine:
-        """A fresh repository; nothing of `hidden` matters to it.
+        """Start a repository; `hidden` is ignored.
 
         Raises:
-            SpecError: the state is wrong; names the key, its value and what was expected.
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         return SweMachine.start(state, seed, controls, self._sandbox)
 
@@ -84,7 +84,7 @@ class SweMachine:
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int, controls: Controls, sandbox: PythonSandbox) -> SweMachine:
-        """A repository in the given state, whose Python runs in a sandbox.
+        """Start a repository in the given state, whose Python runs in the given sandbox.
 
         Raises:
             SpecError: the state is wrong.
@@ -100,12 +100,12 @@ class SweMachine:
 
     @property
     def observation(self) -> str:
-        """What the last action returned; at the start the listing of the root."""
+        """The answer to the last action; at the start it is the listing of the root."""
         return self._observation
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Times, hashes and process numbers are of the moment; installed packages were there before."""
+        """The pieces that are not deterministic: times, hashes, process numbers, and the installed packages."""
         text = self._observation
         if not text.startswith("Command: "):
             return ()
@@ -116,7 +116,7 @@ class SweMachine:
         return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)
 
     def act(self, call: Any) -> str:
-        """Call a tool: `{"name": ..., "arguments": {...}}`. Whatever it is, the answer is a text.
+        """Call a tool: `{"name": ..., "arguments": {...}}`. Any other action is answered with an error as text.
 
         Raises:
             EngineError: the machine was closed.
@@ -143,7 +143,7 @@ class SweMachine:
         return perturbations.cut(episode, text, name, *sorted(map(str, arguments.items())))
 
     def state(self) -> dict[str, Scalar]:
-        """Every file by its path, the to-do list, version control and the processes in the background."""
+        """Return every file by its path, the to-do list, version control and the processes in the background."""
         episode = self._open()
         fields: dict[str, Scalar] = {path: file.shown for path, file in sorted(episode.files.items())}
         for path, file in episode.files.items():
@@ -165,24 +165,24 @@ class SweMachine:
         return fields
 
     def passes(self, tests: Mapping[str, str | None]) -> bool:
-        """Whether the tests of some files pass, judged by the values that the code gives (`engines.Testable`).
+        """Return whether the tests of some files pass, judged by the values that the code returns (`engines.Testable`).
 
         Raises:
-            EngineError: a file is none of the start, or its tests cannot be judged so.
+            EngineError: a path names no file of the start, or its tests cannot be judged in this way.
         """
         from agentworld_gym.engines.swe.grading import passes
 
         return passes(self._open(), tests)
 
     def fork(self) -> SweMachine:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both copies give equal observations."""
         twin = object.__new__(type(self))
         twin._episode = self._open().copy()
         twin._observation = self._observation
         return twin
 
     def close(self) -> None:
-        """Let everything go. May be called twice."""
+        """Free the episode; a second call does nothing."""
         self._episode = None
 
     def _open(self) -> Episode:
@@ -192,7 +192,7 @@ class SweMachine:
 
 
 def _read(call: Any) -> tuple[Any, Any]:
-    """Name and arguments of a call; arguments may be JSON in a string."""
+    """Return name and arguments of a call; the arguments may be JSON in a string."""
     if not isinstance(call, Mapping):
         return None, None
     arguments = call.get("arguments", {})

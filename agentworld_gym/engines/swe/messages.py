@@ -1,4 +1,4 @@
-"""The sandboxed shell's messages in the words of `bash -c`."""
+"""Rewrites the sandboxed shell's messages in the words of `bash -c`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _QUOTES = "\"'`"
 def printed(
     chunks: Sequence[tuple[str, str]], error: str, script: str, cwd: str, before: int
 ) -> tuple[str, bool | None]:
-    """What a script printed, and whether it would have gone on for ever (None: stopped by the wall clock).
+    """Return what a script printed, and whether it would run for ever (`None`: the wall clock stopped it).
 
-    `before` is the number of lines that were put before the script; the numbers in messages are lowered by it.
+    `before` is the number of lines that were put before the script; line numbers in messages are lowered by it.
     """
     numbers = [max(int(found) - before, 1) for _, text in chunks for found in _NUMBERED.findall(text)]
     text, stuck = told(chunks, error, script, cwd)
@@ -26,7 +26,7 @@ def printed(
 
 
 def syntax_error(script: str, token: str) -> str:
-    """What bash says of a script that it cannot read.
+    """Return bash's message about a script with a syntax error.
 
     >>> print(syntax_error("echo )", ")"), end="")
     bash: -c: line 1: syntax error near unexpected token `)'
@@ -41,7 +41,7 @@ def syntax_error(script: str, token: str) -> str:
 
 
 def unfinished(script: str) -> str:
-    """What bash says of a script that ends too early.
+    """Return bash's message about a script that ends too early.
 
     >>> print(unfinished('echo "a'), end="")
     bash: -c: line 1: unexpected EOF while looking for matching `"'

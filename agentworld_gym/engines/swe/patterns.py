@@ -1,4 +1,4 @@
-"""Searching files by name and by content, in linear time whatever pattern an agent writes."""
+"""Patterns for files and their contents, which take linear time whatever an agent writes."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ _SIZE = 1 << 20
 
 
 class BadPattern(Exception):
-    """A text that is no regular expression, or one that is too big."""
+    """The text is not a regular expression, or the expression is too large."""
 
 
 class Pattern:
-    r"""A regular expression without look-around and back references, searched for in linear time.
+    r"""A regular expression without look-around and back references, which is searched for in linear time.
+
+    Python's `re` may take exponential time. The engine behind `jsonschema-rs`, a dependency of the package, does not.
 
     >>> found = Pattern(r"def \w+\(")
     >>> found.matches("    def main():"), found.matches("default")
     (True, False)
 
     Raises:
-        BadPattern: it is none.
+        BadPattern: the text is not such an expression, or the expression is too large.
     """
 
     def __init__(self, text: str, ignore_case: bool = False) -> None:
         if len(text) > MAX_PATTERN:
             raise BadPattern(text)
-        # The engine behind JSON Schema's `pattern` is one without backtracking; it serves here for its own sake.
+        # The engine behind JSON Schema's `pattern` does not backtrack; it is used here for its own sake.
         options = jsonschema_rs.RegexOptions(size_limit=_SIZE, dfa_size_limit=_SIZE)
         try:
             self._validator = jsonschema_rs.validator_for(
@@ -41,15 +43,15 @@ class Pattern:
             raise BadPattern(text) from error
 
     def matches(self, line: str) -> bool:
-        """Whether some part of a line matches."""
+        """Return whether some part of a line matches."""
         try:
             return self._validator.is_valid(line)
-        except (ValueError, UnicodeEncodeError):  # bytes that are no text
+        except (ValueError, UnicodeEncodeError):  # the line holds bytes that are not text
             return self._validator.is_valid(line.encode("utf-8", "replace").decode())
 
 
 def glob_matches(pattern: str, path: str) -> bool:
-    """Whether a path matches a glob: `*` and `?` within a name, `**` across folders, `[a-z]`, `{a,b}`.
+    """Return whether a path matches a glob: `*` and `?` within a name, `**` across folders, `[a-z]`, `{a,b}`.
 
     >>> [glob_matches("src/**/*.py", p) for p in ("src/a.py", "src/x/y/b.py", "a.py")]
     [True, True, False]
@@ -63,7 +65,7 @@ def glob_matches(pattern: str, path: str) -> bool:
 
 
 def _segments(pattern: Sequence[str], parts: Sequence[str]) -> bool:
-    """Dynamic programming over the segments: which prefixes of the path the pattern so far can match."""
+    """Match segments by dynamic programming over the prefixes of the path that the pattern so far can match."""
     reachable = [True] + [False] * len(parts)
     for segment in pattern:
         if segment == "**":
@@ -78,7 +80,7 @@ def _segments(pattern: Sequence[str], parts: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def _options(pattern: str) -> tuple[str, ...]:
-    """The patterns that braces stand for."""
+    """Return the patterns that braces stand for."""
     found, done = [pattern], list[str]()
     while found:
         text = found.pop()
@@ -94,7 +96,7 @@ def _options(pattern: str) -> tuple[str, ...]:
 
 
 def ignored(path: str, rules: Iterable[str]) -> bool:
-    """Whether the lines of a `.gitignore` leave a path out; caches of Python are always left out.
+    """Return whether the lines of a `.gitignore` exclude a path; caches of Python are always excluded.
 
     >>> [ignored(p, ["*.log", "build/", "!keep.log"]) for p in ("a/x.log", "build/y.py", "keep.log", "a.py")]
     [True, True, False, False]

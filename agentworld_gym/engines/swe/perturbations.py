@@ -1,4 +1,4 @@
-"""How the perturbations of a software engineering episode are acted out."""
+"""Acts out the controls of the repository."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def lay_out(episode: Episode) -> None:
 
 
 def _source_folders(episode: Episode) -> set[str]:
-    """Top-level folders with Python in them; in a bare repository without any there are none."""
+    """Return the top-level folders that hold Python files."""
     names = (relative(path, episode.root) for path in episode.files)
     return {
         name.partition("/")[0] for name in names if name.endswith(".py") and "/" in name and not name.startswith("/")
@@ -73,7 +73,7 @@ def _add_flaky_test(episode: Episode) -> None:
 
 
 def _commit_flaky_test(episode: Episode, history: History) -> None:
-    """Write the flaky test into every commit, so that it has always been there."""
+    """Write the flaky test into every commit, so that it has always existed."""
     from agentworld_gym.engines.swe.git.objects import make_commit
 
     name = relative(episode.flaky, episode.root)
@@ -91,7 +91,7 @@ def _commit_flaky_test(episode: Episode, history: History) -> None:
 
 
 def fingerprint(texts: Mapping[str, str]) -> str:
-    """A name for the state of some files."""
+    """Return a digest of some files."""
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(texts):
         digest.update(f"{path}\0{texts[path]}\0".encode("utf-8", "surrogateescape"))
@@ -99,12 +99,12 @@ def fingerprint(texts: Mapping[str, str]) -> str:
 
 
 def code(texts: Mapping[str, str]) -> str:
-    """A name for the state of the Python among some files."""
+    """Return a digest of the Python files among some files."""
     return fingerprint({path: text for path, text in texts.items() if path.endswith(".py")})
 
 
 def reachable(episode: Episode) -> bool:
-    """Whether the network answers: it never fails twice in a row."""
+    """Return whether the network answers; it never fails twice in a row."""
     episode.attempts += 1
     failed = episode.reached and episode.controls.strikes("intermittent-errors", episode.attempts)
     episode.reached = not failed
@@ -112,7 +112,10 @@ def reachable(episode: Episode) -> bool:
 
 
 def executed(episode: Episode, texts: dict[str, str], argv: Sequence[str]) -> dict[str, str]:
-    """The texts that Python really runs: stale ones where a compiled file is left, and the flaky test as it goes."""
+    """Return the texts that Python really runs.
+
+    A module is stale where its old compiled file is left, and the flaky test has the outcome of this run.
+    """
     found = texts
     for compiled, (path, text) in episode.stale.items():
         if compiled in texts and path in texts and texts[path] != text:
@@ -130,12 +133,12 @@ def executed(episode: Episode, texts: dict[str, str], argv: Sequence[str]) -> di
 
 
 def is_test_run(argv: Sequence[str]) -> bool:
-    """Whether a command line of Python runs tests."""
+    """Return whether a command line of Python runs tests."""
     return list(argv[:2]) in (["-m", "pytest"], ["-m", "unittest"])
 
 
 def _runs(path: str, argv: Sequence[str], root: str) -> bool:
-    """Whether a test run takes in the tests of a file."""
+    """Return whether a test run includes the tests of a file."""
     if not is_test_run(argv):
         return False
     named = [
@@ -149,7 +152,7 @@ def _runs(path: str, argv: Sequence[str], root: str) -> bool:
 
 
 def is_stopped(episode: Episode, texts: Mapping[str, str], timeout: int | None) -> bool:
-    """Whether a test run is stopped by its timeout. A longer one, or the next try, is enough."""
+    """Return whether a test run is stopped by its timeout; a longer timeout or another try prevents it."""
     if not episode.controls.strength("slow-service"):
         return False
     state = code(texts)
@@ -159,14 +162,14 @@ def is_stopped(episode: Episode, texts: Mapping[str, str], timeout: int | None) 
 
 
 def kept_matches(episode: Episode, count: int, limited: bool, *key: object) -> int:
-    """How many of its matches a search gives; one with a limit of its own is not disturbed."""
+    """Return how many of its matches a search returns; a search with its own limit is not disturbed."""
     if limited or count <= LEAST_MATCHES or not episode.controls.strikes("incomplete-results", *key):
         return count
     return max(LEAST_MATCHES, count // 2)
 
 
 def cut(episode: Episode, text: str, *key: object) -> str:
-    """A long text with its middle left out, where the control strikes."""
+    """Return a long text without its middle, if the control strikes."""
     if not episode.controls.strength("truncated-output"):
         return text
     lines = text.rstrip("\n").split("\n")

@@ -1,4 +1,4 @@
-"""`pip` in a Python that belongs to the distribution, with pytest installed and an index that is rarely reached."""
+"""The program `pip` of the distribution's Python, with pytest installed and an index that is rarely reached."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Commands:
 
 
 def pip(episode: Episode, argv: list[str]) -> BuiltinResult:
-    """Run `pip ARGV`."""
+    """Answer `pip ARGV`."""
     words = [word for word in argv if word not in ("-q", "--quiet", "-v", "--no-input", "--disable-pip-version-check")]
     place = f"/usr/lib/python{'.'.join(episode.version.split('.')[:2])}/site-packages"
     if not words or words[0] in ("-h", "--help", "help"):

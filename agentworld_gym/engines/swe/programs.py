@@ -1,4 +1,4 @@
-"""The programs that the shell lacks: git, Python and its tools, and those about processes."""
+"""The programs that the shell lacks: git, Python and its tools, and programs about processes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOUND = (
     "mkdir mv nl od paste pip pip3 printf ps pwd pytest python python3 readlink rm rmdir sed seq sh sleep sort "
     "stat tac tail tar tee test touch tr true uname uniq wc which xargs"
 )
-"""The programs that `which` finds."""
+"""The programs that `which` knows."""
 
 USAGE = "usage: python [option] ... [-c cmd | -m mod | file | -] [arg] ...\n"
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -32,20 +32,22 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass
 class Run:
-    """One command line while it runs: the episode, the shell's own clock, and how to stop it.
-
-    `timeout` is what the caller asked for, in milliseconds. `stopped` says that the time ran out. `early` holds what
-    programs wrote to standard error before they wrote to standard output,
-    `free` the paths where a file was put in the place of another, whatever the permissions of that one.
-    """
+    """One command line while it runs: the episode, the shell's own clock, and how to stop it."""
 
     episode: Episode
+    """The episode whose files the command sees."""
     context: Context
+    """The context of the shell."""
     timeout: int | None
+    """The timeout that the caller asked for, in milliseconds."""
     stop: Callable[[], None] = lambda: None
+    """The function that stops the shell."""
     stopped: bool = False
+    """Whether the time ran out."""
     early: set[str] = field(default_factory=set)
+    """What programs wrote to standard error before they wrote to standard output."""
     free: set[str] = field(default_factory=set)
+    """The paths at which a file was put in the place of another one, whatever the permissions of that one."""
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -53,11 +55,11 @@ class Run:
 
     @property
     def limit(self) -> int:
-        """Milliseconds until the command is stopped."""
+        """The time in milliseconds after which the command is stopped."""
         return self.timeout or perturbations.DEFAULT_TIMEOUT
 
     def hang(self, out: str = "", errors: str = "") -> BuiltinResult:
-        """The command goes on until its time is over."""
+        """Let the command run until its time is over."""
         self.stopped = True
         self.stop()
         return BuiltinResult(out, errors, 143)
@@ -67,7 +69,7 @@ Program = Callable[[Run, BuiltinContext], str | BuiltinResult]
 
 
 def programs(run: Run) -> dict[str, Callable[[BuiltinContext], str | BuiltinResult]]:
-    """Every program, bound to a running command line."""
+    """Return every program, bound to a running command line."""
 
     def bound(program: Program) -> Callable[[BuiltinContext], str | BuiltinResult]:
         return lambda call: program(run, call)
@@ -101,7 +103,7 @@ def _nothing() -> Any:
 
 
 def _apply(disk: Any, start: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    """Bring the disk from one set of files to another."""
+    """Change the disk from one set of files to another."""
     for name in before.keys() - after.keys():
         disk.remove(start + name)
         folder = name.rpartition("/")[0]
@@ -182,12 +184,12 @@ def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, shown
 
 
 def is_text(text: str) -> bool:
-    """Whether the content of a file is text, and not bytes."""
+    """Return whether the content of a file is text, and not bytes."""
     return "\0" not in text and (text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text))
 
 
 def _seconds(run: Run) -> float:
-    """Real seconds that a program gets."""
+    """Return the number of real seconds that a program may run."""
     return max(min(PYTHON_SECONDS, run.limit / 1000), 0.5)
 
 
@@ -214,7 +216,7 @@ def _sleep(run: Run, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def _pager(run: Run, call: BuiltinContext) -> str | BuiltinResult:
-    """A pager without a terminal passes everything on."""
+    """Print everything, as a pager without a terminal does."""
     return (
         _cat(call, [word for word in call.argv if not word.startswith(("-", "+"))]) if call.argv else call.stdin or ""
     )

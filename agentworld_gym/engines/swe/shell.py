@@ -1,4 +1,4 @@
-"""`run_shell_command`: a fresh shell for every command, over the files of the episode."""
+"""The tool `run_shell_command`: it runs every command in a fresh shell over the files of the episode."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TIMED = re.compile(r"\b(?:ls|stat|find|date|tar|test|touch|cp|diff)\b|-nt\b|-ot
 
 
 def run_shell_command(episode: Episode, arguments: Mapping[str, Any]) -> str:
-    """The envelope of a command, after it has changed what it changes.
+    """Run a command, which may change the episode, and return its envelope.
 
     Raises:
         ToolError: the arguments are wrong.
@@ -100,7 +100,7 @@ def _run(
     except (BashError, RuntimeError, OSError, ValueError) as error:
         return Envelope(command, place, "", f"The shell gave up: {bounded(str(error), 200)}", signal=9)
     finally:
-        # Both lead back to the shell, which no garbage collector would free then, with three open files each.
+        # Both refer to the shell, which no garbage collector would free then, with three open files each.
         run.stop, context.files = lambda: None, None
     if background:
         if run.stopped:
@@ -113,11 +113,11 @@ def _run(
 
 
 def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tuple[str, int]:
-    """What a command printed and its exit status, after its files have become the episode's.
+    """Run a command, make its files those of the episode, and return what it printed and its exit status.
 
     Raises:
-        DiskFull: it wrote too much; the episode keeps its files.
-        BashError: the shell gave up, as does any error of its disk.
+        DiskFull: the command wrote too much; the episode keeps its files.
+        BashError: the shell gave up; errors of its disk are raised as well.
     """
     episode, context = run.episode, run.context
     bash = _shell(run, folder)
@@ -126,7 +126,7 @@ def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tu
     if script != command:
         commands = parse(script + "\n")
     for simple in commands:
-        simple.hidden = True  # there is no terminal, whose `ls` would print columns
+        simple.hidden = True  # without a terminal `ls` does not print columns
     clock = context.clock
     head = f"RANDOM={context.random.randrange(1 << 15)}\n" + clock_variables(command, clock.now, clock.start)
     if _TIMED.search(command):
@@ -140,7 +140,7 @@ def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tu
         )
     error = "" if run.stopped else result.error or ""
     text, stuck = printed(chunks, error, command, bash.shell_state().cwd, head.count("\n"))
-    if stuck is None:  # the wall clock stopped it, at no certain point: nothing of it counts
+    if stuck is None:  # the wall clock stopped it at an unknown point, so that nothing of it counts
         run.stopped = True
         return "", result.exit_code
     run.stopped = run.stopped or stuck
@@ -175,7 +175,7 @@ def _shell(run: Run, folder: str) -> Bash:
 
 
 def _started(episode: Episode, commands: list[Simple], command: str, background: bool) -> list[int]:
-    """Numbers for the processes that a command leaves in the background; those that only wait stay alive."""
+    """Return numbers for the processes that a command leaves in the background; those that only sleep stay alive."""
     jobs = [simple for simple in commands if simple.background and simple.words]
     count = len(jobs) + background
     pids = [episode.next_pid + 7 * number for number in range(count)]
@@ -187,7 +187,7 @@ def _started(episode: Episode, commands: list[Simple], command: str, background:
 
 
 def _without_sleepers(command: str, commands: list[Simple]) -> str:
-    """The command with `:` for every `sleep` in the background, which would hold up the rest."""
+    """Return the command with `:` for every `sleep` in the background, which would hold up the rest."""
     for simple in reversed(commands):
         if simple.background and simple.words[:1] == ["sleep"]:
             start, end = simple.spans[0]

@@ -1,4 +1,4 @@
-"""What a repository is at the start, as a task's `state` gives it."""
+"""The initial state of a repository, as a task's `state` gives it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ _PERSON = re.compile(r"[^<>\n]{1,60} <[^<>\n]{1,60}>")
 
 
 class CommitState(Strict):
-    """One commit. `files` says what was different then, by path from the root.
-
-    A file that a commit does not name is as in the commit after it, and in the last one as it lies in the working tree.
-    `null` means that it was not there. `date` is an ISO time, UTC; by default commits are a day apart.
-    """
+    """One commit of the initial state."""
 
     message: str = Field(min_length=1)
+    """The message of the commit."""
     author: str | None = None
+    """The author as `Name <address>`; by default the user of the repository."""
     date: str | None = None
+    """An ISO time in UTC; by default commits are a day apart."""
     files: dict[str, str | None] = Field(default_factory=dict)
+    """What was different at this commit, by path from the root; `null` means that the file did not exist. A file that
+    a commit does not name is as in the commit after it, and in the last commit as in the working tree. For a commit
+    of the remote these are its changes: the new text of a file, or `null` for a deleted one."""
 
     @field_validator("author")
     @classmethod
@@ -50,23 +52,27 @@ class CommitState(Strict):
 
 
 class RemoteState(Strict):
-    """Where the repository was cloned from. `commits` are those that the clone lacks, oldest first.
-
-    Here `files` says what the commit changes: the new text of a file, or `null` for one that it deletes.
-    """
+    """The repository from which this one was cloned."""
 
     name: str = "origin"
+    """The name of the remote."""
     url: str = "https://git.example.com/team/project.git"
+    """The address of the remote."""
     commits: tuple[CommitState, ...] = ()
+    """The commits that the clone lacks, oldest first."""
 
 
 class GitState(Strict):
-    """Version control: the commits on the branch, oldest first, and the working tree as `files` has it."""
+    """Version control: the commits on the branch, and the working tree as `files` of the repository has it."""
 
     branch: str = "main"
+    """The name of the branch that is checked out."""
     user: str = "Dev <dev@example.com>"
+    """The user as `Name <address>`."""
     commits: tuple[CommitState, ...] = (CommitState(message="Initial commit"),)
+    """The commits on the branch, oldest first."""
     remote: RemoteState | None = None
+    """The repository from which this one was cloned, if any."""
 
     @field_validator("branch")
     @classmethod
@@ -91,24 +97,25 @@ class GitState(Strict):
 class RepositoryState(Strict):
     """The initial state of a repository.
 
-    `files` are texts by absolute path; those below `root` are the working tree. `python` begins with the version of
-    Python and may go on in words. `git: null` means no version control.
-
     >>> RepositoryState.of({"files": {"/repo/a.py": "x = 1\\n"}}).git.branch
     'main'
     """
 
     root: str = "/repo"
+    """The folder of the repository, an absolute path."""
     files: dict[str, str] = Field(default_factory=dict)
+    """The texts of the files by absolute path; those below `root` are the working tree."""
     git: GitState | None = GitState()
+    """Version control, or `null` for none."""
     python: str = "3.11.9, pytest 8.3.3, no other packages installed"
+    """The version of Python, which further words may follow."""
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> RepositoryState:
-        """Validate a plain state.
+        """Validate a state that was read from a task.
 
         Raises:
-            SpecError: names the key, its value and what was expected.
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         return validated(cls, dict(state), "task state")
 
@@ -158,10 +165,10 @@ SYSTEM = frozenset(("bin", "dev", "etc", "lib", "proc", "sbin", "sys", "usr"))
 
 
 def moment(text: str) -> datetime:
-    """An ISO time; one without a zone is UTC.
+    """Parse an ISO time; a time without a zone is in UTC.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not an ISO time.
     """
     try:
         found = datetime.fromisoformat(text)
@@ -171,7 +178,7 @@ def moment(text: str) -> datetime:
 
 
 def parents(path: str) -> list[str]:
-    """The folders above an absolute path, the nearest first, without the root.
+    """Return the folders above an absolute path, the nearest first, without `/`.
 
     >>> parents("/repo/a/b.py")
     ['/repo/a', '/repo']

@@ -22,7 +22,7 @@ Arguments = Mapping[str, Any]
 
 
 class ToolError(Exception):
-    """A call that a tool refuses; the message is what it returns."""
+    """A tool refuses a call; the message is the tool's answer."""
 
 
 def _text(arguments: Arguments, key: str, default: str | None = None) -> str:
@@ -59,7 +59,7 @@ def _rows(text: str) -> list[str]:
 
 
 def read_file(episode: Episode, arguments: Arguments) -> str:
-    """`read_file`."""
+    """Answer `read_file`."""
     path = _path(episode, arguments, "absolute_path")
     offset, limit = _number(arguments, "offset", 0), _number(arguments, "limit", 1)
     file = episode.files.get(path)
@@ -103,7 +103,7 @@ def _write(episode: Episode, path: str, text: str) -> None:
 
 
 def write_file(episode: Episode, arguments: Arguments) -> str:
-    """`write_file`."""
+    """Answer `write_file`."""
     path, text = _path(episode, arguments, "file_path"), _text(arguments, "content")
     there = path in episode.files
     _write(episode, path, text)
@@ -111,7 +111,7 @@ def write_file(episode: Episode, arguments: Arguments) -> str:
 
 
 def edit(episode: Episode, arguments: Arguments) -> str:
-    """`edit`."""
+    """Answer `edit`."""
     path = _path(episode, arguments, "file_path")
     old, new = _text(arguments, "old_string"), _text(arguments, "new_string")
     everywhere = arguments.get("replace_all", False) is True
@@ -140,7 +140,7 @@ def edit(episode: Episode, arguments: Arguments) -> str:
 
 
 def list_directory(episode: Episode, arguments: Arguments) -> str:
-    """`list_directory`."""
+    """Answer `list_directory`."""
     path = _path(episode, arguments, "path")
     patterns = arguments.get("ignore") or []
     if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
@@ -158,7 +158,7 @@ def list_directory(episode: Episode, arguments: Arguments) -> str:
 
 
 def _candidates(episode: Episode, path: str) -> list[str]:
-    """The files below a path that a search looks at: those that git would not ignore."""
+    """Return the files below a path that a search reads: those that git would not ignore."""
     if path in episode.files:
         return [path]
     rules = (
@@ -170,7 +170,7 @@ def _candidates(episode: Episode, path: str) -> list[str]:
 
 
 def glob(episode: Episode, arguments: Arguments) -> str:
-    """`glob`."""
+    """Answer `glob`."""
     pattern, path = _text(arguments, "pattern"), _path(episode, arguments, "path", episode.root)
     if path not in episode.files.folders and path != "/":
         raise ToolError(f"Directory not found: {path}")
@@ -188,7 +188,7 @@ def glob(episode: Episode, arguments: Arguments) -> str:
 
 
 def grep_search(episode: Episode, arguments: Arguments) -> str:
-    """`grep_search`."""
+    """Answer `grep_search`."""
     text, path = _text(arguments, "pattern"), _path(episode, arguments, "path", episode.root)
     names, limit = arguments.get("glob"), _number(arguments, "limit", 1)
     if names is not None and not isinstance(names, str):
@@ -228,7 +228,7 @@ def _left_out(count: int, noun: str) -> list[str]:
 
 
 def todo_write(episode: Episode, arguments: Arguments) -> str:
-    """`todo_write`."""
+    """Answer `todo_write`."""
     todos = arguments.get("todos")
     if not isinstance(todos, list):
         raise ToolError("Error: todos must be a list")
@@ -261,7 +261,7 @@ TOOLS: dict[str, Tool] = {
 
 
 def use(tool: Tool, episode: Episode, arguments: Arguments) -> str:
-    """What a tool returns, whatever it is given."""
+    """Return a tool's answer; a refused call is answered with its message."""
     try:
         return bounded(tool(episode, arguments))
     except ToolError as error:

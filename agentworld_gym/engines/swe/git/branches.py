@@ -12,10 +12,10 @@ _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,80}")
 
 
 def check_branch(history: History, name: str) -> None:
-    """Refuse what cannot be the name of a branch.
+    """Refuse a text that cannot be the name of a branch.
 
     Raises:
-        GitError: it is none, or another branch is in its way.
+        GitError: the name is not valid, or another branch is in its way.
     """
     if (
         not _BRANCH.fullmatch(name)
@@ -34,7 +34,7 @@ def check_branch(history: History, name: str) -> None:
 
 
 def branch_start(call: GitCall, name: str, start: list[str], replace: bool = False) -> Commit:
-    """Return the commit at which a branch of this name would begin: the one that `start` names, or the current one.
+    """Return the commit at which a new branch would begin: the one that `start` names, or the current one.
 
     Raises:
         GitError: the name is not valid, the branch exists and is not to be replaced, or `start` names no commit.

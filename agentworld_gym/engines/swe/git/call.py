@@ -1,4 +1,4 @@
-"""One call of git: what it was called with, what it may change, and what it prints."""
+"""One call of git: the repository, the working tree, the clock, and what the call prints."""
 
 from __future__ import annotations
 
@@ -16,22 +16,28 @@ from agentworld_gym.engines.swe.patterns import glob_matches, ignored
 
 @dataclass
 class GitCall:
-    """One command: what it was called with, what it may change, and what it says.
-
-    `work` holds the texts of the working tree by path from the root; a command changes it in place. `now` is the time
-    in seconds. `network` says whether the remote can be reached.
-    """
+    """One call of git, which its command reads, changes and prints to."""
 
     history: History
+    """The content of `.git`."""
     work: dict[str, str]
+    """The texts of the working tree by path from the root; commands change it in place."""
     root: str
+    """The folder of the repository."""
     cwd: str
+    """The current folder."""
     now: int
+    """The time in seconds since the epoch."""
     stdin: str = ""
+    """The standard input."""
     network: Callable[[], bool] = lambda: True
+    """A function that tells whether the remote can be reached."""
     out: list[str] = field(default_factory=list)
+    """The standard output so far."""
     errors: list[str] = field(default_factory=list)
+    """The standard error so far."""
     status: int = 0
+    """The exit status."""
 
     def say(self, text: str) -> None:
         """Print to standard output."""
@@ -42,10 +48,10 @@ class GitCall:
         self.errors.append(text)
 
     def place(self, name: str) -> str:
-        """An operand as a path from the root; empty for the root itself.
+        """Return an operand as a path from the root; the root itself is the empty text.
 
         Raises:
-            GitError: it lies outside.
+            GitError: the operand lies outside the repository.
         """
         path = absolute(name, self.cwd)
         inside = relative(path, self.root)
@@ -54,14 +60,14 @@ class GitCall:
         return "" if inside == "." else inside
 
     def shown(self, path: str) -> str:
-        """A path from the root as it is shown in the current folder."""
+        """Return a path from the root relative to the current folder."""
         if self.cwd == self.root:
             return path
         slash = "/" * path.endswith("/")
         return relpath(f"{self.root}/{path}", self.cwd) + slash
 
     def select(self, names: Iterable[str], paths: Iterable[str]) -> tuple[list[str], list[str]]:
-        """The paths that some operands stand for, and the operands that stand for none."""
+        """Return the paths that some operands stand for, and the operands that stand for none."""
         candidates = sorted(set(paths))
         chosen: dict[str, None] = {}
         missing = []
@@ -76,25 +82,25 @@ class GitCall:
         return list(chosen), missing
 
     def ignores(self, path: str) -> bool:
-        """Whether an untracked file is left out."""
+        """Return whether an untracked file is ignored."""
         return ignored(path, self.work.get(".gitignore", "").split("\n"))
 
     def untracked(self) -> list[str]:
-        """Files that git does not know and does not ignore."""
+        """Return the files that are neither in the index nor ignored."""
         index = self.history.index
         return [path for path in sorted(self.work) if path not in index and not self.ignores(path)]
 
     def tracked(self) -> Tree:
-        """The working tree's versions of the files in the index."""
+        """Return the working tree's versions of the files in the index."""
         index = self.history.index
         return {path: text for path, text in self.work.items() if path in index}
 
     def staged(self, paths: list[str] | None = None) -> list[Change]:
-        """What the next commit would change."""
+        """Return what the next commit would change."""
         return compare(self.history.head.tree, self.history.index, paths or [])
 
     def unstaged(self, paths: list[str] | None = None) -> list[Change]:
-        """What the working tree changes beyond the index."""
+        """Return what the working tree changes beyond the index."""
         return compare(self.history.index, self.tracked(), paths or [])
 
 
@@ -103,7 +109,7 @@ Command = Callable[[GitCall, list[str]], None]
 
 
 def fnmatch_path(pattern: str, path: str) -> bool:
-    """Whether a wildcard operand matches a path; here `*` crosses folders.
+    """Return whether a wildcard operand matches a path; its `*` crosses folders.
 
     >>> fnmatch_path("src/*.py", "src/a/b.py"), fnmatch_path("*.md", "a.py")
     (True, False)

@@ -1,4 +1,7 @@
-"""Differences between texts as git shows them: hunks, whole patches, statistics."""
+"""Differences between texts in git's notation: hunks, patches, statistics.
+
+Python's `difflib` finds other hunks than git, which also shifts them to where blocks begin and end.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _FUNCTION = re.compile(r"[A-Za-z_$]")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file on both sides; `None` where it is not there."""
+    """One file before and after; a side is `None` where the file does not exist."""
 
     path: str
     old: str | None
@@ -24,26 +27,31 @@ class Change:
 
     @property
     def letter(self) -> str:
-        """`A`, `D` or `M`."""
+        """The letter of the change: `A`, `D` or `M`."""
         return "A" if self.old is None else "D" if self.new is None else "M"
 
     @property
     def binary(self) -> bool:
-        """Whether git would show no lines of it."""
+        """Whether git would show no lines of the file."""
         return any("\0" in side[:8000] for side in (self.old, self.new) if side)
 
     def hunks(self) -> list[Hunk]:
-        """What changed, by lines."""
+        """Return the ranges of lines that changed."""
         return hunks(lines(self.old or ""), lines(self.new or ""))
 
     def counts(self) -> tuple[int, int]:
-        """Lines added and removed."""
+        """Return the numbers of lines added and removed."""
         ranges = self.hunks()
         return sum(b2 - b1 for _, _, b1, b2 in ranges), sum(a2 - a1 for a1, a2, _, _ in ranges)
 
 
 def compare(old: Tree, new: Tree, paths: Sequence[str] = ()) -> list[Change]:
-    """The files that differ, in git's order; only those at or below some paths where any are given.
+    """Return the files that differ, in git's order.
+
+    Args:
+        old: the texts before.
+        new: the texts after.
+        paths: paths at or below which files are compared; all files are compared if it is empty.
 
     >>> [(c.letter, c.path) for c in compare({"a": "1", "b": "2"}, {"b": "3", "c": "4"})]
     [('D', 'a'), ('M', 'b'), ('A', 'c')]
@@ -56,7 +64,7 @@ def compare(old: Tree, new: Tree, paths: Sequence[str] = ()) -> list[Change]:
 
 
 def under(path: str, paths: Sequence[str]) -> bool:
-    """Whether a path is one of some paths or lies below one; none means all.
+    """Return whether a path is one of some paths or lies below one; an empty sequence means all paths.
 
     >>> under("a/b.py", ["a"]), under("ab.py", ["a"]), under("x", []), under("x", [""])
     (True, False, True, True)
@@ -65,14 +73,14 @@ def under(path: str, paths: Sequence[str]) -> bool:
 
 
 def lines(text: str) -> list[str]:
-    """The lines of a text with their ends; only `\\n` ends a line."""
+    """Return the lines of a text with their ends; only `\\n` ends a line."""
     rows = [line + "\n" for line in text.split("\n")]
     last = rows.pop()[:-1]
     return [*rows, last] if last else rows
 
 
 def hunks(a: Sequence[str], b: Sequence[str]) -> list[Hunk]:
-    """The changed ranges, few and short, placed where a reader expects them.
+    """Return the changed ranges, few and short, placed where a reader expects them.
 
     >>> hunks(["x", "y"], ["x", "z", "y"])
     [(1, 1, 1, 2)]
@@ -91,10 +99,11 @@ def hunks(a: Sequence[str], b: Sequence[str]) -> list[Hunk]:
 
 
 def _placed(a: Sequence[str], b: Sequence[str], hunk: Hunk, before: Hunk | None) -> Hunk:
-    """A pure insertion or deletion that could stand higher up, moved to where blocks begin and end.
+    """Move a pure insertion or deletion that could stand higher up to where blocks begin and end.
 
-    It comes in at its lowest place. Of all places the one is best whose borders are indented least and lie after blank
-    lines; of equals the lowest.
+    The hunk is given at its lowest place. The best place is the one whose borders are indented least and lie after
+    blank
+    lines; among equals it is the lowest.
     """
     a1, a2, b1, b2 = hunk
     if (a1 == a2) == (b1 == b2):
@@ -111,7 +120,7 @@ def _placed(a: Sequence[str], b: Sequence[str], hunk: Hunk, before: Hunk | None)
 
 
 def _cost(text: Sequence[str], at: int) -> int:
-    """How badly a border stands between two lines."""
+    """Return how badly a border stands between two lines."""
     if at >= len(text):
         return 0 if at and not text[at - 1].strip() else 15
     above = at
@@ -135,7 +144,7 @@ def _indent(line: str) -> int:
 
 
 def patch(change: Change, context: int = 3) -> str:
-    """The patch of one file, with its header."""
+    """Return the patch of one file, with its header."""
     old, new = (blob_id(side)[:7] if side is not None else NULL[:7] for side in (change.old, change.new))
     a = "/dev/null" if change.old is None else f"a/{change.path}"
     b = "/dev/null" if change.new is None else f"b/{change.path}"
@@ -155,7 +164,7 @@ def patch(change: Change, context: int = 3) -> str:
 
 
 def _function(text: Sequence[str], start: int) -> str:
-    """The nearest line above a hunk that begins at the margin with a letter."""
+    """Return the nearest line above a hunk that begins at the margin with a letter."""
     for line in reversed(text[:start]):
         if _FUNCTION.match(line):
             return f" {line.rstrip()[:80].rstrip()}"
@@ -163,7 +172,7 @@ def _function(text: Sequence[str], start: int) -> str:
 
 
 def stat(changed: Sequence[Change], width: int = 80) -> str:
-    """`--stat`: a line a file with a bar, and the sums.
+    """Return the text of `--stat`: a line for each file with a bar, and the sums.
 
     >>> print(stat([Change("a.py", "1\\n", "1\\n2\\n")]), end="")
      a.py | 1 +
@@ -202,7 +211,7 @@ def _scaled(added: int, removed: int, bars: int, most: int) -> tuple[int, int]:
 
 
 def summary(changed: Sequence[Change]) -> str:
-    """The last line of `--stat`."""
+    """Return the last line of `--stat`."""
     if not changed:
         return ""
     pairs = [(0, 0) if change.binary else change.counts() for change in changed]
@@ -216,6 +225,6 @@ def summary(changed: Sequence[Change]) -> str:
 
 
 def numstat(changed: Sequence[Change]) -> str:
-    """`--numstat`."""
+    """Return the text of `--numstat`."""
     rows: Mapping[str, tuple[int, int]] = {change.path: change.counts() for change in changed}
     return "".join(f"{added}\t{removed}\t{path}\n" for path, (added, removed) in rows.items())

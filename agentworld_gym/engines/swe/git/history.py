@@ -1,4 +1,4 @@
-"""A repository's memory: commits, branches, the index, stashes, and the remote it was cloned from."""
+"""The content of `.git`: commits, branches, the index, stashes, and the remote from which the repository was cloned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentworld_gym.engines.swe.git.objects import Commit, Tree, blob_id, make_c
 from agentworld_gym.engines.swe.state import GitState, moment
 
 LAST_COMMIT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
-"""When the newest commit was made, where its date is not given; the episode begins an hour later."""
+"""The time of the newest commit, unless a task gives its date; the episode begins an hour later."""
 
 _ANCESTRY = re.compile(r"((?:\^\d*|~\d*)*)$")
 _STEP = re.compile(r"([~^])(\d*)")
@@ -20,7 +20,7 @@ _HEX = re.compile(r"[0-9a-f]{4,40}")
 
 
 class GitError(Exception):
-    """What git prints on standard error before it ends, and its exit status."""
+    """The text that git prints on standard error before it ends, and its exit status."""
 
     def __init__(self, message: str, status: int = 128) -> None:
         super().__init__(message)
@@ -29,7 +29,7 @@ class GitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stash:
-    """Changes put aside: the tree on disk and in the index, and the commit they were made on."""
+    """Stashed changes: the files of the working tree and of the index, and the commit they were made on."""
 
     base: str
     work: Tree
@@ -38,14 +38,14 @@ class Stash:
 
     @property
     def id(self) -> str:
-        """A name like a commit's."""
+        """An identifier like that of a commit."""
         return blob_id(self.message + "".join(f"{path}\0{text}" for path, text in sorted(self.work.items())))
 
 
 class History:
-    """Everything below `.git`. What it holds is replaced and never changed in place, so that a copy is cheap.
+    """Everything below `.git`. Its values are replaced and never changed in place, so that a copy is cheap.
 
-    `branch` is None where a commit is checked out by itself; `detached` is that commit.
+    `branch` is `None` while a commit is checked out by itself; `detached` is then that commit.
     """
 
     def __init__(self, branch: str, user: str, commits: Mapping[str, Commit], tip: str) -> None:
@@ -63,7 +63,7 @@ class History:
 
     @classmethod
     def of(cls, state: GitState, work: Tree) -> History:
-        """The history that a task describes, above the working tree it begins with."""
+        """Return the history that a task describes, above the working tree of the start."""
         trees: list[Tree] = []
         tree: Tree = work
         for commit in reversed(state.commits):
@@ -88,7 +88,7 @@ class History:
         return history
 
     def copy(self) -> History:
-        """An exact copy."""
+        """Return an exact copy."""
         return copy(self)
 
     @property
@@ -98,12 +98,12 @@ class History:
 
     @property
     def person(self) -> tuple[str, str]:
-        """Name and address of the user."""
+        """The name and the address of the user."""
         name, _, address = self.user.partition(" <")
         return name, address.rstrip(">")
 
     def move(self, commit: Commit) -> None:
-        """Let the current branch (or the detached head) stand at a commit."""
+        """Move the current branch, or the detached head, to a commit."""
         self.commits = {**self.commits, commit.id: commit}
         if self.branch is None:
             self.detached = commit.id
@@ -111,7 +111,7 @@ class History:
             self.branches = {**self.branches, self.branch: commit.id}
 
     def ancestors(self, start: str) -> Iterator[Commit]:
-        """A commit and all before it, the newest first. Every commit has one parent."""
+        """Yield a commit and all before it, the newest first. Every commit has one parent."""
         at: str | None = start
         while at:
             commit = self.commits[at]
@@ -119,7 +119,7 @@ class History:
             at = commit.parents[0] if commit.parents else None
 
     def known(self) -> set[str]:
-        """The commits that a command can see: those fetched or made here."""
+        """Return the commits that a command can see: those that were fetched or made here."""
         tips = {*self.branches.values(), *self.tracking.values(), self.head.id, *(s.base for s in self.stashes)}
         seen: set[str] = set()
         for tip in tips:
@@ -136,10 +136,10 @@ class History:
         return hidden
 
     def resolve(self, name: str) -> Commit:
-        """The commit that a revision names.
+        """Return the commit that a revision names.
 
         Raises:
-            GitError: there is none.
+            GitError: the revision names no commit.
         """
         match = _ANCESTRY.search(name)
         steps = match.group(1) if match else ""
@@ -156,7 +156,7 @@ class History:
         return commit
 
     def _at(self, ref: str) -> str | None:
-        """The commit that a full name stands for."""
+        """Return the commit that a full name of a reference stands for."""
         if ref.startswith("refs/heads/"):
             return self.branches.get(ref.removeprefix("refs/heads/"))
         start = f"refs/remotes/{self.remote}/"
@@ -167,7 +167,7 @@ class History:
             return self.head
         if self.remote and name in ("@{u}", "@{upstream}"):
             name = f"refs/remotes/{self.remote}/{self.branch}"
-        # As in gitrevisions: a full name is itself before it is the end of another one.
+        # As in gitrevisions, a full name is itself before it is the end of another one.
         for start in ("", "refs/", "refs/heads/", "refs/remotes/"):
             id = self._at(start + name)
             if id is not None:
@@ -180,7 +180,7 @@ class History:
 
 
 def unknown(name: str) -> GitError:
-    """A revision that is none."""
+    """Return the error about a revision that names no commit."""
     return GitError(
         f"fatal: ambiguous argument '{name}': unknown revision or path not in the working tree.\n"
         "Use '--' to separate paths from revisions, like this:\n'git <command> [<revision>...] -- [<file>...]'\n"

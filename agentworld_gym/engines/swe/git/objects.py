@@ -1,4 +1,4 @@
-"""The names that git gives to contents, trees and commits: SHA-1 of exactly what git would store."""
+"""Git's objects and their identifiers: the SHA-1 of exactly what git would store."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 Tree = Mapping[str, str]
-"""Texts by path from the root."""
+"""The texts of files by path from the root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit and the whole tree it stands for. `when` is in seconds since the epoch, UTC."""
+    """A commit and its whole tree. `when` is in seconds since the epoch, UTC."""
 
     id: str
     parents: tuple[str, ...]
@@ -30,13 +30,13 @@ class Commit:
 
     @property
     def date(self) -> str:
-        """When it was made, as `git log` tells it."""
+        """The date of the commit in the form of `git log`."""
         moment = datetime.fromtimestamp(self.when, UTC)
         return f"{moment:%a %b} {moment.day} {moment:%H:%M:%S %Y} +0000"
 
 
 def blob_id(text: str) -> str:
-    """The name of a file's content.
+    """Return the identifier of a file's content.
 
     >>> blob_id("hello\\n")
     'ce013625030ba8dba906f756967f9e9ca394464a'
@@ -50,7 +50,7 @@ def _blob(text: str) -> str:
 
 
 def tree_id(tree: Tree) -> str:
-    """The name of a folder with all that is below it."""
+    """Return the identifier of a folder with everything below it."""
     folders: dict[str, dict[str, str]] = {}
     entries: list[tuple[str, str, str]] = []
     for path, text in tree.items():
@@ -68,7 +68,10 @@ def tree_id(tree: Tree) -> str:
 def make_commit(
     parents: Sequence[str], author: str, when: int, message: str, tree: Tree, committed: tuple[str, int] | None = None
 ) -> Commit:
-    """A commit with its name. `committed` is by whom and when, where that is not the author at that time."""
+    """Make a commit with its identifier.
+
+    `committed` is the committer and the time of the commit, where these are not the author and the time of the author.
+    """
     message = message.rstrip("\n") + "\n"
     lines = [f"tree {tree_id(tree)}", *(f"parent {parent}" for parent in parents)]
     committer, later = committed or (author, when)

@@ -10,7 +10,7 @@ from agentworld_gym.engines.swe.git.options import Options
 
 
 def split(call: GitCall, options: Options) -> tuple[list[Commit], list[str]]:
-    """Operands told apart: revisions first, then paths."""
+    """Split operands into the revisions, which come first, and the paths."""
     revisions: list[Commit] = []
     names: list[str] = []
     for word in options.operands:
@@ -34,13 +34,13 @@ def split(call: GitCall, options: Options) -> tuple[list[Commit], list[str]]:
 
 
 def exists(call: GitCall, name: str) -> bool:
-    """Whether an operand names something in the working tree (or holds a wildcard)."""
+    """Return whether an operand names something in the working tree, or holds a wildcard."""
     place = call.place(name)
     return bool(set("*?[") & set(name)) or any(under(path, [place]) for path in call.work)
 
 
 def paths_of(call: GitCall, names: list[str]) -> list[str]:
-    """Operands as paths from the root; wildcards are spelled out."""
+    """Return operands as paths from the root; wildcards are replaced by the paths they match."""
     paths: list[str] = []
     for name in names:
         place = call.place(name)

@@ -11,26 +11,36 @@ from agentworld_gym.engines.swe.git.history import GitError
 
 @dataclass
 class Options:
-    """The options of a command by their long names, its operands, and the paths after `--` (None without it)."""
+    """The options and operands of a command line."""
 
     values: dict[str, str]
+    """The values of the options that are given, by their long names; a flag has the empty value."""
     operands: list[str]
+    """The words that are not options."""
     paths: list[str] | None = None
+    """The words after `--`, or `None` without `--`."""
     occurrences: list[tuple[str, str]] = field(default_factory=list)
+    """Every option with its value, in the order of the command line."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.values
 
 
 def read_options(command: str, argv: list[str], flag_words: str, value_words: str = "") -> Options:
-    """Read a command line. Both tables are written as `name word word; name word`; the second one's words take a value.
+    """Read the command line of a command.
+
+    Args:
+        command: the name of the command, for errors.
+        argv: the words after the name of the command.
+        flag_words: the options without a value, written as `name word word; name word`.
+        value_words: the options with a value, written in the same way.
 
     >>> options = read_options("log", ["-n", "3", "--oneline", "--", "a"], "oneline --oneline", "count -n --max-count")
     >>> options.values, options.operands, options.paths
     ({'count': '3', 'oneline': ''}, [], ['a'])
 
     Raises:
-        GitError: an option that the command does not have.
+        GitError: the command does not have an option, or an option lacks its value.
     """
     flags, with_value = _table(flag_words), _table(value_words)
     options = Options({}, [])
@@ -75,6 +85,6 @@ def read_options(command: str, argv: list[str], flag_words: str, value_words: st
 
 @lru_cache(maxsize=128)
 def _table(text: str) -> Mapping[str, str]:
-    """Option words and the names they stand for."""
+    """Return the names of options by the words that stand for them."""
     rows = (entry.split() for entry in text.split(";") if entry.strip())
     return {word: name for name, *words in rows for word in words}

@@ -14,16 +14,16 @@ FORMS = (
     "stat --stat; numstat --numstat; shortstat --shortstat; name-only --name-only; name-status --name-status; "
     "patch -p -u --patch; no-patch -s --no-patch; summary --summary"
 )
-"""The forms in which changes can be shown, as options."""
+"""The options that choose a form of showing changes."""
 
 UNFORMATTED = "shape --no-color --color --no-ext-diff --no-renames -M --minimal --color=never --histogram"
-"""The options of `git diff` and `git show` that change nothing here."""
+"""Options of `git diff` and `git show` that change nothing here."""
 _PLACEHOLDER = re.compile(r"%(?:C\([^)]*\)|C(?:red|green|blue|reset)|a[neEdDtiIsr]|c[neEdDtiIsr]|[HhTtPpsbBnDd%]|x00)")
 _NAMED = ("oneline", "short", "medium", "full", "fuller", "reference")
 
 
 def shown_changes(changes: list[Change], options: Options) -> str:
-    """Changes in the form that the options ask for; a patch by default."""
+    """Format changes as the options ask for; the default is a patch."""
     if "no-patch" in options:
         return ""
     if "name-only" in options:
@@ -45,13 +45,13 @@ def shown_changes(changes: list[Change], options: Options) -> str:
 
 
 def changes_of(call: GitCall, commit: Commit, paths: list[str]) -> list[Change]:
-    """What a commit changed."""
+    """Return the changes that a commit made."""
     before = call.history.commits[commit.parents[0]].tree if commit.parents else {}
     return compare(before, commit.tree, paths)
 
 
 def shown_commit(call: GitCall, commit: Commit, options: Options, paths: list[str], default: bool) -> str:
-    """A commit with what it changed, where that is asked for or is the `default`."""
+    """Format a commit, with its changes where the options ask for them or `default` is true."""
     forms = ("stat", "numstat", "shortstat", "name-only", "name-status", "patch")
     wanted = any(form in options for form in forms) or (default and "no-patch" not in options)
     body = shown_changes(changes_of(call, commit, paths), options) if wanted else ""
@@ -113,7 +113,7 @@ def _ago(seconds: int) -> str:
 
 
 def committed(changes: list[Change]) -> str:
-    """What `git commit` says about the files."""
+    """Return the lines of `git commit` about the files."""
     text = summary(changes)
     for change in changes:
         if change.letter != "M":

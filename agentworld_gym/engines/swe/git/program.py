@@ -69,11 +69,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "tag": tag,
     }
 )
-"""The commands by the word that calls them."""
+"""The commands by the names with which they are called."""
 
 
 def run_git(call: GitCall, argv: list[str], repository: bool = True) -> GitCall:
-    """Run `git ARGV`; `repository` is False where there is no `.git`."""
+    """Run `git ARGV` and return the call with its output; `repository` is false where there is no `.git`."""
     words = list(argv)
     while words and words[0].startswith("-"):
         word = words.pop(0)

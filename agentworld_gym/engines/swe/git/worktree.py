@@ -9,10 +9,10 @@ from agentworld_gym.engines.swe.git.objects import Commit, Tree
 
 
 def carry(call: GitCall, target: Commit, force: bool) -> None:
-    """Bring the working tree and the index to a commit; what was changed and not committed is kept.
+    """Bring the working tree and the index to a commit, and keep what was changed and not committed.
 
     Raises:
-        GitError: a file that has to change holds changes of its own.
+        GitError: a file that has to change holds changes that are not committed, and `force` is false.
     """
     history = call.history
     head = history.head.tree
@@ -64,7 +64,7 @@ def fast_forward(call: GitCall, target: Commit) -> None:
     """Move the current branch forward to a commit.
 
     Raises:
-        GitError: it is not ahead, or local changes are in the way.
+        GitError: the commit is not ahead of the branch, or local changes are in the way.
     """
     history = call.history
     old = history.head

@@ -40,7 +40,7 @@ def blame(call: GitCall, argv: list[str]) -> None:
 
 
 def _blamed(call: GitCall, start: Commit, path: str, text: str) -> Iterator[tuple[Commit | None, str]]:
-    """The lines of a text, each with the commit it came in with; None for lines that are not committed."""
+    """Yield the lines of a text, each with the commit that added it, or `None` for a line that is not committed."""
     current = lines(text)
     owners: list[Commit | None] = [None] * len(current)
     open_lines = dict(enumerate(range(len(current))))
@@ -64,7 +64,7 @@ def _blamed(call: GitCall, start: Commit, path: str, text: str) -> Iterator[tupl
 
 
 def _kept(old: list[str], new: list[str]) -> dict[int, int]:
-    """Lines of the new text that come from the old one, by their numbers."""
+    """Return the lines of the new text that come from the old one, by their numbers in the new one."""
     kept: dict[int, int] = {}
     a = b = 0
     for a1, a2, b1, b2 in [*hunks(old, new), (len(old), len(old), len(new), len(new))]:

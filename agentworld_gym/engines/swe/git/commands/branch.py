@@ -74,6 +74,6 @@ def _list(call: GitCall, chosen: dict[str, str]) -> None:
 
 
 def tag(call: GitCall, argv: list[str]) -> None:
-    """`git tag`: there are none, and none can be made."""
+    """`git tag`: there are no tags, and none can be made."""
     if [word for word in argv if not word.startswith("-")]:
         raise GitError("fatal: cannot lock ref: Read-only file system\n")

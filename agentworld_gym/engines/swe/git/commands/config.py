@@ -6,7 +6,7 @@ from agentworld_gym.engines.swe.git.call import GitCall
 
 
 def config(call: GitCall, argv: list[str]) -> None:
-    """`git config`, of the user's name and address."""
+    """`git config`, for the user's name and address."""
     words = [word for word in argv if word not in ("--global", "--local", "--get", "--system")]
     name, address = call.history.person
     known = {"user.name": name, "user.email": address, "init.defaultbranch": "main"}
@@ -25,5 +25,5 @@ def config(call: GitCall, argv: list[str]) -> None:
 
 
 def init(call: GitCall, argv: list[str]) -> None:
-    """`git init`: there is a repository already."""
+    """`git init` in a repository that exists already."""
     call.say(f"Reinitialized existing Git repository in {call.root}/.git/\n")

@@ -9,7 +9,7 @@ from agentworld_gym.engines.swe.git.worktree import fast_forward
 
 
 def merge(call: GitCall, argv: list[str]) -> None:
-    """`git merge`, where it is a fast-forward."""
+    """`git merge`, which only fast-forwards."""
     options = read_options(
         "merge",
         argv,

@@ -153,7 +153,7 @@ def remote(call: GitCall, argv: list[str]) -> None:
 
 
 def clone(call: GitCall, argv: list[str]) -> None:
-    """`git clone`: no other host can be reached."""
+    """`git clone`, which fails because no other host can be reached."""
     url = next((word for word in argv if not word.startswith("-")), "")
     name = url.rstrip("/").rpartition("/")[2].removesuffix(".git")
     host = url.partition("://")[2].partition("/")[0]

@@ -11,7 +11,7 @@ from agentworld_gym.engines.swe.git.pretty import committed
 
 
 def revert(call: GitCall, argv: list[str]) -> None:
-    """`git revert`, where nothing has touched the same files since."""
+    """`git revert`, where no later commit has changed the same files."""
     options = read_options(
         "revert",
         argv,

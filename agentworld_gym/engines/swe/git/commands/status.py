@@ -31,7 +31,7 @@ def status(call: GitCall, argv: list[str]) -> None:
 
 
 def long_status(call: GitCall, paths: list[str] | None = None, untracked: list[str] | None = None) -> str:
-    """The long form of `git status`."""
+    """Return the long form of `git status`."""
     history = call.history
     out = [
         f"On branch {history.branch}\n" if history.branch is not None else f"HEAD detached at {history.detached[:7]}\n"
@@ -67,7 +67,10 @@ def long_status(call: GitCall, paths: list[str] | None = None, untracked: list[s
 
 
 def distance(call: GitCall) -> tuple[int, int] | None:
-    """How many commits the branch is ahead of its remote one, and behind; None where it follows none."""
+    """Return how many commits the branch is ahead of its remote branch and behind it.
+
+    The result is `None` if the branch has no remote branch.
+    """
     history = call.history
     if not history.branch or history.branch not in history.tracking:
         return None
@@ -77,7 +80,7 @@ def distance(call: GitCall) -> tuple[int, int] | None:
 
 
 def tracking(call: GitCall) -> str:
-    """What `git status` says about the remote branch."""
+    """Return the lines of `git status` about the remote branch."""
     apart = distance(call)
     if apart is None:
         return ""
@@ -103,7 +106,7 @@ def tracking(call: GitCall) -> str:
 
 
 def _untracked(call: GitCall, paths: list[str], whole: bool = False) -> list[str]:
-    """Untracked files; a folder without any tracked file stands for all that is in it."""
+    """Return the untracked files; a folder without any tracked file stands for everything in it."""
     untracked: dict[str, None] = {}
     index = call.history.index
     for path in call.untracked():
