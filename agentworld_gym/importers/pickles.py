@@ -3,6 +3,9 @@
 A pickle is a program for a small machine that may name any function and call it. Here its instructions are carried out
 one by one: numbers, texts, lists and mappings come out as they are, a tuple or a set as a list, an object of the
 packages in `OWN` as a `Record` of its fields, an array as its numbers. A pickle that names anything else is refused.
+
+A restricted `pickle.Unpickler` would not do: a pickle of eight bytes makes it ask for gigabytes (the index of a memo),
+it counts neither instructions nor copies, and it stops at a set that holds a list.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import last_screen
-from agentworld_gym.sessions.rerendering import may_refer, prompts_for, rerendered, source_of, task_of
+from agentworld_gym.sessions.rerendering import may_refer, prompts_for, rerendered, task_of, task_referred_to
 from agentworld_gym.sessions.row import ContentSpan, Row, completed, row_of
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.bundled import TINY_PROFILE, tiny_form
@@ -86,9 +86,9 @@ class BenchRow:
         prompts, refer to anything, and may forget to call a change one.
 
         Raises:
-            SpecError: as `source_of`.
+            SpecError: as `task_referred_to`.
         """
-        task = None if self.recorded is None else source_of(self.recorded)
+        task = None if self.recorded is None else task_referred_to(self.recorded)
         try:
             return self._codec(answer).read(task, self.before, answer)
         except AnswerError:
@@ -165,7 +165,7 @@ class BenchRows:
         for _, row, turns in self._picked():
             found[row.domain] += len(turns)
             if may_refer(row):
-                source_of(row.at(turns[-1]))
+                task_referred_to(row.at(turns[-1]))
         if not found:
             there = {row.domain for _, row, _ in replace(self, domains=None)._picked()}
             wanted = f"rows of {', '.join(sorted(self.domains))}" if self.domains else "at least one row"

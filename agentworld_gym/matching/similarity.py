@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
+from rapidfuzz.distance import LCSseq
+
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|.", re.DOTALL)
 LONGEST = 20_000
 """Tokens of a differing middle beyond which order no longer counts, so that the cost stays bounded."""
@@ -47,23 +49,16 @@ def f1(given: Iterable[Hashable], right: Iterable[Hashable]) -> float:
 
 
 def longest_common(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """The length of a longest common subsequence.
-
-    Bit-parallel: Hyyrö, "Bit-parallel LCS-length computation revisited" (2004).
+    """Return the length of a longest common subsequence.
 
     >>> longest_common("AGCAT", "GAC")
     2
     """
-    places: dict[Hashable, int] = {}
-    for place, token in enumerate(first):
-        places[token] = places.get(token, 0) | 1 << place
-    full = (1 << len(first)) - 1
-    row = full
-    for token in second:
-        matched = row & places.get(token, 0)
-        if matched:
-            row = ((row + matched) | (row - matched)) & full
-    return len(first) - row.bit_count()
+    # rapidfuzz compares the hashes of tokens; numbers in their place make the result exact.
+    numbers: dict[Hashable, int] = {}
+    for token in (*first, *second):
+        numbers.setdefault(token, len(numbers))
+    return LCSseq.similarity([numbers[token] for token in first], [numbers[token] for token in second])
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:

@@ -5,7 +5,7 @@
 | `full` | `full` | any | the observation itself |
 | `full` | `change` | any | the shortest change of the screen |
 | `compact` | `change` | any | a change that a small model can foresee, in shorthand |
-| `compact` | `full` | those of `SOURCES` | the observation with references to the state of its task |
+| `compact` | `full` | those of `REFERRING_DOMAINS` | the observation with references to the state of its task |
 | `compact` | `full` | others | the observation in shorthand |
 """
 
@@ -16,8 +16,8 @@ from typing import ClassVar, Protocol
 
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
-from agentworld_gym.prompting.changes import apply, diff, numbered, plain_diff, renumbers
-from agentworld_gym.prompting.references import SOURCES, References, references_of
+from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
+from agentworld_gym.prompting.references import REFERRING_DOMAINS, References, references_of
 from agentworld_gym.prompting.shorthand import restore, shorten
 
 
@@ -123,11 +123,11 @@ class PredictableChangeAnswers(ChangeAnswers):
 
     def write(self, task: Task | None, before: str, observation: str) -> str:
         """Return the change."""
-        return plain_diff(before, observation)
+        return predictable_diff(before, observation)
 
     def outdates(self, before: str | None, screen: str) -> bool:
         """Whether the change from one screen to the other gives lines other numbers or places."""
-        return before is None or renumbers(plain_diff(before, screen))
+        return before is None or renumbers(predictable_diff(before, screen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,4 +208,4 @@ def answer_codec(domain: str, profile: Profile, form: Form) -> AnswerCodec:
         return ChangeAnswers() if form == "change" else WholeAnswers()
     if form == "change":
         return ShorthandAnswers(domain, PredictableChangeAnswers())
-    return ReferringAnswers(domain) if domain in SOURCES else ShorthandAnswers(domain, WholeAnswers())
+    return ReferringAnswers(domain) if domain in REFERRING_DOMAINS else ShorthandAnswers(domain, WholeAnswers())

@@ -19,7 +19,7 @@ from agentworld_gym.tasks import families, generate
 from agentworld_gym.text.escaping import escape, unescape
 
 
-def remessage(row: Row, prompts: Prompts) -> list[Message]:
+def rerendered_messages(row: Row, prompts: Prompts) -> list[Message]:
     """A session's messages rendered anew with other prompts, all turns over.
 
     In the change form the assistant message is the change that leads to the next state. A row whose task cannot be
@@ -28,7 +28,7 @@ def remessage(row: Row, prompts: Prompts) -> list[Message]:
     Raises:
         SpecError: the form is `change` and the task of the row cannot be generated again.
     """
-    task = must_have_task(row, prompts)
+    task = required_task(row, prompts)
     if task is None:
         return row.messages()
     turns = rendered_turns(row, prompts, task)
@@ -39,11 +39,11 @@ def rerendered(row: Row, prompts: Prompts) -> Row:
     """The row with the messages of other prompts; itself if its task cannot be generated again.
 
     Raises:
-        SpecError: as `remessage`.
+        SpecError: as `rerendered_messages`.
     """
-    if must_have_task(row, prompts) is None:
+    if required_task(row, prompts) is None:
         return row
-    system, *messages = (message["content"] for message in remessage(row, prompts))
+    system, *messages = (message["content"] for message in rerendered_messages(row, prompts))
     *past, last = messages[::2]
     found = {"prompt": (*past, last + prompts.closing), "current_prompt": last, "response": tuple(messages[1::2])}
     own = {"profile": prompts.profile, "form": prompts.form}
@@ -81,7 +81,7 @@ def may_refer(row: Row) -> bool:
     return answer_codec(row.domain, row.profile or "full", "full").refers
 
 
-def source_of(row: Row) -> Task | None:
+def task_referred_to(row: Row) -> Task | None:
     """The task whose state the answers of a session may refer to; None where they stand as they are.
 
     Raises:
@@ -96,17 +96,17 @@ def source_of(row: Row) -> Task | None:
     return task
 
 
-def meant(row: Row, prompts: Prompts, before: str, answer: str) -> str:
+def observation_meant(row: Row, prompts: Prompts, before: str, answer: str) -> str:
     """The observation that an answer to a turn of a session means; `before` is what was on the screen.
 
     Raises:
         AnswerError: as `Prompts.read`.
-        SpecError: as `source_of`, where the prompts refer to a task.
+        SpecError: as `task_referred_to`, where the prompts refer to a task.
     """
-    return prompts.read(source_of(row) if prompts.refers else None, before, answer)
+    return prompts.read(task_referred_to(row) if prompts.refers else None, before, answer)
 
 
-def must_have_task(row: Row, prompts: Prompts) -> Task | None:
+def required_task(row: Row, prompts: Prompts) -> Task | None:
     """The task of a row that is to be rendered again; None where the row keeps its own messages.
 
     Raises:

@@ -14,7 +14,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.importers import Importer
 from agentworld_gym.judging.bench_rows import BenchRows, Turns, bench_row, files_of
 from agentworld_gym.judging.judge import judge_messages
-from agentworld_gym.prompting.references import SOURCES
+from agentworld_gym.prompting.references import REFERRING_DOMAINS
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.row import Row
@@ -153,7 +153,7 @@ def test_what_is_no_row_is_named(tmp_path: Path) -> None:
         list(BenchRows((file,)))
 
 
-@pytest.mark.parametrize("domain", sorted(SOURCES))
+@pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_a_row_whose_answers_refer_to_a_task_that_is_gone_is_refused_before_anything_is_asked(
     tmp_path: Path, domain: str
 ) -> None:

@@ -23,13 +23,20 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.judging.bench_rows import bench_row
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.references import SOURCES, Blocks, Hit, Rows, UnknownReference, references_of
-from agentworld_gym.prompting.references.grammar import LONGEST
-from agentworld_gym.prompting.references.sources import KEPT
+from agentworld_gym.prompting.references import (
+    REFERRING_DOMAINS,
+    Hit,
+    TableRows,
+    TextBlocks,
+    UnknownReference,
+    references_of,
+)
+from agentworld_gym.prompting.references.contract import LONGEST
+from agentworld_gym.prompting.references.task_state import KEPT
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
-from agentworld_gym.sessions.rerendering import meant, task_of
+from agentworld_gym.sessions.rerendering import observation_meant, task_of
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds.language import LanguageWorld
@@ -40,7 +47,7 @@ SHARES = {"mcp": 0.8, "search": 0.95, "swe": 0.8}
 READING = {"mcp": "-get_", "search": "web_extractor", "swe": "read_file"}
 """In the names of the tools that show what the state holds."""
 
-FRUIT = Blocks(
+FRUIT = TextBlocks(
     {
         "fruit": ("apples", "pears", "melons", "figs", "plums"),
         "twice": ("north", "south", "east"),
@@ -48,7 +55,7 @@ FRUIT = Blocks(
     },
     {"https://a.example/x": Hit("X", "2024-05-11")},
 )
-SHOP = Rows(
+SHOP = TableRows(
     {
         "orders": [
             {"id": 7, "item": "lamp é", "total": 38.4, "sent": None},
@@ -73,14 +80,16 @@ ROWS = st.lists(st.dictionaries(COLUMNS, SCALARS | st.lists(SCALARS, max_size=2)
 JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(COLUMNS, inner, max_size=4))
 
 
-def said_of(known: Blocks) -> list[str]:
+def said_of(known: TextBlocks) -> list[str]:
     return [*known._blocks, *("\n".join(lines) for lines in known._blocks.values())]
 
 
 @settings(max_examples=300)
 @given(text=TEXTS, texts=st.dictionaries(NAMES, TEXTS, max_size=4), data=st.data())
 def test_any_text_comes_back_whatever_blocks_there_are(text: str, texts: dict[str, str], data: st.DataObject) -> None:
-    known = Blocks({name: held.split("\n") for name, held in texts.items()}, {name: Hit(name, "N/A") for name in texts})
+    known = TextBlocks(
+        {name: held.split("\n") for name, held in texts.items()}, {name: Hit(name, "N/A") for name in texts}
+    )
     shown = data.draw(
         st.lists(st.sampled_from([text, *said_of(known), "Snippet: @", "Date: N/A", "[1] a"]), max_size=6)
     )
@@ -94,7 +103,7 @@ def test_any_text_comes_back_whatever_blocks_there_are(text: str, texts: dict[st
 @example(text="[" * 900, data=None, tables={})
 @example(text='{"a": "\\', data={"id": 1, "name": [{"id": 1, "name": 2}]}, tables={"t": [{"id": 1, "name": 2}]})
 def test_any_text_comes_back_whatever_rows_there_are(text: str, data: Any, tables: dict[str, Any]) -> None:
-    known = Rows(tables)
+    known = TableRows(tables)
     rows = [row for held in tables.values() for row in held]
     for shown in (data, rows, {"rows": rows, "count": len(rows)}, [{**row, "more": data} for row in rows]):
         for one in (text, json.dumps(shown, ensure_ascii=False), json.dumps(shown), known.refer(json.dumps(shown))):
@@ -116,7 +125,7 @@ def test_whatever_is_read_is_a_text_or_a_typed_error(text: str) -> None:
 
 
 def test_references_stand_for_so_many_characters_and_no_more() -> None:
-    known = Blocks({"half": ("x" * (LONGEST // 2),), "rest": ("y" * (LONGEST - LONGEST // 2),)})
+    known = TextBlocks({"half": ("x" * (LONGEST // 2),), "rest": ("y" * (LONGEST - LONGEST // 2),)})
     assert len(known.resolve("@half\nand\n@rest")) == LONGEST + len("\nand\n")
     for text in ("@half\n@half\n@half", "@half\n" * 10**5):
         with pytest.raises(UnknownReference, match="at most 1_000_000 characters"):
@@ -156,12 +165,12 @@ def test_what_is_counted_is_the_text(spare: int) -> None:
 @pytest.mark.parametrize("count", [LONGEST, LONGEST + 1])
 def test_longer_texts_are_written_without_references(count: int) -> None:
     lines = ("apples", "@", "x" * (count - len("apples\n@\n")))
-    known = Blocks({"long": lines})
+    known = TextBlocks({"long": lines})
     text = "\n".join(lines)
     assert known.refer(text) == ("@long" if count == LONGEST else text.replace("@", "\\@"))
     assert known.resolve(known.refer(text)) == text
     row = {"id": 7, "text": "x" * (count - len('{"id": 7, "text": ""}'))}
-    assert Rows({"t": [row]}).refer(json.dumps(row)) == ("@t:7" if count == LONGEST else json.dumps(row))
+    assert TableRows({"t": [row]}).refer(json.dumps(row)) == ("@t:7" if count == LONGEST else json.dumps(row))
 
 
 def test_a_string_that_never_ends_is_read_once() -> None:
@@ -170,7 +179,7 @@ def test_a_string_that_never_ends_is_read_once() -> None:
     assert SHOP.refer(text + "@") == "\\" + text + "@"  # no string, as nothing ends it
 
 
-class Counting(Blocks):
+class Counting(TextBlocks):
     """Counts the lines that are compared."""
 
     compared = 0
@@ -304,7 +313,7 @@ def steps(domain: str) -> Iterator[tuple[Row, Task, str, str]]:
             yield row, task, action, shown
 
 
-@pytest.mark.parametrize("domain", sorted(SOURCES))
+@pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_recorded_observations_come_back_and_are_shorter(domain: str) -> None:
     prompts = Prompts(load_spec(domain), profile="compact")
     plain = short = reading = referred = 0
@@ -318,7 +327,7 @@ def test_recorded_observations_come_back_and_are_shorter(domain: str) -> None:
     assert short < SHARES[domain] * plain and referred > 0.7 * reading > 0
 
 
-@pytest.mark.parametrize("domain", sorted(SOURCES))
+@pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_rows_samples_and_the_bench_write_and_read_the_same(domain: str) -> None:
     prompts = Prompts(load_spec(domain), profile="compact")
     for row, task in sessions(domain)[:3]:
@@ -326,12 +335,12 @@ def test_rows_samples_and_the_bench_write_and_read_the_same(domain: str) -> None
         assert [unescape(text) for text in row.response] == answers
         assert [message["content"] for message in cpt_sample(row, prompts).messages[2::2]] == [*row.response]
         for turn, answer in zip(row.turns(), answers, strict=True):
-            assert meant(turn, prompts, "", answer) == turn.observations[-1]
+            assert observation_meant(turn, prompts, "", answer) == turn.observations[-1]
             assert bench_row(turn, 1).observation(answer) == turn.observations[-1]
         assert bench_row(row, 1).observation("@nothing of the kind") == "@nothing of the kind"
 
 
-@pytest.mark.parametrize("domain", sorted(SOURCES))
+@pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_a_world_shows_what_its_model_refers_to_and_fails_where_nothing_is_there(domain: str) -> None:
     spec = load_spec(domain)
     prompts, parser = Prompts(spec, profile="compact"), ActionParser(spec)
@@ -359,7 +368,7 @@ def test_the_states_last_asked_for_keep_their_references() -> None:
     assert references_of("swe", first) is not found
 
 
-@pytest.mark.parametrize("domain", sorted(SOURCES))
+@pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_other_profiles_and_states_that_hold_nothing_have_no_references(domain: str) -> None:
     _, task, _, shown = next(steps(domain))
     bare = task.model_copy(update={"state": {}})

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.prompting.changes import CHANGE, SCREEN, ChangeError, apply, numbered, plain_diff, renumbers
-from agentworld_gym.prompting.changes.screen import OFTEN
+from agentworld_gym.prompting.changes import CHANGE, SCREEN, ChangeError, apply, numbered, predictable_diff, renumbers
+from agentworld_gym.prompting.changes.screen_references import OFTEN
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.references.grammar import LONGEST
+from agentworld_gym.prompting.references.contract import LONGEST
 from agentworld_gym.prompting.shorthand import shorten
 from agentworld_gym.text.escaping import unescape
 
@@ -31,7 +31,7 @@ HOME = page(*(f"- paragraph: A word of welcome, number {number}" for number in r
 
 def written(before: str, after: str) -> list[str]:
     """The lines of an answer below its header."""
-    header, *lines = plain_diff(before, after).split("\n")
+    header, *lines = predictable_diff(before, after).split("\n")
     assert header == SCREEN and apply(before, "\n".join([header, *lines])) == after
     return lines
 
@@ -44,16 +44,16 @@ class TestWriting:
         assert written(LIST, HOME) == ["@0..3", *body, "@9..11"]
 
     def test_so_the_next_turn_has_to_tell_the_numbers(self) -> None:
-        assert renumbers(plain_diff(LIST, HOME))
+        assert renumbers(predictable_diff(LIST, HOME))
         assert not renumbers(numbered(HOME))
 
     def test_a_screen_that_shares_less_than_a_third_is_written_with_its_numbers(self) -> None:
         lines = [f"- text: {number}" for number in range(14)]
         assert written(LIST, page(*lines)) == ["@0..3", *lines, "@9..11"]
-        assert plain_diff(LIST, page(*lines, "- text: 14")) == numbered(page(*lines, "- text: 14"))
+        assert predictable_diff(LIST, page(*lines, "- text: 14")) == numbered(page(*lines, "- text: 14"))
 
     def test_a_screen_that_changes_in_a_few_places_is_written_as_a_change(self) -> None:
-        assert plain_diff(LIST, LIST.replace("Lamp 3", "Bulb")) == f"{CHANGE}\n7~ Lamp 3 => Bulb"
+        assert predictable_diff(LIST, LIST.replace("Lamp 3", "Bulb")) == f"{CHANGE}\n7~ Lamp 3 => Bulb"
 
     def test_less_than_three_lines_are_written_out(self) -> None:
         other = [f"- text: {number}" for number in range(9)]
@@ -85,7 +85,7 @@ class TestWriting:
 
     def test_so_a_screen_of_equal_lines_is_written_as_soon_as_any(self) -> None:
         before, after = "\n".join("x" * 8000), "\n".join([*"123456789", *"x" * 7900])
-        assert plain_diff(before, after) == numbered(after)
+        assert predictable_diff(before, after) == numbered(after)
 
     def test_the_indices_of_a_phone_are_its_numbers(self) -> None:
         row = "[{0}] text={1}".format
@@ -141,8 +141,8 @@ class TestReading:
     def test_a_screen_whose_own_lines_would_lose_what_looks_like_an_index_has_no_references(self) -> None:
         before = indexed(list("abcdefghij"))
         after = indexed([*(f"[{number}] new" for number in range(9)), *"abcdefghij"])
-        assert apply(before, plain_diff(before, after)) == after
-        assert not plain_diff(before, after).startswith(SCREEN)
+        assert apply(before, predictable_diff(before, after)) == after
+        assert not predictable_diff(before, after).startswith(SCREEN)
 
     def test_references_stand_for_no_more_than_a_million_characters(self) -> None:
         before = "\n".join(["x" * 99_999] * 2)
@@ -163,7 +163,10 @@ class TestReading:
     def test_a_longer_screen_is_written_without_references(self) -> None:
         before = "\n".join(f"{number} " + "x" * 90_000 for number in range(12))
         after = "\n".join([*"123456789", before])
-        assert not plain_diff(before, after).startswith(SCREEN) and apply(before, plain_diff(before, after)) == after
+        assert (
+            not predictable_diff(before, after).startswith(SCREEN)
+            and apply(before, predictable_diff(before, after)) == after
+        )
 
 
 odd = [
@@ -188,13 +191,13 @@ lines = st.lists(line, max_size=20)
 
 
 class TestExactness:
-    """`apply(a, plain_diff(a, b)) == b`, whatever the texts."""
+    """`apply(a, predictable_diff(a, b)) == b`, whatever the texts."""
 
     @settings(max_examples=500, deadline=None)
     @given(lines, lines)
     def test_of_any_two_texts(self, before: list[str], after: list[str]) -> None:
         for texts in (("\n".join(before), "\n".join(after)), (indexed(before), "\n".join(after))):
-            assert apply(texts[0], plain_diff(*texts)) == texts[1]
+            assert apply(texts[0], predictable_diff(*texts)) == texts[1]
 
     @settings(max_examples=500, deadline=None)
     @given(st.lists(line, min_size=6, max_size=20), lines, st.data())
@@ -203,7 +206,7 @@ class TestExactness:
             first, at = data.draw(st.integers(0, len(before) - 3)), data.draw(st.integers(0, len(after)))
             after[at:at] = before[first : first + data.draw(st.integers(3, 9))]
         for texts in (("\n".join(before), "\n".join(after)), (indexed(before), indexed(after))):
-            assert apply(texts[0], plain_diff(*texts)) == texts[1]
+            assert apply(texts[0], predictable_diff(*texts)) == texts[1]
 
 
 def indexed(state: list[str]) -> str:

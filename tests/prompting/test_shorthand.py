@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.prompting.changes import apply, plain_diff, renumbers
+from agentworld_gym.prompting.changes import apply, predictable_diff, renumbers
 from agentworld_gym.prompting.shorthand import restore, shorten
 from agentworld_gym.screens.pointing import pointed_lines
 
@@ -92,7 +92,7 @@ def test_an_action_points_at_lines(domain: str, action: Any, screen: str, expect
 
 @given(st.lists(st.sampled_from("abc"), max_size=14), st.lists(st.sampled_from("abcd"), max_size=14))
 def test_a_plain_change_leads_to_the_next_state(before: list[str], after: list[str]) -> None:
-    change = plain_diff("\n".join(before), "\n".join(after))
+    change = predictable_diff("\n".join(before), "\n".join(after))
     assert apply("\n".join(before), change) == "\n".join(after)
     if len(before) != len(after):
         # Whoever was told the numbers of the lines is told them anew, in this answer or by the next prompt.

@@ -23,7 +23,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.prompting.changes import apply
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.references import SOURCES
+from agentworld_gym.prompting.references import REFERRING_DOMAINS
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters, RowFilter, only_turns
@@ -38,7 +38,7 @@ from agentworld_gym.recipe.data.text_corpora import (
 )
 from agentworld_gym.recipe.data.turn_weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
 from agentworld_gym.sessions.pools import Pool, group_of, split_of_row, stage_of
-from agentworld_gym.sessions.rerendering import meant, remessage, task_of
+from agentworld_gym.sessions.rerendering import observation_meant, rerendered_messages, task_of
 from agentworld_gym.sessions.row import Provenance, Row
 from agentworld_gym.sessions.samples import Sample, read_samples, write_samples
 from agentworld_gym.text.escaping import escape, unescape
@@ -148,7 +148,7 @@ def test_a_broken_line_is_named_and_a_failed_write_leaves_the_file_as_it_was(tmp
 def test_messages_rendered_again_are_those_of_the_row(domain: str) -> None:
     prompts = Prompts(load_spec(domain), form="full")
     for row in recorded(domain):
-        assert remessage(row, prompts) == row.messages()
+        assert rerendered_messages(row, prompts) == row.messages()
 
 
 @pytest.mark.parametrize(("domain", "form"), FORMS)
@@ -196,7 +196,7 @@ def test_a_session_that_lost_turns_is_what_a_world_asks_that_never_had_them(doma
 def test_in_the_change_form_an_answer_leads_to_the_next_screen(domain: str) -> None:
     prompts = Prompts(load_spec(domain), form="change")
     row = recorded(domain)[0]
-    answers = [message["content"] for message in remessage(row, prompts) if message["role"] == "assistant"]
+    answers = [message["content"] for message in rerendered_messages(row, prompts) if message["role"] == "assistant"]
     before = row.first_observation
     for answer, shown in zip(answers, row.observations, strict=True):
         assert apply(before, answer.removeprefix("**Environment Observation:**\n")) == shown
@@ -208,9 +208,9 @@ def test_in_the_change_form_an_answer_leads_to_the_next_screen(domain: str) -> N
 def test_a_task_that_cannot_be_made_again_keeps_its_messages_and_has_no_change_form() -> None:
     row = session(("a", "b"), ("c", "d"), domain="android")
     spec = load_spec("android")
-    assert remessage(row, Prompts(spec, form="full")) == row.messages()
+    assert rerendered_messages(row, Prompts(spec, form="full")) == row.messages()
     with pytest.raises(SpecError, match="a task that can be generated again"):
-        remessage(row, Prompts(spec, form="change"))
+        rerendered_messages(row, Prompts(spec, form="change"))
 
 
 def test_turns_of_a_task_that_cannot_be_made_again_keep_their_messages() -> None:
@@ -218,25 +218,25 @@ def test_turns_of_a_task_that_cannot_be_made_again_keep_their_messages() -> None
     assert list(turn_samples(row, Prompts(load_spec("mcp"), profile="compact"))) == list(turn_samples(row))
 
 
-@pytest.mark.parametrize("domain", sorted(SOURCES))
+@pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_answers_that_refer_to_a_task_that_is_gone_have_no_meaning(domain: str) -> None:
     prompts = Prompts(load_spec(domain), profile="compact")
     row = next(row for row in recorded(domain, "compact") if any("@" in text for text in row.response))
-    assert meant(row, prompts, "", unescape(row.response[-1])) == row.observations[-1]
+    assert observation_meant(row, prompts, "", unescape(row.response[-1])) == row.observations[-1]
     lost = row.model_copy(update={"task_id": "another"})
     expected = "task_id: got 'another', expected a task that can be generated again"
     with pytest.raises(SpecError, match=f"row {row.id}: {expected}, for the recorded answers refer to it: '.*@"):
-        meant(lost, prompts, "", "@anything")
+        observation_meant(lost, prompts, "", "@anything")
 
 
-@pytest.mark.parametrize("domain", sorted(SOURCES))
+@pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_without_a_task_answers_that_were_recorded_in_full_stay_readable(domain: str) -> None:
     prompts = Prompts(load_spec(domain), profile="compact")
     row = recorded(domain, "compact")[0].model_copy(update={"task_id": "another"})
     plain = row.model_copy(update={"response": tuple(map(escape, row.observations))})
     whole = recorded(domain)[0].model_copy(update={"task_id": "another"})
     for lost in (plain, whole):
-        assert meant(lost, prompts, "", "@anything") == "@anything"
+        assert observation_meant(lost, prompts, "", "@anything") == "@anything"
 
 
 def test_sessions_recorded_in_the_form_asked_for_are_taken_as_they_are() -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.prompting.changes import screen
+from agentworld_gym.prompting.changes import screen_references
 from agentworld_gym.prompting.changes.grammar import (
     EDIT,
     FENCE,
@@ -57,7 +57,7 @@ def apply(before: str, change: str) -> str:
     # An index that was left in is dropped, but where the lines themselves hold what looks like one.
     drop = indexed and not any(map(INDEX.match, old))
     if kind == "screen":
-        lines = [_bare(line, drop) for line in screen.resolve(old, _unfenced(given, start), start + 1)]
+        lines = [_bare(line, drop) for line in screen_references.resolve(old, _unfenced(given, start), start + 1)]
     elif not start and _is_whole(body):
         lines = [_content(EDIT, line, drop) for _, line in body]
     else:

@@ -11,13 +11,13 @@ of hundreds of tokens. It need not copy what the state holds, but may name it:
     @orders:1038                            the row of the table `orders` whose key is 1038, as JSON
     @orders:1038{order_id,status="sent"}    some of its keys, and another value
 
-`Blocks` are pages and files, `Rows` the tables. Both are exact: `resolve(refer(text)) == text` for every text. What
-looks like a reference and is none has a backslash more.
+`TextBlocks` are pages and files, `TableRows` the tables. Both are exact: `resolve(refer(text)) == text` for every text.
+What looks like a reference and is none has a backslash more.
 """
 
-from agentworld_gym.prompting.references.blocks import Blocks, Hit
-from agentworld_gym.prompting.references.grammar import References, UnknownReference
-from agentworld_gym.prompting.references.rows import Rows
-from agentworld_gym.prompting.references.sources import SOURCES, references_of
+from agentworld_gym.prompting.references.blocks import Hit, TextBlocks
+from agentworld_gym.prompting.references.contract import References, UnknownReference
+from agentworld_gym.prompting.references.tables import TableRows
+from agentworld_gym.prompting.references.task_state import REFERRING_DOMAINS, references_of
 
-__all__ = ["SOURCES", "Blocks", "Hit", "References", "Rows", "UnknownReference", "references_of"]
+__all__ = ["REFERRING_DOMAINS", "Hit", "References", "TableRows", "TextBlocks", "UnknownReference", "references_of"]

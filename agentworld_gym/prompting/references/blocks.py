@@ -1,6 +1,6 @@
 r"""Texts that the state holds by name, such as pages and files, and lines that are some of theirs.
 
->>> known = Blocks({"a.txt": ("one apple", "two pears", "three melons", "four figs")})
+>>> known = TextBlocks({"a.txt": ("one apple", "two pears", "three melons", "four figs")})
 >>> print(known.refer("So:\none apple\ntwo pears\nthree melons\nand no more"))
 So:
 @a.txt:1-3
@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from agentworld_gym.prompting.references.grammar import ESCAPE, LONGEST, MARK, Room, UnknownReference
+from agentworld_gym.prompting.references.contract import ESCAPE, LONGEST, MARK, Room, UnknownReference
 
 LEAST = 3
 """Lines of the shortest part of a block that is referred to."""
@@ -53,7 +53,7 @@ class _Run(NamedTuple):
     first: int
 
 
-class Blocks:
+class TextBlocks:
     """Texts by name, line by line, and hits of searches by address.
 
     Args:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
-from agentworld_gym.prompting.references.grammar import MARK, UnknownReference
+from agentworld_gym.prompting.references.contract import MARK, UnknownReference
 
 DEEPEST = 60
 """Levels of lists and objects in each other."""

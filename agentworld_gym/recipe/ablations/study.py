@@ -35,7 +35,7 @@ from agentworld_gym.recipe.training.pipeline import fit
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.index import META, StepIndex
 from agentworld_gym.retrieval.steps import steps_of
-from agentworld_gym.sessions.rerendering import meant
+from agentworld_gym.sessions.rerendering import observation_meant
 from agentworld_gym.sessions.row import Row, read_rows
 from agentworld_gym.sessions.samples import Sample, read_samples, write_samples
 
@@ -208,7 +208,7 @@ def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> T
     if answer.finish_reason == "length":
         return _turn(row, turn, False, FailureKind.LENGTH)
     try:
-        shown = meant(row, data.prompts(row.domain), before, parse_completion(answer.text))
+        shown = observation_meant(row, data.prompts(row.domain), before, parse_completion(answer.text))
     except AnswerError:
         return _turn(row, turn, False, FailureKind.MALFORMED)
     return _turn(row, turn, shown == truth, None if shown else FailureKind.EMPTY)

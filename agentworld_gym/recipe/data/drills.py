@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.contracts import Message
-from agentworld_gym.prompting.references import Blocks, Rows
+from agentworld_gym.prompting.references import TableRows, TextBlocks
 from agentworld_gym.sessions.samples import Sample
 from agentworld_gym.text.numbered_lines import numbered
 
@@ -121,7 +121,7 @@ def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
 def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """Rows as JSON, asked for one by one, or all that have a value, whole or some of their keys, or changed."""
     tables = {name: _rows(words, rng) for name in words.names(rng.randint(1, 3))}
-    known = Rows(tables)
+    known = TableRows(tables)
     held = {name: [dict(row) for row in rows] for name, rows in tables.items()}
     lines = [line for name, rows in tables.items() for line in (f"# {name}", *map(_json, rows))]
     turns = []
@@ -171,7 +171,7 @@ def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
         f"{rng.choice(sites)}/{name.lower()}": [words.value() for _ in range(rng.randint(3, 6))]
         for name in words.names(rng.randint(3, 8))
     }
-    known = Blocks(pages)
+    known = TextBlocks(pages)
     system = "\n".join("\n".join([f"= {address}", *content, "\\"]) for address, content in pages.items())
     turns = []
     for _ in range(rng.randint(2, QUESTIONS)):
@@ -189,7 +189,7 @@ def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str,
     names = [f"/repo/{words.word()}/{name}.py" for name in words.names(rng.randint(2, 4))]
     files = {name: [words.value() for _ in range(rng.randint(5, 24))] for name in names}
     told = {name: list(numbered(lines)) for name, lines in files.items()}
-    known = Blocks(told)
+    known = TextBlocks(told)
     system = "\n".join("\n".join([f"= {name}", *lines]) for name, lines in told.items())
     turns = []
     for _ in range(rng.randint(2, QUESTIONS)):

@@ -12,10 +12,10 @@ from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.rerendering import (
     conversation,
-    must_have_task,
     prompts_for,
-    remessage,
     rendered_turns,
+    required_task,
+    rerendered_messages,
 )
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.samples import Sample
@@ -39,10 +39,10 @@ def cpt_sample(
         context_weight: weight of all that is not an assistant message.
 
     Raises:
-        SpecError: as `remessage`.
+        SpecError: as `rerendered_messages`.
     """
     prompts = prompts or _changes_of(row)
-    messages = row.messages() if prompts is None else remessage(row, prompts)
+    messages = row.messages() if prompts is None else rerendered_messages(row, prompts)
     return Sample(
         id=row.id,
         domain=row.domain,
@@ -66,10 +66,10 @@ def turn_samples(
     task cannot be generated again keeps its own messages.
 
     Raises:
-        SpecError: as `remessage`.
+        SpecError: as `rerendered_messages`.
     """
     prompts = prompts or _changes_of(row)
-    task = None if prompts is None else must_have_task(row, prompts)
+    task = None if prompts is None else required_task(row, prompts)
     if prompts is None or task is None:
         history, closing = row.messages(), row.closing
         completions = [in_output_tag(parse_completion(text)) if closing else text for text in row.response]

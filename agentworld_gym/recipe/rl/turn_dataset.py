@@ -21,7 +21,7 @@ from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.config import TurnsConfig
 from agentworld_gym.recipe.rl.verifiers import unverifiable
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
-from agentworld_gym.sessions.rerendering import meant, prompts_for
+from agentworld_gym.sessions.rerendering import observation_meant, prompts_for
 from agentworld_gym.sessions.row import Row, row_of
 from agentworld_gym.sessions.samples import Sample
 
@@ -103,7 +103,7 @@ class TurnDataset:
         Raises:
             AnswerError: as `Prompts.read`.
         """
-        return meant(row, prompts_for(row, form=self._config.form), screen_before(row), answer)
+        return observation_meant(row, prompts_for(row, form=self._config.form), screen_before(row), answer)
 
     def _other(self, row: Row) -> Prompts | None:
         """The prompts to render a row anew with, where it was not recorded in the form to learn."""

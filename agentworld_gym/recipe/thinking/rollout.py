@@ -9,7 +9,7 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.matching.forms import is_valid
 from agentworld_gym.prompting.parsing import OUTPUT_TAG, in_output_tag, parse_completion, strip_thinking
 from agentworld_gym.recipe.thinking.queries import Query
-from agentworld_gym.sessions.rerendering import meant
+from agentworld_gym.sessions.rerendering import observation_meant
 from agentworld_gym.text.escaping import escape
 
 CUT_OFF = Failure(FailureKind.LENGTH, "the rollout was cut off")
@@ -47,7 +47,7 @@ def read_rollout(query: Query, completion: Completion, thinking: bool = True) ->
         return "thinking", UNTHOUGHT
     row, prompts = query.row, query.prompts
     try:
-        observation = answer if prompts is None else meant(row, prompts, query.before, answer)
+        observation = answer if prompts is None else observation_meant(row, prompts, query.before, answer)
     except AnswerError as error:
         return "form", Failure(FailureKind.MALFORMED, str(error))
     if not is_valid(row.domain, observation, row.observations[-1], query.before):

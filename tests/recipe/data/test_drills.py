@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.contracts import Message
-from agentworld_gym.prompting.references import Blocks, Rows
+from agentworld_gym.prompting.references import TableRows, TextBlocks
 from agentworld_gym.recipe.data.drills import DOMAIN, drill_samples, with_drills
 from agentworld_gym.sessions.samples import Sample
 
@@ -72,7 +72,7 @@ def table(system: str) -> tuple[Reading, Answering]:
 
 def records(system: str) -> tuple[Reading, Answering]:
     tables = {name: list(map(json.loads, rows)) for name, rows in sections(system, "# ").items()}
-    known = Rows(deepcopy(tables))
+    known = TableRows(deepcopy(tables))
 
     def answer(asked: str) -> str:
         tool, arguments = call(asked)
@@ -97,7 +97,7 @@ def pages(system: str) -> tuple[Reading, Answering]:
         address = arguments["url"]
         return "\n".join(held[address]) if address in held else f"Error: none at {address}"
 
-    return Blocks(held).resolve, answer
+    return TextBlocks(held).resolve, answer
 
 
 def repository(system: str) -> tuple[Reading, Answering]:
@@ -115,7 +115,7 @@ def repository(system: str) -> tuple[Reading, Answering]:
             first, last = max(0, place - 4), place + 5
         return "\n".join([f"{number:6}\t{line}" for number, line in enumerate(lines, 1)][first:last])
 
-    return Blocks(told).resolve, answer
+    return TextBlocks(told).resolve, answer
 
 
 def files(system: str) -> tuple[Reading, Answering]:

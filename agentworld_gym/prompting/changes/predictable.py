@@ -2,7 +2,7 @@
 
 The shortest change between two screens may pair lines that have little to do with each other, which a small model
 cannot foresee. Here a screen that changes in a few places is written as `diff` does, and any other one in full: with
-references to the one before where the two share much (see `screen`), else with numbers.
+references to the one before where the two share much (see `screen_references`), else with numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from agentworld_gym.prompting.changes import screen
+from agentworld_gym.prompting.changes import screen_references
 from agentworld_gym.prompting.changes.grammar import (
     CHANGE,
     FULL,
@@ -28,7 +28,7 @@ from agentworld_gym.prompting.changes.grammar import (
 )
 from agentworld_gym.prompting.changes.reading import apply
 from agentworld_gym.prompting.changes.writing import diff
-from agentworld_gym.prompting.references.grammar import LONGEST
+from agentworld_gym.prompting.references.contract import LONGEST
 
 _INDEX = re.compile(r"\A\[[0-9]+\] ")
 
@@ -37,19 +37,19 @@ FEW = 8
 
 
 @lru_cache(maxsize=256)
-def plain_diff(before: str, after: str) -> str:
+def predictable_diff(before: str, after: str) -> str:
     r"""The next state as a few operations, or in full with references or numbers.
 
-    `apply(before, plain_diff(before, after)) == after` for all texts. The last results are kept: a turn is told, put
-    into the history and followed by one that asks what it moved.
+    `apply(before, predictable_diff(before, after)) == after` for all texts. The last results are kept: a turn is told,
+    put into the history and followed by one that asks what it moved.
 
     >>> before = "\n".join(["a long head", *"abcdefghij", "a long foot"])
-    >>> print(plain_diff(before, before.replace("c", "C")))
+    >>> print(predictable_diff(before, before.replace("c", "C")))
     @@ change
     3| C
-    >>> print(plain_diff(before, before.upper()).replace("\n", "  "))
+    >>> print(predictable_diff(before, before.upper()).replace("\n", "  "))
     0| A LONG HEAD  1| A  2| B  3| C  4| D  5| E  6| F  7| G  8| H  9| I  10| J  11| A LONG FOOT
-    >>> print(plain_diff(before, "\n".join([*"ABCDEFGHI", *before.split("\n")[6:]])).replace("\n", "  "))
+    >>> print(predictable_diff(before, "\n".join([*"ABCDEFGHI", *before.split("\n")[6:]])).replace("\n", "  "))
     @@ screen  A  B  C  D  E  F  G  H  I  @6..11
     """
     if before == after:
@@ -59,7 +59,7 @@ def plain_diff(before: str, after: str) -> str:
         if short.startswith(CHANGE) and short.count("\n") <= FEW:
             return short
     (old, indexed), (new, alike) = split(before), split(after)
-    referred = screen.refer(old, new) if indexed == alike and len(after) <= LONGEST else None
+    referred = screen_references.refer(old, new) if indexed == alike and len(after) <= LONGEST else None
     if referred and apply(before, referred) == after:
         return referred
     full = numbered(after)

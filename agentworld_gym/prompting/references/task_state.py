@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.prompting.references.blocks import Blocks, Hit
-from agentworld_gym.prompting.references.grammar import References
-from agentworld_gym.prompting.references.rows import Rows
+from agentworld_gym.prompting.references.blocks import Hit, TextBlocks
+from agentworld_gym.prompting.references.contract import References
+from agentworld_gym.prompting.references.tables import TableRows
 from agentworld_gym.text.numbered_lines import numbered
 
 KEPT = 16
@@ -28,7 +28,7 @@ def references_of(domain: str, state: State) -> References | None:
     >>> references_of("terminal", {"files": {"a.txt": "x"}}) is references_of("search", {}) is None
     True
     """
-    return _kept(domain, _Same(state)) if domain in SOURCES else None
+    return _kept(domain, _Same(state)) if domain in REFERRING_DOMAINS else None
 
 
 class _Same:
@@ -46,7 +46,7 @@ class _Same:
 
 @lru_cache(maxsize=KEPT)
 def _kept(domain: str, same: _Same) -> References | None:
-    return SOURCES[domain](same.state)
+    return REFERRING_DOMAINS[domain](same.state)
 
 
 def _tables(state: State) -> References | None:
@@ -58,7 +58,7 @@ def _tables(state: State) -> References | None:
         for name, rows in tables.items()
         if isinstance(rows, list | tuple) and rows and all(isinstance(row, Mapping) for row in rows)
     }
-    return Rows(found) if found else None
+    return TableRows(found) if found else None
 
 
 def _pages(state: State) -> References | None:
@@ -72,7 +72,7 @@ def _pages(state: State) -> References | None:
             title, body = " ".join(str(page.get("title") or "").split()), page["content"].strip()
             blocks[page["url"]] = (body if body.startswith("# ") else f"# {title}\n\n{body}").split("\n")
             hits[page["url"]] = Hit(title, str(page.get("date") or "N/A"))
-    return Blocks(blocks, hits) if blocks else None
+    return TextBlocks(blocks, hits) if blocks else None
 
 
 def _files(state: State) -> References | None:
@@ -85,8 +85,12 @@ def _files(state: State) -> References | None:
             lines = text.removesuffix("\n").split("\n")
             blocks[str(path)] = list(numbered(lines))
             blocks[f"={path}"] = lines
-    return Blocks(blocks) if blocks else None
+    return TextBlocks(blocks) if blocks else None
 
 
-SOURCES: Mapping[str, Callable[[State], References | None]] = {"mcp": _tables, "search": _pages, "swe": _files}
+REFERRING_DOMAINS: Mapping[str, Callable[[State], References | None]] = {
+    "mcp": _tables,
+    "search": _pages,
+    "swe": _files,
+}
 """The domains whose texts refer to their state."""

@@ -1,6 +1,7 @@
 r"""Rows of tables, and JSON whose objects show them.
 
->>> known = Rows({"orders": [{"id": 7, "item": "lamp", "status": "new"}, {"id": 8, "item": "bulb", "status": "new"}]})
+>>> known = TableRows({"orders": [{"id": 7, "item": "lamp", "status": "new"}, {"id": 8, "item": "bulb", "status":
+"new"}]})
 >>> known.refer('{"orders": [{"id": 7, "item": "lamp"}, {"id": 8, "item": "bulb"}], "count": 2}')
 '{"orders": [@orders:7{id,item}, @orders:8{~}], "count": 2}'
 >>> known.resolve('@orders:7{id,status="sent"}')
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.prompting.references.grammar import ESCAPE, MARK, Room, UnknownReference
+from agentworld_gym.prompting.references.contract import ESCAPE, MARK, Room, UnknownReference
 from agentworld_gym.prompting.references.jsontext import (
     AGAIN,
     NAME,
@@ -46,7 +47,7 @@ class _Row:
     key: tuple[tuple[str, str], ...]
 
 
-class Rows:
+class TableRows:
     """Rows by table and key.
 
     The key of a row is the value of its first column where that is unique in its table, or of as many columns as it

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from agentworld_gym.prompting.changes.grammar import LINES, SCREEN, ChangeError
-from agentworld_gym.prompting.references.grammar import ESCAPE, LONGEST, MARK
+from agentworld_gym.prompting.references.contract import ESCAPE, LONGEST, MARK
 
 LEAST = 3
 """Lines of the shortest run that is referred to."""

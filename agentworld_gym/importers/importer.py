@@ -1,0 +1,208 @@
+"""The importer: it reads files of recordings, whatever their format, into this project's rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.contracts import Action
+from agentworld_gym.documents.strict import validated
+from agentworld_gym.domain.spec import Profile, load_spec
+from agentworld_gym.domain.task import Check, Expect, Task
+from agentworld_gym.errors import SpecError
+from agentworld_gym.fingerprint import installed
+from agentworld_gym.importers.browsergym import browsed, experiment, experiments, grouped
+from agentworld_gym.importers.conversation import Tally
+from agentworld_gym.importers.formats import READERS, Record, format_of
+from agentworld_gym.importers.turns import Turns, domain_of, turns_of
+from agentworld_gym.prompting.parsing import MARKER
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.screens.history import History
+from agentworld_gym.sessions.row import OFFICIAL_NAMES, Provenance, Row, completed
+from agentworld_gym.text.escaping import unescape
+
+FORMATS = ("auto", *READERS, "browsergym", "agentworldbench")
+UNTESTED = (Check(answer=Expect(matches="")),)
+"""Recorded tasks come without tests of success."""
+
+LONGEST = 1_000_000
+"""Characters of an action: what was really done is not cut."""
+
+_ACTION = re.compile(r"\*\*Action:\*\*\n(?P<mark>`{3,})[^\n]*\n(?P<action>.*?)\n(?P=mark)", re.DOTALL)
+
+
+class Importer:
+    """Turns the records of files into rows.
+
+    Args:
+        form: how records are written, one of `FORMATS`; `auto` tells by their keys.
+        domain: which domain's actions they hold; None tells by the tools that were called.
+        profile: how the messages of the rows are written.
+
+    Raises:
+        SpecError: no such format or domain.
+    """
+
+    def __init__(self, form: str = "auto", domain: str | None = None, profile: Profile = "full") -> None:
+        if form not in FORMATS:
+            raise SpecError("import", "format", form, f"one of {', '.join(FORMATS)}")
+        self.form, self.domain, self.profile = form, domain, profile
+        self.tally = Tally()
+        self._domains: dict[tuple[str, bool], tuple[Prompts, ActionParser]] = {}
+        if domain is not None:
+            self._prepared(domain)
+
+    def rows(self, path: Path) -> Iterator[Row]:
+        """The rows of a file of JSON lines, of a JSON file, or of all such files and experiments in a folder.
+
+        Raises:
+            SpecError: there is no such file, or it is of no known format (names the line).
+        """
+        folders = experiments(path) if path.is_dir() and self.form in ("auto", "browsergym") else []
+        for folder in folders:
+            self.tally.records += 1
+            yield from self._counted(self._row("browsergym", experiment(folder), folder.name, str(folder)))
+        files = sorted(file for file in path.rglob("*.json*") if file.is_file()) if path.is_dir() else [path]
+        files = [file for file in files if file.parent not in folders]
+        if not files and not folders:
+            raise SpecError(path, "files", [], "*.json or *.jsonl files, or experiments of BrowserGym")
+        for file in files:
+            for number, record in grouped(_records(file)):
+                self.tally.records += 1
+                form = format_of(record) if self.form == "auto" else self.form
+                if form is None:
+                    if file == path:
+                        known = f"a record of {', '.join(FORMATS[1:])}"
+                        raise SpecError(file, f"line {number}: keys", sorted(record)[:8], known)
+                    self.tally.leave(f"record of no known format ({file.name})")
+                    continue
+                row = self._row(form, record, f"{file.stem}-{number}", f"{file}, line {number}")
+                yield from self._counted(row)
+
+    def _counted(self, row: Row | None) -> Iterator[Row]:
+        if row is not None:
+            self.tally.rows += 1
+            self.tally.turns += row.turn_idx
+            yield row
+
+    def _row(self, form: str, record: Record, name: str, where: str) -> Row | None:
+        if form == "agentworldbench":
+            return self._benchmark(record, name, where)
+        if form == "browsergym":
+            session = browsed(record, name, self.tally)
+            more = {"score": session.score, "task_id": session.task}
+            return self._session(form, self.domain or "web", session.id, session.turns, more, where)
+        conversation = READERS[form](record, name, self.tally)
+        domain = self.domain or domain_of(conversation)
+        turns = turns_of(conversation, self._prepared(domain)[0].spec, self.tally)
+        return self._session(form, domain, conversation.id, turns, {"score": conversation.score}, where)
+
+    def _session(
+        self, form: str, domain: str, name: str, turns: Turns, more: Mapping[str, Any], where: str
+    ) -> Row | None:
+        prompts, parser = self._prepared(domain)
+        own_tools = prompts.spec.action.tools
+        foreign = form != "browsergym" and (
+            not own_tools or any(parser.parse(action).error is not None for action in turns.actions)
+        )
+        if foreign:
+            prompts, parser = self._prepared(domain, foreign=True)
+        if not turns.actions:
+            self.tally.leave("session without a turn")
+            return None
+        task = Task(
+            id=name,
+            domain=domain,
+            instruction=turns.instruction or "(not recorded)",
+            tools=turns.tools if foreign and "tool_call" in prompts.spec.action.syntax else (),
+            success=UNTESTED,
+        )
+        users = []
+        history = History[Action](domain, turns.first)
+        for raw, observation in zip(turns.actions, turns.observations, strict=True):
+            action = parser.parse(raw, task.tools)
+            if action.error is not None:
+                self.tally.leave("action that the domain cannot read (kept as it is)")
+            users.append(prompts.turn(task, history.next_turn, action, history.screen))
+            history.append(action, observation)
+        data = {
+            "system_str": prompts.system(task),
+            "prompt": (*users[:-1], users[-1] + prompts.closing),
+            "response": tuple(map(prompts.observation, turns.observations)),
+            "current_prompt": users[-1],
+            "turn_idx": len(users),
+            "total_turns": len(users),
+            "actions": turns.actions,
+            "first_observation": turns.first,
+            "observations": turns.observations,
+            "finish": None if turns.answer is None else f"finish: {turns.answer}",
+            "success": None if more["score"] is None else more["score"] >= 1,
+            **more,
+        }
+        return self._whole(form, domain, name, data, where)
+
+    def _benchmark(self, record: Record, name: str, where: str) -> Row:
+        """A row of AgentWorldBench; its plain actions and observations are read out of the messages."""
+        keys = ("task", "id", "system_str", "prompt", "response", "current_prompt", "turn_idx", "total_turns")
+        data = completed({key: record[key] for key in keys if key in record})
+        for key in record.keys() - set(keys):
+            self.tally.leave(f"key {key}")
+        data["task"] = str(record.get("task") or OFFICIAL_NAMES.get(self.domain or "", self.domain) or "")
+        data["id"] = str(data.get("id") or name)
+        domain = data["task"].rsplit("/", 1)[-1]
+        found = [_ACTION.search(text) for text in data.get("prompt") or () if isinstance(text, str)]
+        texts = [text for text in data.get("response") or () if isinstance(text, str)]
+        if all(found) and len(texts) == len(found):
+            data["actions"] = tuple(unescape(match["action"]) for match in found if match)
+            data["observations"] = tuple(unescape(text.strip().removeprefix(MARKER).lstrip("\n")) for text in texts)
+        else:
+            self.tally.leave("row whose actions cannot be read out of its prompts (kept without them)")
+        return self._whole("agentworldbench", domain, data["id"], data, where)
+
+    def _whole(self, form: str, domain: str, name: str, data: Mapping[str, Any], where: str) -> Row:
+        whole = {
+            "task": OFFICIAL_NAMES.get(domain, domain),
+            "id": name,
+            "policy": "recorded",
+            "profile": None if form == "agentworldbench" else self.profile,
+            "provenance": Provenance(source=form, package=installed("agentworld-gym")),
+            **data,
+        }
+        return validated(Row, whole, where)
+
+    def _prepared(self, domain: str, foreign: bool = False) -> tuple[Prompts, ActionParser]:
+        """Prompts and parser of a domain; `foreign` without its own tools, for sessions that had others."""
+        key = domain, foreign
+        if key not in self._domains:
+            spec = load_spec(domain)
+            limits = spec.limits.model_copy(update={"max_action_chars": LONGEST})
+            action = spec.action.model_copy(update={"tools": ()}) if foreign else spec.action
+            spec = spec.model_copy(update={"limits": limits, "action": action})
+            self._domains[key] = Prompts(spec, profile=self.profile, form="full"), ActionParser(spec)
+        return self._domains[key]
+
+
+def _records(file: Path) -> Iterator[tuple[int, Record]]:
+    """The JSON objects of a file: its lines (split at line feeds only), or the file as one object or one list."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise SpecError(file, "file", error.strerror, "a readable file") from error
+    values: Any
+    try:
+        values = [(number, orjson.loads(line)) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+    except orjson.JSONDecodeError as broken:
+        try:
+            whole = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise SpecError(file, "file", str(error), "JSON, or one JSON object a line") from broken
+        values = enumerate(whole if isinstance(whole, list) else [whole], 1)
+    for number, value in values:
+        if not isinstance(value, dict):
+            raise SpecError(file, f"line {number}", type(value).__name__, "a JSON object")
+        yield number, value
