@@ -190,6 +190,15 @@ class Generator(Protocol):
 
 
 @runtime_checkable
+class SelectiveGenerator(Protocol):
+    """A generator that sends only a part of a request's sampling, and tells which."""
+
+    def sent(self, sampling: Sampling) -> dict[str, Any]:
+        """Return the fields of a request's sampling that are sent, by name."""
+        ...
+
+
+@runtime_checkable
 class Session(Protocol):
     """One episode as its world keeps it. After a failure a session is unchanged and can be retried.
 
@@ -222,6 +231,15 @@ class Session(Protocol):
         ...
 
 
+@runtime_checkable
+class Pictured(Protocol):
+    """A session, or what stands behind it, that can make a picture of its own."""
+
+    def screenshot(self) -> bytes | None:
+        """Return the picture as a PNG file; None where there is none at this moment."""
+        ...
+
+
 S = TypeVar("S")
 S_contra = TypeVar("S_contra", contravariant=True)
 
@@ -239,6 +257,19 @@ class Testing(Protocol[S_contra]):
             sessions: copies to test success on.
             tests: for each of them path -> text; None for the text that the file had at the start.
         """
+        ...
+
+
+@runtime_checkable
+class Teachable(Protocol[S_contra]):
+    """A world that can be told what it should have answered, as language worlds can."""
+
+    def accept(self, session: S_contra, action: Action, observed: Observation) -> None:
+        """Enter an action with an answer that is known already, as if the world had given it."""
+        ...
+
+    def correct(self, session: S_contra, text: str, ledger: str = "") -> None:
+        """Put the true observation in the place of the last one, so that the next turn builds on it."""
         ...
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from agentworld_gym.contracts import World
+from agentworld_gym.contracts import Pictured, World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.episode import Episode
@@ -236,13 +236,12 @@ def picture_of(episode: Episode) -> NDArray[np.uint8]:
     from agentworld_gym.rendering import from_png, latest, picture
     from agentworld_gym.screens import GRAPHICAL
 
-    for shown in (episode.session, getattr(episode.session, "machine", None)):
-        screenshot = getattr(shown, "screenshot", None)
-        if screenshot is not None:
-            return from_png(screenshot())
+    screenshot = episode.session.screenshot() if isinstance(episode.session, Pictured) else None
+    if screenshot is not None:
+        return from_png(screenshot)
     domain = episode.task.domain
-    shown = latest(domain, episode.observations) if domain in GRAPHICAL else transcript(episode)
-    return picture(domain, shown)
+    text = latest(domain, episode.observations) if domain in GRAPHICAL else transcript(episode)
+    return picture(domain, text)
 
 
 def remade(render_mode: str | None, options: dict[str, Any]) -> AgentWorldEnv:

@@ -11,7 +11,19 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from agentworld_gym.engines.controls import Controls
 from agentworld_gym.errors import AgentWorldError
 
-__all__ = ["Controls", "Engine", "EngineError", "Kind", "Machine", "Probed", "Scalar", "Span", "Testable"]
+__all__ = [
+    "ConcurrentEngine",
+    "Controls",
+    "Engine",
+    "EngineError",
+    "Kind",
+    "Machine",
+    "Probed",
+    "Scalar",
+    "Span",
+    "Testable",
+    "VariantEngine",
+]
 
 Kind = Literal["deterministic", "pre-existing", "metadata"]
 """What decides a piece of text.
@@ -102,10 +114,7 @@ class Testable(Protocol):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Starts the machines of one domain; a class with a class method `start` is an engine as well.
-
-    The machines of an engine whose attribute `concurrent` is true may act at the same time, each on its own thread.
-    """
+    """Starts the machines of one domain; a class with a class method `start` is an engine as well."""
 
     def start(
         self,
@@ -126,3 +135,17 @@ class Engine(Protocol):
             SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         ...
+
+
+@runtime_checkable
+class ConcurrentEngine(Protocol):
+    """An engine that says whether its machines may act at the same time, each on a thread of its own."""
+
+    concurrent: bool
+
+
+@runtime_checkable
+class VariantEngine(Protocol):
+    """An engine that says which of its variants it is, as one does that chose it by what is installed."""
+
+    variant: str

@@ -109,11 +109,12 @@ class Wave(Iterator[tuple[int, Answer]]):
     """
 
     def __init__(self, loop: BackgroundLoop, size: int, work: Callable[[Deliver], Coroutine[Any, Any, None]]) -> None:
+        self._future: Future[None] | None = None  # There is none where the loop is closed already.
         mailbox = _Mailbox(loop.loop)
         self._mailbox, self._open = mailbox, size
         self._at_hand: Iterator[tuple[int, Answer]] = iter(())
-        self._future = loop.start(work(mailbox.deliver))
-        self._future.add_done_callback(mailbox.end)
+        future = self._future = loop.start(work(mailbox.deliver))
+        future.add_done_callback(mailbox.end)
 
     def __next__(self) -> tuple[int, Answer]:
         if not self._open:
@@ -134,7 +135,8 @@ class Wave(Iterator[tuple[int, Answer]]):
 
     def cancel(self) -> None:
         """Cancel what is still open; whoever waits for an answer gets a `ClosedError`."""
-        self._future.cancel()
+        if self._future is not None:
+            self._future.cancel()
 
     def close(self) -> None:
         """Cancel what is still open and end the iteration."""
@@ -142,8 +144,7 @@ class Wave(Iterator[tuple[int, Answer]]):
         self.cancel()
 
     def __del__(self) -> None:
-        if hasattr(self, "_future"):
-            self._future.cancel()
+        self.cancel()
 
 
 class _Mailbox:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator, SelectiveGenerator
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 
@@ -106,6 +106,16 @@ def _pool(pid: int) -> _Pool:
     return _Pool()
 
 
+def sent_sampling(generator: Generator, sampling: Sampling) -> dict[str, Any]:
+    """Return the fields of a request's sampling that a generator sends: all of them where it does not tell."""
+    return generator.sent(sampling) if isinstance(generator, SelectiveGenerator) else sampling.as_dict()
+
+
+def unwrapped(generator: Generator) -> Generator:
+    """Return the generator behind a lease; one that is not leased is returned as it is."""
+    return generator.generator if isinstance(generator, Lease) else generator
+
+
 class Lease:
     """One user's share in a generator. Closing it twice is safe; the generator closes with its last lease."""
 
@@ -127,9 +137,8 @@ class Lease:
         return self.generator.describe()
 
     def sent(self, sampling: Sampling) -> dict[str, Any]:
-        """What the generator says of a request's sampling; all of it where it does not tell."""
-        tell = getattr(self.generator, "sent", None)
-        return sampling.as_dict() if tell is None else dict(tell(sampling))
+        """Return the fields of a request's sampling that the generator sends."""
+        return sent_sampling(self.generator, sampling)
 
     def close(self) -> None:
         """Give the share back."""

@@ -10,10 +10,10 @@ from functools import partial
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.collateral import Rules, Span, collateral
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Pictured
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Controls, Engine, EngineError, Machine, Probed, Testable
+from agentworld_gym.engines import ConcurrentEngine, Controls, Engine, EngineError, Machine, Probed, Testable
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
@@ -44,6 +44,10 @@ class GroundedSession:
         machine = self.machine.probe() if isinstance(self.machine, Probed) else self.machine.fork()
         return replace(self, machine=machine, calm=True)
 
+    def screenshot(self) -> bytes | None:
+        """Return the machine's own picture, as PNG; None where the machine makes none."""
+        return self.machine.screenshot() if isinstance(self.machine, Pictured) else None
+
     def close(self) -> None:
         """Free the machine."""
         self.machine.close()
@@ -64,6 +68,7 @@ class GroundedWorld:
         self.engine = engine
         self.fingerprint = fingerprint
         self.spec = spec
+        self._concurrent = isinstance(engine, ConcurrentEngine) and engine.concurrent
         self._experts = Experts(ActionParser(spec), self._start, self._act)
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[GroundedSession | Failure]:
@@ -92,7 +97,7 @@ class GroundedWorld:
 
     def step(self, sessions: Sequence[GroundedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Execute each action on its machine; where the engine allows it, no member waits for one that takes long."""
-        if not getattr(self.engine, "concurrent", False):
+        if not self._concurrent:
             return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
         answers: dict[int, Observation | Failure] = {}
         for indices in rounds(sessions):

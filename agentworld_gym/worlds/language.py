@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
 
 from agentworld_gym.contracts import (
     Action,
@@ -83,6 +84,16 @@ Demonstrations = Callable[[LanguageSession, Action], str]
 """Text that goes into the request for one prediction, such as similar recorded steps; empty for none."""
 
 
+@runtime_checkable
+class Digested(Protocol):
+    """Demonstrations that know a digest of what they draw from."""
+
+    @property
+    def digest(self) -> str:
+        """The digest, for the fingerprint of a world."""
+        ...
+
+
 @dataclass
 class LanguageWorld:
     """Renders each action into the history, asks the generator, and reads the observation from its completion.
@@ -114,7 +125,7 @@ class LanguageWorld:
             "sampling": Part(digest_of(self.sampling.as_dict()), True),
         }
         if self.demonstrations is not None:
-            digest = getattr(self.demonstrations, "digest", None)
+            digest = self.demonstrations.digest if isinstance(self.demonstrations, Digested) else None
             name = getattr(self.demonstrations, "__qualname__", type(self.demonstrations).__qualname__)
             parts["demonstrations"] = Part(str(digest or name), digest is not None)
         parts |= {name: Part(value, verified) for name, (value, verified) in self.generator.describe().items()}

@@ -22,6 +22,7 @@ from agentworld_gym.contracts import (
     FailureKind,
     Observation,
     Session,
+    Teachable,
     Testing,
     Usage,
     World,
@@ -66,6 +67,10 @@ class RecordedSession:
     inner: Session | None = None
     turn: int = 0
 
+    def go_on(self, key: str, observation: str) -> None:
+        """Take the step that leads to another key."""
+        self.key, self.observation, self.turn = key, observation, self.turn + 1
+
     def fork(self) -> RecordedSession:
         """An exact copy."""
         inner = None if self.inner is None else self.inner.fork()
@@ -94,6 +99,7 @@ class RecordingWorld:
 
     def __init__(self, inner: World[Any], path: Path) -> None:
         self.inner = inner
+        self._teachable: Teachable[Any] | None = inner if isinstance(inner, Teachable) else None
         self.fingerprint = inner.fingerprint
         self.deterministic = inner.deterministic
         self._rows: dict[str, dict[str, Any]] = {}
@@ -130,10 +136,10 @@ class RecordingWorld:
         """Step the inner world where the transition is not recorded yet."""
         results: list[Observation | Failure] = [NOT_RECORDED] * len(sessions)
         for indices in rounds(sessions):
-            keys = {i: next_key(sessions[i].key, actions[i]) for i in indices}
-            asked = self._to_ask(indices, keys)
-            inner = [_inner(sessions[i]) for i in asked]
-            answers = self.inner.step(inner, [actions[i] for i in asked]) if asked else []
+            keys = {index: next_key(sessions[index].key, actions[index]) for index in indices}
+            asked = self._to_ask(keys)
+            inner = [_inner(sessions[index]) for index in asked]
+            answers = self.inner.step(inner, [actions[index] for index in asked]) if asked else []
             rows = []
             for index, answer in zip(asked, answers, strict=True):
                 results[index] = answer
@@ -141,40 +147,31 @@ class RecordingWorld:
                     row = {"key": keys[index], "parent": sessions[index].key, "action": actions[index].raw}
                     rows += self._keep({**row, **_packed(answer)})
             self._write(rows)
+            for index in sorted(set(indices).difference(asked)):
+                results[index] = self._recall(sessions[index], actions[index], keys[index])
             for index in indices:
-                self._settle(sessions[index], actions[index], keys[index], index, asked, results)
+                if isinstance(answer := results[index], Observation):
+                    sessions[index].go_on(keys[index], answer.text)
         return results
 
-    def _to_ask(self, indices: Sequence[int], keys: dict[int, str]) -> list[int]:
+    def _to_ask(self, keys: Mapping[int, str]) -> list[int]:
         """Whom to ask: each unknown transition once, but everyone where the inner world cannot be told an answer."""
-        if not hasattr(self.inner, "accept"):
-            return list(indices)
-        asked, seen = [], set()
-        for index in indices:
-            if keys[index] not in self._rows and keys[index] not in seen:
-                asked.append(index)
-                seen.add(keys[index])
-        return asked
-
-    def _settle(
-        self,
-        session: RecordedSession,
-        action: Action,
-        key: str,
-        index: int,
-        asked: Sequence[int],
-        results: list[Observation | Failure],
-    ) -> None:
-        if index not in asked:
+        if self._teachable is None:
+            return list(keys)
+        asked: dict[str, int] = {}
+        for index, key in keys.items():
             if key not in self._rows:
-                results[index] = Failure(FailureKind.SERVER, "the same transition failed in this wave", retryable=True)
-                return
-            observed = _unpacked(self._rows[key])
-            self.inner.accept(_inner(session), action, observed)  # type: ignore[attr-defined]
-            results[index] = observed
-        answer = results[index]
-        if isinstance(answer, Observation):
-            session.key, session.observation, session.turn = key, answer.text, session.turn + 1
+                asked.setdefault(key, index)
+        return list(asked.values())
+
+    def _recall(self, session: RecordedSession, action: Action, key: str) -> Observation | Failure:
+        """Return a recorded answer, and tell it to the inner world."""
+        if key not in self._rows:
+            return Failure(FailureKind.SERVER, "the same transition failed in this wave", retryable=True)
+        assert self._teachable is not None
+        observed = _unpacked(self._rows[key])
+        self._teachable.accept(_inner(session), action, observed)
+        return observed
 
     def _keep(self, row: dict[str, Any]) -> list[dict[str, Any]]:
         if row["key"] in self._rows:
@@ -282,7 +279,7 @@ class RecordedWorld:
                 f"recorded here: {', '.join(repr(a[:80]) for a in known[:5]) or 'nothing'}",
             )
         observed = _unpacked(row)
-        session.key, session.observation, session.turn = key, observed.text, session.turn + 1
+        session.go_on(key, observed.text)
         return observed
 
     def passes(

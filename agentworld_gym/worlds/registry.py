@@ -11,7 +11,7 @@ from typing import Any
 from agentworld_gym.contracts import World
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.domain.spec import DomainSpec
-from agentworld_gym.engines import EngineError
+from agentworld_gym.engines import EngineError, VariantEngine
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
@@ -104,7 +104,7 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
         engine = entry.load(variant or entry.variants[0])
     except EngineError as error:
         raise WorldNotConfigured(f"world='grounded:{variant}' cannot run here: {error}") from error
-    actual = getattr(engine, "variant", variant)
+    actual = engine.variant if isinstance(engine, VariantEngine) else variant
     parts = {
         "world": Part("grounded", True),
         "engine": Part(":".join(filter(None, (spec.id, actual))), True),

@@ -22,6 +22,7 @@ from agentworld_gym.evaluation.bench.request_stream import Answer, Answers, Requ
 from agentworld_gym.evaluation.results.base import Result
 from agentworld_gym.evaluation.results.bench import BenchResult, Party
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of
+from agentworld_gym.generators.handles import sent_sampling
 from agentworld_gym.judging.bench_rows import BenchRow, BenchRows
 from agentworld_gym.judging.judge import BENCH_SAMPLING, Judge, judge_digest
 from agentworld_gym.prompting.parsing import NO_OUTPUT, parse_completion
@@ -306,14 +307,11 @@ def _drawn_by(rows: BenchRows) -> int | None:
 def party(handle: str, generator: Generator, sampling: Sampling, digest: str = "") -> Party:
     """Who took part, with its fingerprint and what its requests said of their sampling, but for the seed of each row.
 
-    A generator that does not send all of its sampling has a method `sent(sampling)`, which says what it does send.
-
     Raises:
         GeneratorError: a server cannot be reached.
     """
     found = Fingerprint({name: Part(value, verified) for name, (value, verified) in generator.describe().items()})
-    tell = getattr(generator, "sent", None)
-    sent = sampling.seeded(None).as_dict() if tell is None else tell(sampling.seeded(None))
+    sent = sent_sampling(generator, sampling.seeded(None))
     return Party(handle=handle, digest=digest or found.digest, parts=found.as_dict(), sampling=sent)
 
 

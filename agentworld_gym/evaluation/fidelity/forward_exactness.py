@@ -66,10 +66,11 @@ def folder_of(world: World[Any]) -> Path:
     Raises:
         SpecError: the model is not in this process, or it is asked in another way than the sessions are written.
     """
+    from agentworld_gym.generators.handles import unwrapped
     from agentworld_gym.generators.transformers import TransformersGenerator
 
     if isinstance(world, LanguageWorld):
-        generator = getattr(world.generator, "generator", world.generator)
+        generator = unwrapped(world.generator)
         apart = world.prompts.closing or world.prompts.keeps_ledger
         as_trained = not (apart or world.sampling.thinking or world.demonstrations)
         if isinstance(generator, TransformersGenerator) and as_trained:

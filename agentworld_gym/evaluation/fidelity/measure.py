@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentworld_gym.contracts import Teachable
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.episodes.runner import EpisodeRunner
@@ -21,7 +22,7 @@ from agentworld_gym.evaluation.fidelity.aggregate import Findings, aggregate
 from agentworld_gym.evaluation.fidelity.baselines import Moment, Nearest, moments
 from agentworld_gym.evaluation.fidelity.consistency_ratio import consistency
 from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
-from agentworld_gym.evaluation.fidelity.replay import Case, Replay, cases_of, replay, teachable
+from agentworld_gym.evaluation.fidelity.replay import Case, Replay, cases_of, replay
 from agentworld_gym.evaluation.results.fidelity import DomainFidelity
 from agentworld_gym.matching import Match
 from agentworld_gym.options import EnvOptions
@@ -164,7 +165,7 @@ def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, found: Finding
         show = _shower(say, f"{name}: forward", len(found.cases))
         for step in exact_steps(runner.world, found.cases, show):
             found.taught.steps.append(step)
-    elif teachable(runner.world):
+    elif isinstance(runner.world, Teachable):
         found.taught = Replay()
         show = _shower(say, f"{name}: true history", total)
         replay(runner, found.cases, taught=True, wave=plan.wave, into=found.taught, on_progress=show)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentworld_gym.checks.probes import Probe, run_probes
-from agentworld_gym.contracts import Action, Failure, Observation, Usage, World
+from agentworld_gym.contracts import Action, Failure, Observation, Teachable, Usage
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
@@ -170,11 +170,6 @@ def probes_of(case: Case, session: Any, shown: Sequence[str]) -> list[Probe]:
     return [Probe(task, task.success[n], session.probe(), Sight(task.domain, shown)) for n in case.checks]
 
 
-def teachable(world: World[Any]) -> bool:
-    """Whether a world can be told what it should have answered, as language worlds can."""
-    return hasattr(world, "correct") and hasattr(world, "accept")
-
-
 def replay(
     runner: EpisodeRunner,
     cases: Sequence[Case],
@@ -210,6 +205,7 @@ class _Group:
 
     def __init__(self, runner: EpisodeRunner, cases: Sequence[Case], places: Sequence[int], taught: bool, into: Replay):
         self._runner, self._cases, self._places, self._taught, self._into = runner, cases, places, taught, into
+        self._teachable: Teachable[Any] | None = runner.world if isinstance(runner.world, Teachable) else None
         tasks = [cases[place].task for place in places]
         begun = runner.world.begin(tasks, [task.seed or 0 for task in tasks])
         self.live: dict[int, Any] = {}
@@ -240,12 +236,13 @@ class _Group:
                     self.live.pop(place).close()
                     continue
                 told = Observation(truth, ledger=ledger)
-                self._runner.world.accept(self.live[place], action, told)  # type: ignore[attr-defined]
+                assert self._teachable is not None
+                self._teachable.accept(self.live[place], action, told)
             else:
                 if action.error is None:
                     self._keep(place, turn, answer)
-                if self._taught and action.error is None:
-                    self._runner.world.correct(self.live[place], truth, ledger)  # type: ignore[attr-defined]
+                if self._taught and self._teachable is not None and action.error is None:
+                    self._teachable.correct(self.live[place], truth, ledger)
             shown = truth if self._taught or isinstance(answer, Failure) else answer.text
             self._shown[place].append(shown)
         self._arrive()
