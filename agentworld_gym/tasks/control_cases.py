@@ -41,5 +41,5 @@ def control_cases(domain: str) -> tuple[ControlCase, ...]:
     Raises:
         ModuleNotFoundError: the domain has none.
     """
-    found: tuple[ControlCase, ...] = import_module(f"agentworld_gym.tasks.{domain}.controlled").CASES
+    found: tuple[ControlCase, ...] = import_module(f"agentworld_gym.tasks.{domain}.control_cases").CASES
     return found

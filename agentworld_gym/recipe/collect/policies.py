@@ -43,7 +43,7 @@ def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) ->
     try:
         cases = control_cases(domain)
     except ModuleNotFoundError as error:
-        if error.name != f"agentworld_gym.tasks.{domain}.controlled":
+        if error.name != f"agentworld_gym.tasks.{domain}.control_cases":
             raise
         return []
     wanted = set(levels)
