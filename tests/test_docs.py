@@ -134,6 +134,16 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not place or place in anchors(target), link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_lines_of_prose_are_at_most_120_characters(page: Path) -> None:
+    lines = without_code(page.read_text(encoding="utf-8")).splitlines()
+    assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
+
+
+def test_readme_is_at_most_150_lines() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
 FOLDERS = "agentworld_gym|benchmarks|domain_specs|examples|notebooks|prompts|tests"
 
 
