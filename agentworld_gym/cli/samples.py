@@ -204,7 +204,7 @@ def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) ->
 
 
 def _encoder(folder: Path) -> SampleTokenizer:
-    from agentworld_gym.generators.pretrained import load_tokenizer
+    from agentworld_gym.generators.pretrained.loading import load_tokenizer
     from agentworld_gym.recipe.data.tokenization import SampleTokenizer
 
     expected = "the folder of a model or a tokenizer"

@@ -14,7 +14,7 @@ import typer
 
 from agentworld_gym.cli.common import SCREENS, SMALL, examples, stdout
 from agentworld_gym.errors import GeneratorError, install
-from agentworld_gym.generators.folders import must_be_there
+from agentworld_gym.generators.pretrained.folders import must_be_there
 
 
 def cpu_settings() -> dict[str, str]:

@@ -11,7 +11,7 @@ from agentworld_gym.generators.handles import HANDLES, open_generator
 from agentworld_gym.generators.scripted import ScriptedGenerator
 
 if TYPE_CHECKING:
-    from agentworld_gym.generators.server import ServerGenerator
+    from agentworld_gym.generators.server.generator import ServerGenerator
     from agentworld_gym.generators.transformers import TransformersGenerator
     from agentworld_gym.generators.vllm_engine import VLLMGenerator
 
@@ -28,7 +28,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import the heavier generators on first use."""
     if name == "ServerGenerator":
-        from agentworld_gym.generators.server import ServerGenerator
+        from agentworld_gym.generators.server.generator import ServerGenerator
 
         return ServerGenerator
     if name == "TransformersGenerator":

@@ -46,7 +46,7 @@ def open_generator(handle: str, **options: Any) -> Lease:
 def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
     kind, _, rest = handle.partition(":")
     if kind in ("http", "https"):
-        from agentworld_gym.generators.server import ServerGenerator
+        from agentworld_gym.generators.server.generator import ServerGenerator
 
         address, _, model = handle.partition("#")
         return lambda: _made(ServerGenerator, address, {"model": model or None, **options})

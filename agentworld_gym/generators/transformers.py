@@ -14,10 +14,10 @@ from agentworld_gym.generators.local_decoding.decoding import Row
 from agentworld_gym.generators.local_decoding.packed_decoder import PackedDecoder
 from agentworld_gym.generators.local_decoding.packed_model import PackedModel, Unpackable
 from agentworld_gym.generators.local_decoding.padded_decoder import PaddedDecoder
-from agentworld_gym.generators.pretrained import load_model, load_tokenizer
-from agentworld_gym.generators.quiet import without_progress_bars
+from agentworld_gym.generators.pretrained.digests import tokenizer_digest, weights_digest
+from agentworld_gym.generators.pretrained.loading import load_model, load_tokenizer
+from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
 from agentworld_gym.generators.special_tokens import rule_of
-from agentworld_gym.generators.weights_digest import tokenizer_digest, weights_digest
 from agentworld_gym.process.number_formats import speeds
 
 log = logging.getLogger(__name__)

@@ -12,9 +12,9 @@ from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.errors import ClosedError, GeneratorError, install
-from agentworld_gym.generators.protocol import is_overflow
+from agentworld_gym.generators.pretrained.digests import tokenizer_digest, weights_digest
+from agentworld_gym.generators.server.protocol import is_overflow
 from agentworld_gym.generators.special_tokens import TokenRule, rule_of
-from agentworld_gym.generators.weights_digest import tokenizer_digest, weights_digest
 from agentworld_gym.process.number_formats import speeds
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.process.interrupts import deferred_interrupt
-from agentworld_gym.worlds.experts import Experts
+from agentworld_gym.worlds.expert_states import ExpertStates
 from agentworld_gym.worlds.waves import rounds, side_by_side
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class GroundedWorld:
         self.fingerprint = fingerprint
         self.spec = spec
         self._concurrent = isinstance(engine, ConcurrentEngine) and engine.concurrent
-        self._experts = Experts(ActionParser(spec), self._start, self._act)
+        self._experts = ExpertStates(ActionParser(spec), self._start, self._act)
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[GroundedSession | Failure]:
         """One machine a task.

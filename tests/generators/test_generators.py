@@ -14,8 +14,8 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.generators import ScriptedGenerator, TransformersGenerator, open_generator
-from agentworld_gym.generators.quiet import without_progress_bars
-from agentworld_gym.generators.weights_digest import tokenizer_digest, weights_digest
+from agentworld_gym.generators.pretrained.digests import tokenizer_digest, weights_digest
+from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
 
 
 def ask(text: str, **sampling: object) -> ChatRequest:

@@ -20,7 +20,7 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.generators import ServerGenerator
-from agentworld_gym.generators.background import background_loop
+from agentworld_gym.generators.server.background_loop import background_loop
 
 SECRET = "sk-very-secret-123"
 

@@ -21,8 +21,8 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import GeneratorError
 from agentworld_gym.generators import ServerGenerator
-from agentworld_gym.generators.background import background_loop
-from agentworld_gym.generators.masking import masked
+from agentworld_gym.generators.server.background_loop import background_loop
+from agentworld_gym.generators.server.key_masking import masked
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 KEY = 'sk-"quokka/wombat"+key_42'

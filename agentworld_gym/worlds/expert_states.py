@@ -17,7 +17,7 @@ KEPT = 256
 """How many tasks' states are remembered."""
 
 
-class Experts:
+class ExpertStates:
     """Plays the experts of tasks, with no control in force, and remembers the last of what they left.
 
     Args:

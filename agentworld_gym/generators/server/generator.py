@@ -23,10 +23,17 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.generators.background import Deliver, Wave, background_loop
-from agentworld_gym.generators.bodies import ACCEPTED, ERROR_BYTES, LOOKUP_BYTES, BodyError, answer_bytes, read_body
-from agentworld_gym.generators.masking import masked, masked_bytes
-from agentworld_gym.generators.protocol import malformed, read_answer, read_error, request_body, retry_after
+from agentworld_gym.generators.server.background_loop import Deliver, Wave, background_loop
+from agentworld_gym.generators.server.bodies import (
+    ACCEPTED,
+    ERROR_BYTES,
+    LOOKUP_BYTES,
+    BodyError,
+    answer_bytes,
+    read_body,
+)
+from agentworld_gym.generators.server.key_masking import masked, masked_bytes
+from agentworld_gym.generators.server.protocol import malformed, read_answer, read_error, request_body, retry_after
 from agentworld_gym.generators.special_tokens import TokenRule, rule_in
 from agentworld_gym.process.open_files import allowed_files
 

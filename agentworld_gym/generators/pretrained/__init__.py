@@ -1,0 +1,1 @@
+"""Models and tokenizers as files: how they are found, loaded and digested."""

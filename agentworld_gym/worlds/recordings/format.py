@@ -1,0 +1,129 @@
+"""How a recording is written: its keys, its lines, and how they are read again.
+
+A transition is keyed by a chain of digests: the world's fingerprint (model, spec, prompts, sampling), the task and the
+seed, then each action.
+
+Each line carries the digest of what it holds and of the line before, so that a line that was edited, damaged or taken
+out is noticed when the recording is read. A digest has no secret: whoever makes all of them again can write what was
+never observed, and lines that are missing at the end leave no mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import Action, Observation, Usage
+from agentworld_gym.documents.json_lines import check_fields, is_whole, read_jsonl
+from agentworld_gym.domain.task import Task
+from agentworld_gym.errors import RecordingError, TraceError
+from agentworld_gym.fingerprint import Fingerprint, digest_of
+from agentworld_gym.text.escaping import escape, unescape
+
+FORMAT = "agentworld-recording-2"
+
+
+def start_key(digest: str, task: Task, seed: int) -> str:
+    """The key of an episode before any action."""
+    return digest_of([digest, task.model_dump(mode="json"), seed])
+
+
+def next_key(key: str, action: Action) -> str:
+    """The key after one more action."""
+    return digest_of([key, action.raw])
+
+
+def tests_key(key: str, tests: Mapping[str, str | None]) -> str:
+    """The key of whether tests pass at some place of an episode."""
+    return digest_of([key, "passes", dict(tests)])
+
+
+def outcome_key(key: str) -> str:
+    """The key of what a session changed beside its task."""
+    return digest_of([key, "collateral"])
+
+
+def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
+    """The fingerprint of the recorded world, and its rows by key (the first of equal keys).
+
+    Raises:
+        RecordingError: the file is not there or is no recording; or a line is not what was recorded (names it).
+        TraceError: a line is no JSON (names it).
+    """
+    fingerprint, found, _ = read_rows(path)
+    return fingerprint, found
+
+
+def read_rows(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]], str]:
+    """What `read_recording` gives, and the digest of the last line."""
+    if not path.is_file():
+        raise RecordingError(f"{path}: no such recording; make one with world='record:{path}+WORLD'")
+    rows = enumerate(read_jsonl(path), 1)
+    _, header = next(rows, (1, {}))
+    if header.get("format") != FORMAT:
+        raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r}; record again)")
+    last = _checked(header, _HEADER, path, 1, "")
+    found: dict[str, dict[str, Any]] = {}
+    for number, row in rows:
+        last = _checked(row, _kinds_of(row), path, number, last)
+        found.setdefault(row["key"], row)
+    return Fingerprint.from_dict(header["fingerprint"]), found, last
+
+
+_HEADER: Mapping[str, Any] = {"fingerprint": dict}
+_START: Mapping[str, Any] = {"key": str, "task": str, "seed": int, "text": str, "system": str}
+_STEP: Mapping[str, Any] = {"key": str, "parent": str, "action": str, "text": str, "usage": list, "prompt": str}
+_STEP = {**_STEP, "completion": str, "reasoning": str, "seed": int | None}
+
+
+_PASSES: Mapping[str, Any] = {"key": str, "passes": bool}
+_COLLATERAL: Mapping[str, Any] = {"key": str, "collateral": list | None}
+
+
+def _kinds_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a row with their types."""
+    kinds = {"task": _START, "passes": _PASSES, "collateral": _COLLATERAL}
+    return next((fields for name, fields in kinds.items() if name in row), _STEP)
+
+
+def _checked(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, number: int, before: str) -> str:
+    """The digest of a row that is what was recorded behind the digest `before`."""
+    if not is_whole(row, before):
+        said = "its digest is not that of what it holds and of the line before: something was changed or taken out"
+        raise RecordingError(f"{path}: line {number}: {said if 'digest' in row else 'an entry without a digest'}")
+    try:
+        check_fields(row, kinds, path, number)
+    except TraceError as error:
+        raise RecordingError(str(error)) from error
+    return str(row["digest"])
+
+
+def packed(observed: Observation) -> dict[str, Any]:
+    """Return the fields of a line that hold an observation."""
+    sure = {} if observed.confidence is None else {"confidence": observed.confidence}
+    kept = {"ledger": escape(observed.ledger)} if observed.ledger else {}
+    return {
+        "text": escape(observed.text),
+        "usage": [observed.usage.prompt_tokens, observed.usage.completion_tokens, observed.usage.cached_tokens],
+        "prompt": observed.prompt,
+        "completion": observed.completion,
+        "reasoning": observed.reasoning,
+        "seed": observed.seed,
+        **sure,
+        **kept,
+    }
+
+
+def unpacked(row: dict[str, Any]) -> Observation:
+    """Return the observation that the fields of a line hold."""
+    return Observation(
+        unescape(row["text"]),
+        Usage(*row["usage"]),
+        row["prompt"],
+        row["completion"],
+        row["reasoning"],
+        row["seed"],
+        row.get("confidence"),
+        unescape(row.get("ledger", "")),
+    )

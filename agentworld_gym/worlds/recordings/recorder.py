@@ -1,0 +1,173 @@
+"""A world that records the transitions of another one.
+
+Where one transition comes up twice, the first answer wins, in the recording as in the replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import (
+    Accountable,
+    Action,
+    Failure,
+    FailureKind,
+    Observation,
+    Teachable,
+    Testing,
+    World,
+)
+from agentworld_gym.documents.json_lines import JsonlWriter, sealed
+from agentworld_gym.domain.task import Task
+from agentworld_gym.errors import RecordingError
+from agentworld_gym.text.escaping import escape
+from agentworld_gym.worlds.recordings.format import (
+    FORMAT,
+    next_key,
+    outcome_key,
+    packed,
+    read_rows,
+    start_key,
+    tests_key,
+    unpacked,
+)
+from agentworld_gym.worlds.recordings.session import RecordedSession, inner_session
+from agentworld_gym.worlds.waves import rounds
+
+NOT_RECORDED = Failure(FailureKind.RECORDING, "this transition is not in the recording")
+
+
+class RecordingWorld:
+    """Passes everything on to `inner` and writes each transition to `path`, flushed once a wave.
+
+    A recording that is there already is continued; it must be of the same world.
+
+    Raises:
+        RecordingError: the file records another world, or is no recording.
+        TraceError: the file cannot be written.
+    """
+
+    def __init__(self, inner: World[Any], path: Path) -> None:
+        self.inner = inner
+        self._teachable: Teachable[Any] | None = inner if isinstance(inner, Teachable) else None
+        self.fingerprint = inner.fingerprint
+        self.deterministic = inner.deterministic
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._last = ""
+        self._file = JsonlWriter(path)
+        if not self._file.empty:
+            recorded, self._rows, self._last = read_rows(path)
+            if recorded.digest != self.fingerprint.digest:
+                self._file.close()
+                raise RecordingError(
+                    f"{path} records world {recorded.digest}, this world is {self.fingerprint.digest}; "
+                    "record to another file"
+                )
+        else:
+            self._write([{"format": FORMAT, "fingerprint": self.fingerprint.as_dict()}])
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[RecordedSession | Failure]:
+        """Begin in the inner world and record the first observations."""
+        sessions: list[RecordedSession | Failure] = []
+        rows = []
+        for task, seed, inner in zip(tasks, seeds, self.inner.begin(tasks, seeds), strict=True):
+            if isinstance(inner, Failure):
+                sessions.append(inner)
+                continue
+            key = start_key(self.fingerprint.digest, task, seed)
+            session = RecordedSession(key, inner.observation, inner.system, inner)
+            sessions.append(session)
+            row = {"key": key, "task": task.id, "seed": seed, "text": escape(inner.observation), "system": inner.system}
+            rows += self._keep(row)
+        self._write(rows)
+        return sessions
+
+    def step(self, sessions: Sequence[RecordedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
+        """Step the inner world where the transition is not recorded yet."""
+        results: list[Observation | Failure] = [NOT_RECORDED] * len(sessions)
+        for indices in rounds(sessions):
+            keys = {index: next_key(sessions[index].key, actions[index]) for index in indices}
+            asked = self._to_ask(keys)
+            inner = [inner_session(sessions[index]) for index in asked]
+            answers = self.inner.step(inner, [actions[index] for index in asked]) if asked else []
+            rows = []
+            for index, answer in zip(asked, answers, strict=True):
+                results[index] = answer
+                if isinstance(answer, Observation):
+                    row = {"key": keys[index], "parent": sessions[index].key, "action": actions[index].raw}
+                    rows += self._keep({**row, **packed(answer)})
+            self._write(rows)
+            for index in sorted(set(indices).difference(asked)):
+                results[index] = self._recall(sessions[index], actions[index], keys[index])
+            for index in indices:
+                if isinstance(answer := results[index], Observation):
+                    sessions[index].go_on(keys[index], answer.text)
+        return results
+
+    def _to_ask(self, keys: Mapping[int, str]) -> list[int]:
+        """Whom to ask: each unknown transition once, but everyone where the inner world cannot be told an answer."""
+        if self._teachable is None:
+            return list(keys)
+        asked: dict[str, int] = {}
+        for index, key in keys.items():
+            if key not in self._rows:
+                asked.setdefault(key, index)
+        return list(asked.values())
+
+    def _recall(self, session: RecordedSession, action: Action, key: str) -> Observation | Failure:
+        """Return a recorded answer, and tell it to the inner world."""
+        if key not in self._rows:
+            return Failure(FailureKind.SERVER, "the same transition failed in this wave", retryable=True)
+        assert self._teachable is not None
+        observed = unpacked(self._rows[key])
+        self._teachable.accept(inner_session(session), action, observed)
+        return observed
+
+    def _keep(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        if row["key"] in self._rows:
+            return []
+        self._rows[row["key"]] = row
+        return [row]
+
+    def _write(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Append rows, each with its digest."""
+        last, lines = self._last, []
+        for row in rows:
+            lines.append(sealed(row, last))
+            last = lines[-1]["digest"]
+        self._file.write(lines)
+        self._last = last
+
+    def passes(
+        self, sessions: Sequence[RecordedSession], tests: Sequence[Mapping[str, str | None]]
+    ) -> list[bool | Failure | None]:
+        """What the inner world says of some tests, recorded; nothing where it cannot tell."""
+        if not isinstance(self.inner, Testing):
+            return [None] * len(sessions)
+        found = self.inner.passes([inner_session(session) for session in sessions], tests)
+        rows: list[dict[str, Any]] = []
+        for session, files, answer in zip(sessions, tests, found, strict=True):
+            if isinstance(answer, bool):
+                rows += self._keep({"key": tests_key(session.key, files), "passes": answer})
+        self._write(rows)
+        return found
+
+    def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
+        """What the inner world says of each session, recorded; nothing where it cannot tell."""
+        if not isinstance(self.inner, Accountable):
+            return [None] * len(sessions)
+        found = self.inner.collateral([inner_session(session) for session in sessions])
+        rows: list[dict[str, Any]] = []
+        for session, places in zip(sessions, found, strict=True):
+            if not isinstance(places, Failure):
+                key = outcome_key(session.key)
+                rows += self._keep({"key": key, "collateral": None if places is None else list(places)})
+        self._write(rows)
+        return found
+
+    def close(self) -> None:
+        """Close the file and the inner world."""
+        self._file.close()
+        self.inner.close()

@@ -1,0 +1,96 @@
+"""A world that replays a recording, bitwise and without the world that was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.domain.task import Task
+from agentworld_gym.fingerprint import Fingerprint
+from agentworld_gym.text.escaping import unescape
+from agentworld_gym.worlds.recordings.format import (
+    next_key,
+    outcome_key,
+    read_recording,
+    start_key,
+    tests_key,
+    unpacked,
+)
+from agentworld_gym.worlds.recordings.session import RecordedSession
+
+
+@dataclass
+class RecordedWorld:
+    """Replays a recording: no model, no server, the same observations byte for byte.
+
+    Raises:
+        RecordingError: the file is not there or is no recording.
+    """
+
+    path: Path
+    deterministic: bool = field(default=True, init=False)
+    fingerprint: Fingerprint = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fingerprint, self._rows = read_recording(self.path)
+        self._actions: dict[str, list[str]] = {}
+        for row in self._rows.values():
+            if "parent" in row:
+                self._actions.setdefault(row["parent"], []).append(row["action"])
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[RecordedSession | Failure]:
+        """Find each episode's start in the recording; a start that is not there is a failure that says what is."""
+        return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
+
+    def _begin(self, task: Task, seed: int) -> RecordedSession | Failure:
+        key = start_key(self.fingerprint.digest, task, seed)
+        row = self._rows.get(key)
+        if row is not None:
+            return RecordedSession(key, unescape(row["text"]), row.get("system", ""))
+        return Failure(FailureKind.RECORDING, f"{self.path}: {self._what_differs(task, seed)}")
+
+    def _what_differs(self, task: Task, seed: int) -> str:
+        starts = [row for row in self._rows.values() if "task" in row]
+        same_task = [row["seed"] for row in starts if row["task"] == task.id]
+        if not same_task:
+            names = ", ".join(sorted({row["task"] for row in starts})[:5]) or "none"
+            return f"no episode of task {task.id}; recorded tasks: {names}"
+        if seed not in same_task:
+            return f"task {task.id} was recorded under seeds {sorted(same_task)[:5]}, not {seed}"
+        return f"task {task.id} with seed {seed} was recorded with another content of the task"
+
+    def step(self, sessions: Sequence[RecordedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
+        """Look each transition up."""
+        return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
+
+    def _step(self, session: RecordedSession, action: Action) -> Observation | Failure:
+        key = next_key(session.key, action)
+        row = self._rows.get(key)
+        if row is None:
+            known = self._actions.get(session.key, [])
+            return Failure(
+                FailureKind.RECORDING,
+                f"{self.path}: turn {session.turn + 1}: no answer to {action.raw[:80]!r}; "
+                f"recorded here: {', '.join(repr(a[:80]) for a in known[:5]) or 'nothing'}",
+            )
+        observed = unpacked(row)
+        session.go_on(key, observed.text)
+        return observed
+
+    def passes(
+        self, sessions: Sequence[RecordedSession], tests: Sequence[Mapping[str, str | None]]
+    ) -> list[bool | Failure | None]:
+        """What was recorded of some tests; None where the recorded world could not tell, or was not asked."""
+        rows = [self._rows.get(tests_key(one.key, files), {}) for one, files in zip(sessions, tests, strict=True)]
+        return [row.get("passes") for row in rows]
+
+    def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
+        """What was recorded of each session; None where the recorded world could not tell, or was not asked."""
+        rows = (self._rows.get(outcome_key(session.key), {}) for session in sessions)
+        found = (row.get("collateral") for row in rows)
+        return [None if places is None else tuple(map(str, places)) for places in found]
+
+    def close(self) -> None:
+        """Nothing is held."""

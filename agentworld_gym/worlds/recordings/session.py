@@ -1,0 +1,50 @@
+"""An episode as a recording keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentworld_gym.contracts import Session
+from agentworld_gym.errors import RecordingError
+from agentworld_gym.fingerprint import digest_of
+
+
+@dataclass
+class RecordedSession:
+    """Where in the recording an episode stands; `inner` is the session behind it while recording."""
+
+    key: str
+    observation: str
+    system: str = ""
+    inner: Session | None = None
+    turn: int = 0
+
+    def go_on(self, key: str, observation: str) -> None:
+        """Take the step that leads to another key."""
+        self.key, self.observation, self.turn = key, observation, self.turn + 1
+
+    def fork(self) -> RecordedSession:
+        """An exact copy."""
+        inner = None if self.inner is None else self.inner.fork()
+        return RecordedSession(self.key, self.observation, self.system, inner, self.turn)
+
+    def probe(self) -> RecordedSession:
+        """A copy to test success on; its transitions have keys of their own, for it may answer in another way."""
+        inner = None if self.inner is None else self.inner.probe()
+        return RecordedSession(digest_of([self.key, "probe"]), self.observation, self.system, inner, self.turn)
+
+    def close(self) -> None:
+        """Free the session behind it."""
+        if self.inner is not None:
+            self.inner.close()
+
+
+def inner_session(session: RecordedSession) -> Session:
+    """Return the session of the world that is being recorded.
+
+    Raises:
+        RecordingError: The session belongs to a replay.
+    """
+    if session.inner is None:
+        raise RecordingError("this session belongs to a replay, not to a recording")
+    return session.inner
