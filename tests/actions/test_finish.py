@@ -16,8 +16,8 @@ from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.exploring import explore_beside
 from agentworld_gym.policies.playing import FunctionPolicy
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.policies import policy_actions
-from agentworld_gym.recipe.config import CollectConfig
 from agentworld_gym.screens.sight import Way
 from agentworld_gym.tasks import generate
 from agentworld_gym.worlds import register_world
