@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.errors import SpecError
-from agentworld_gym.policies.encoder import TextEncoder, Vector
 from agentworld_gym.policies.menu import Menu
+from agentworld_gym.policies.text_encoder import TextEncoder, Vector
 from agentworld_gym.vector import AgentWorldVectorEnv
 
 EncoderOption = TextEncoder | Mapping[str, Any] | None

@@ -28,10 +28,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.integrations.sb3.evaluate import bootstrap_interval, evaluate_policy
+from agentworld_gym.integrations.sb3.evaluate import evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import Point, Training, train_ppo
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
-from agentworld_gym.policies.encoder import TextEncoder
+from agentworld_gym.policies.text_encoder import TextEncoder
+from agentworld_gym.statistics.bootstrap import bootstrap_interval
 
 WORLDS = {"swe": "grounded:monty"}
 """Where the grounded world has variants: the one that is there on every machine."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -38,7 +36,8 @@ from agentworld_gym.process.interrupts import remembered_interrupt
 if TYPE_CHECKING:
     from agentworld_gym.domain.task import Task
     from agentworld_gym.episodes.episode import Episode
-    from agentworld_gym.episodes.runner import EpisodeRunner
+    from agentworld_gym.policies.playing import Played
+    from agentworld_gym.policies.playing import Policy as PlayedPolicy
     from agentworld_gym.screens.sight import Way
 
 
@@ -48,18 +47,6 @@ class Policy(StrEnum):
     EXPERT = "expert"
     MENU = "menu"
     NOTHING = "nothing"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How one episode ended. `success` is None where it was not tested, `failure` says what the world did wrong."""
-
-    task: Task
-    success: bool | None
-    reward: float
-    steps: int
-    tokens: int
-    failure: str | None
 
 
 def rollout(
@@ -86,6 +73,7 @@ def rollout(
     Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished.
     """
     from agentworld_gym.options import EnvOptions
+    from agentworld_gym.policies.playing import play
 
     runner = EnvOptions(
         **env_options(
@@ -102,11 +90,11 @@ def rollout(
             traces=out,
         )
     ).runner()
-    outcomes: list[Outcome] = []
+    outcomes: list[Played] = []
     stopped = False
     try:
         with progress(f"{runner.spec.id}, {policy}", episodes) as bar, remembered_interrupt() as check:
-            for outcome in roll(runner, policy, range(seed, seed + episodes), width):
+            for outcome in play(runner, _policy(policy), range(seed, seed + episodes), wave=width):
                 outcomes.append(outcome)
                 bar.advance(bar.task_ids[0])
                 check()
@@ -117,79 +105,33 @@ def rollout(
     show(outcomes)
     if stopped:
         raise KeyboardInterrupt
-    failures = [outcome.failure for outcome in outcomes if outcome.failure]
+    failures = [outcome.failure_message for outcome in outcomes if outcome.failure]
     if failures:
         message = printable(f"the world failed in {len(failures)} episodes, first: {failures[0]}")
         stderr().print(message, style="red", markup=False, soft_wrap=True)
         raise typer.Exit(FAILED)
 
 
-def roll(runner: EpisodeRunner, policy: Policy, seeds: range, width: int) -> Iterator[Outcome]:
-    """Play one episode a seed, `width` at a time; an episode that ends makes room for the next at once."""
-    waiting = iter(seeds)
-    playing: list[tuple[Episode, Way]] = []
-    paid: dict[str, float] = {}
-    tokens: dict[str, int] = {}
-    try:
-        while True:
-            fresh = [seed for _, seed in zip(range(width - len(playing)), waiting, strict=False)]
-            for (episode, _, _), seed in zip(runner.start(fresh, {}) if fresh else [], fresh, strict=True):
-                playing.append((episode, way(policy, episode, random.Random(seed))))
-            if not playing:
-                return
-            actions = [act(episode, going_on) for episode, going_on in playing]
-            results = runner.advance([episode for episode, _ in playing], actions)
-            going: list[tuple[Episode, Way]] = []
-            for (episode, going_on), result in zip(playing, results, strict=True):
-                info: dict[str, Any] = dict(result.info)
-                paid[episode.id] = paid.get(episode.id, 0.0) + result.reward
-                spent = sum(info["tokens"][kind] for kind in ("prompt", "completion"))
-                tokens[episode.id] = tokens.get(episode.id, 0) + spent
-                if not (result.terminated or result.truncated):
-                    going.append((episode, going_on))
-                    continue
-                episode.session.close()
-                yield Outcome(
-                    episode.task,
-                    info.get("success"),
-                    paid.pop(episode.id),
-                    episode.steps,
-                    tokens.pop(episode.id),
-                    info["failure"]["message"] if "failure" in info else None,
-                )
-            playing = going
-    finally:
-        for episode, _ in playing:
-            episode.session.close()
-
-
-def way(policy: Policy, episode: Episode, rng: random.Random) -> Way:
-    """What a policy does in an episode that has begun.
-
-    Raises:
-        SpecError: if the task has no expert or no menu.
-    """
+def _policy(policy: Policy) -> PlayedPolicy:
+    """Return the policy as `policies.playing` plays it; its draws follow the seed of the episode alone."""
+    from agentworld_gym.policies.playing import ScriptedPolicy
     from agentworld_gym.policies.scripted import expert_policy, menu_policy, nothing_policy
-    from agentworld_gym.screens.sight import on_screen
 
-    task = episode.task
-    if policy is not Policy.NOTHING and not (task.expert if policy is Policy.EXPERT else task.menu):
-        raise SpecError(f"task {task.id}", policy.value, None, "a task that has one; try --policy nothing")
-    if policy is Policy.NOTHING:
-        return nothing_policy()
-    chosen = expert_policy(task) if policy is Policy.EXPERT else menu_policy(task, rng)
-    return on_screen(chosen, task.domain, episode.observation)
+    def script(task: Task, rng: random.Random) -> Way:
+        if policy is Policy.NOTHING:
+            return nothing_policy()
+        if not (task.expert if policy is Policy.EXPERT else task.menu):
+            raise SpecError(f"task {task.id}", policy.value, None, "a task that has one; try --policy nothing")
+        return expert_policy(task) if policy is Policy.EXPERT else menu_policy(task, rng)
 
+    class SeededPolicy(ScriptedPolicy):
+        def random_numbers(self, episode: Episode) -> random.Random:
+            return random.Random(episode.seed)
 
-def act(episode: Episode, way: Way) -> str:
-    """The next action of a way; `finish` at its end."""
-    try:
-        return way.send(episode.observation) if episode.steps else next(way)
-    except StopIteration:
-        return "finish"
+    return SeededPolicy(policy.value, script)
 
 
-def show(outcomes: list[Outcome]) -> None:
+def show(outcomes: list[Played]) -> None:
     """Print a table, one row a family and level."""
     from rich.table import Table
 
@@ -207,7 +149,7 @@ def show(outcomes: list[Outcome]) -> None:
     stdout().print(table)
 
 
-def summary(outcomes: list[Outcome]) -> list[str]:
+def summary(outcomes: list[Played]) -> list[str]:
     """Episodes, success rate, mean return, mean steps, tokens in total, failures of the world.
 
     Where the world failed nothing is known of the agent: those episodes are left out of the rates.
@@ -216,9 +158,14 @@ def summary(outcomes: list[Outcome]) -> list[str]:
     tested = [one.success for one in counted if one.success is not None]
     rate = f"{sum(tested) / len(tested):.2f}" if tested else "-"
     gained = f"{sum(one.reward for one in counted) / len(counted):.2f}" if counted else "-"
-    steps = f"{sum(one.steps for one in counted) / len(counted):.1f}" if counted else "-"
+    steps = f"{sum(len(one.actions) for one in counted) / len(counted):.1f}" if counted else "-"
     failures = len(outcomes) - len(counted)
-    return [str(len(outcomes)), rate, gained, steps, str(sum(one.tokens for one in outcomes)), str(failures)]
+    return [str(len(outcomes)), rate, gained, steps, str(sum(map(_tokens, outcomes))), str(failures)]
+
+
+def _tokens(episode: Played) -> int:
+    """Return the tokens that an episode's steps cost, those of its checks left out."""
+    return episode.step_usage.prompt_tokens + episode.step_usage.completion_tokens
 
 
 def register(app: typer.Typer) -> None:

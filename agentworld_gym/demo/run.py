@@ -18,7 +18,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import MenuAgent
+from agentworld_gym.policies.menu_agent import MenuAgent
 
 if TYPE_CHECKING:
     from agentworld_gym.integrations.sb3.ppo import Point, Training

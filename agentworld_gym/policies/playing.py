@@ -6,15 +6,13 @@ give equal draws in every world: only what a world shows makes a policy act othe
 
 from __future__ import annotations
 
-import inspect
 import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
-
-import numpy as np
 
 from agentworld_gym.contracts import Usage
 from agentworld_gym.domain.spec import DomainSpec
@@ -53,21 +51,30 @@ class Policy(Protocol):
 
 
 @dataclass(frozen=True)
-class WayPolicy:
-    """A way through each task, drawn from the seed of its episode; `finish` where it ends."""
+class ScriptedPolicy:
+    """A policy that plays a script of each task, with random numbers that follow the seed of the episode."""
 
     name: str
-    way: Callable[[Task, random.Random], Way]
+    """The name of the policy in results."""
+
+    script: Callable[[Task, random.Random], Way]
+    """A function that gives the actions for a task; where they end, the policy finishes."""
+
     draw: int = 0
+    """The number of the draw; another one gives another script, where the policy draws any."""
 
     def begin(self, episode: Episode) -> Way:
-        """The way, with its locators resolved on what the world shows."""
-        way = self.way(episode.task, random.Random(f"{self.name}/{self.draw}/{episode.seed}"))
-        return on_screen(way, episode.task.domain, episode.observation)
+        """Begin the script, whose locators are resolved on what the world shows."""
+        script = self.script(episode.task, self.random_numbers(episode))
+        return on_screen(script, episode.task.domain, episode.observation)
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[Way]) -> list[str]:
-        """One step further on each way."""
-        return [_onward(episode, way) for episode, way in zip(episodes, kept, strict=True)]
+        """Go one step further in each script."""
+        return [next_action(episode, script) for episode, script in zip(episodes, kept, strict=True)]
+
+    def random_numbers(self, episode: Episode) -> random.Random:
+        """Return the random numbers of an episode."""
+        return random.Random(f"{self.name}/{self.draw}/{episode.seed}")
 
 
 @dataclass(frozen=True)
@@ -85,100 +92,50 @@ class FunctionPolicy:
         return [self.function(episode) for episode in episodes]
 
 
-class MenuAgent:
-    """An agent of Stable-Baselines3 that chooses from the menu, such as a `MaskablePPO`.
-
-    An algorithm that takes no masks may choose what is not on offer: it gets the next entry that is. A recurrent one
-    keeps a state of its own for each episode.
-
-    Args:
-        name: what results call it.
-        model: has `predict(vectors, deterministic=…)`, with or without `action_masks`, `state` and `episode_start`.
-        spec: the domain.
-        encoder: the one it was trained with; None takes the default with the model's number of choices.
-        deterministic: take the best choice instead of drawing one.
-
-    Raises:
-        SpecError: the model was trained on other observations than those of the encoder.
-    """
-
-    def __init__(
-        self, name: str, model: Any, spec: DomainSpec, encoder: Any = None, deterministic: bool = True
-    ) -> None:
-        from agentworld_gym.policies.encoder import TextEncoder
-
-        self.name, self._model, self._spec, self._deterministic = name, model, spec, deterministic
-        space = getattr(model, "action_space", None)
-        self._encoder = encoder or (TextEncoder() if space is None else TextEncoder(max_menu=int(space.n)))
-        self._takes = set(inspect.signature(model.predict).parameters)
-        seen = getattr(model, "observation_space", None)
-        shapes = {key: part.shape for key, part in getattr(seen, "spaces", {None: seen}).items() if part is not None}
-        wanted = {(self._encoder.size,): "vector", (self._encoder.max_menu,): "mask"}
-        self._parts = {key: wanted.get(shape) for key, shape in shapes.items()} or {None: "vector"}
-        if None in self._parts.values() or "vector" not in self._parts.values() or self._parts.get(None) == "mask":
-            shape = shapes.get(None, shapes)
-            raise SpecError(name, "observation_space", shape, f"the {self._encoder.size} numbers of a TextEncoder")
-
-    def begin(self, episode: Episode) -> list[Any]:
-        """The episode seen through its menu, the choice whose outcome it has not yet seen, and the model's state."""
-        from agentworld_gym.policies.menu import Menu
-
-        return [Menu(self._encoder, self._spec, episode.task, episode.observation), None, None]
-
-    def act(self, episodes: Sequence[Episode], kept: Sequence[list[Any]]) -> list[str]:
-        """One prediction for all episodes."""
-        for episode, one in zip(episodes, kept, strict=True):
-            if one[1] is not None:
-                one[0].observe(one[1], episode.observation)
-        for one, choice in zip(kept, self._predict(kept), strict=True):
-            one[1] = one[0].entry(int(choice))
-        return [one[0].action(one[1]) for one in kept]
-
-    def _predict(self, kept: Sequence[list[Any]]) -> Any:
-        masks = np.stack([menu.masks() for menu, _, _ in kept])
-        parts = {"vector": np.stack([menu.vector() for menu, _, _ in kept]), "mask": masks.astype(np.int8)}
-        seen = {key: parts[part or "vector"] for key, part in self._parts.items()}
-        options: dict[str, Any] = {"deterministic": self._deterministic}
-        if "action_masks" in self._takes:
-            options["action_masks"] = masks
-        if "state" in self._takes:
-            options["state"] = _batched([state for _, _, state in kept])
-        if "episode_start" in self._takes:
-            options["episode_start"] = np.array([choice is None for _, choice, _ in kept])
-        choices, states = self._model.predict(seen.get(None, seen), **options)
-        if states is not None and "state" in self._takes:
-            for index, one in enumerate(kept):
-                one[2] = tuple([part[:, index] for part in states])
-        return choices
-
-
-def _batched(states: Sequence[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
-    """The states of episodes side by side on the second axis; zeros where an episode begins."""
-    known = next((state for state in states if state is not None), None)
-    if known is None:
-        return None
-    rows = [tuple([np.zeros_like(part) for part in known]) if state is None else state for state in states]
-    return tuple([np.stack(parts, axis=1) for parts in zip(*rows, strict=True)])
-
-
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One episode that is over. `success` is None where the world failed: nothing is known then.
-
-    `place` is that of its seed among the seeds, `id` that of the traces. `observations` has one entry more than
-    `actions`, the first being the start. `usage` is what its steps and its checks cost.
-    """
+    """One episode that is over."""
 
     place: int
+    """The place of the episode's seed among the seeds."""
+
     id: str
+    """The name of the episode in the traces."""
+
     task: Task
+    """The task that was played."""
+
     seed: int
+    """The seed of the episode."""
+
     success: bool | None
+    """Whether the task was solved; None where that is not known, because the world failed or nothing was checked."""
+
     reward: float
+    """The sum of the rewards."""
+
     actions: tuple[str, ...]
+    """The actions."""
+
     observations: tuple[str, ...]
-    failure: str | None = None
-    usage: Usage = field(default_factory=Usage)
+    """The observations: one at the start, and one after each action."""
+
+    failure: str | None
+    """The kind of the world's failure, if it failed."""
+
+    failure_message: str | None
+    """What the failure says."""
+
+    step_usage: Usage
+    """The tokens that the steps cost."""
+
+    check_usage: Usage
+    """The tokens that probes and judges cost."""
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens that the episode cost."""
+        return self.step_usage + self.check_usage
 
 
 def play(
@@ -201,12 +158,11 @@ def play(
     Yields:
         Episodes in the order in which they end.
     """
-    waiting = list(enumerate(seeds))[::-1]
+    waiting = enumerate(seeds)
     live: list[_Live] = []
     done = 0
     try:
-        while waiting or live:
-            fresh = [waiting.pop() for _ in range(min(wave - len(live), len(waiting)))]
+        while (fresh := list(islice(waiting, wave - len(live)))) or live:
             begun = runner.start([seed for _, seed in fresh], {}) if fresh else []
             for (place, _), (episode, _, _) in zip(fresh, begun, strict=True):
                 live.append(_Live(place, episode, policy.begin(episode)))
@@ -215,8 +171,8 @@ def play(
             going = []
             for member, step in zip(live, steps, strict=True):
                 member.reward += step.reward
-                for tokens in (step.info["tokens"], step.info.get("check_tokens", no_tokens())):
-                    member.usage += Usage(*tokens.values())
+                member.step_usage += Usage(*step.info["tokens"].values())
+                member.check_usage += Usage(*step.info.get("check_tokens", no_tokens()).values())
                 if not (step.terminated or step.truncated):
                     going.append(member)
                     continue
@@ -259,25 +215,27 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
         SpecError: it names none, or a file that holds none.
         ImportError: an agent needs the extra `sb3`.
     """
-    ways: dict[str, Callable[[Task, random.Random], Way]] = {
+    scripts: dict[str, Callable[[Task, random.Random], Way]] = {
         "expert": lambda task, rng: expert_policy(task),
         "mixed": lambda task, rng: mixed_policy(task, rng, SLIP),
         "menu": menu_policy,
         "nothing": lambda task, rng: nothing_policy(),
     }
-    if handle in ways:
-        return WayPolicy(handle, ways[handle], draw)
+    if handle in scripts:
+        return ScriptedPolicy(handle, scripts[handle], draw)
     path = Path(handle)
     if path.suffix != ".zip" or not path.is_file():
         raise SpecError("command line", "policy", handle, HANDLES)
-    from agentworld_gym.policies.saved import SavedPolicy
+    from agentworld_gym.policies.menu_agent import MenuAgent
+    from agentworld_gym.policies.saved_policy import SavedPolicy
 
     return MenuAgent(path.stem, SavedPolicy(path), spec)
 
 
-def _onward(episode: Episode, way: Way) -> str:
+def next_action(episode: Episode, script: Way) -> str:
+    """Return the next action of a script for an episode; `finish` at the script's end."""
     try:
-        return way.send(episode.observation) if episode.steps else next(way)
+        return script.send(episode.observation) if episode.steps else next(script)
     except StopIteration:
         return "finish"
 
@@ -290,10 +248,11 @@ class _Live:
     episode: Episode
     kept: Any
     reward: float = 0.0
-    usage: Usage = field(default_factory=Usage)
+    step_usage: Usage = field(default_factory=Usage)
+    check_usage: Usage = field(default_factory=Usage)
 
     def played(self, info: Any) -> Played:
-        """What is known at its end."""
+        """Return what is known at the end of the episode."""
         episode, failure = self.episode, info.get("failure")
         return Played(
             self.place,
@@ -305,5 +264,7 @@ class _Live:
             tuple(episode.actions),
             tuple(episode.observations),
             failure["kind"] if failure else None,
-            self.usage,
+            failure["message"] if failure else None,
+            self.step_usage,
+            self.check_usage,
         )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
@@ -115,6 +115,37 @@ def mean_interval(
         count=sum(one.count for one in found),
         groups=sum(one.groups for one in found),
     )
+
+
+def bootstrap_interval(
+    runs: Sequence[ArrayLike], level: float = 0.95, samples: int = 10_000, seed: int = 0
+) -> tuple[float, float]:
+    """Return the percentile interval of the mean over several runs of a training, such as those of several seeds.
+
+    The bootstrap resamples the runs, and then the episodes of each run.
+
+    Args:
+        runs: The values of the episodes of each run.
+        level: The level of the interval, from 0 to 1.
+        samples: The number of bootstrap samples.
+        seed: The seed; equal seeds give equal intervals.
+
+    Returns:
+        The ends of the interval; NaN where there is no run, or a run without episodes.
+
+    >>> low, high = bootstrap_interval([[0.0, 1.0] * 50, [1.0, 1.0] * 50])
+    >>> 0.4 < low < 0.75 < high <= 1.0
+    True
+    """
+    rng = np.random.default_rng(seed)
+    values = [np.asarray(run, float) for run in runs]
+    if not values or any(not len(run) for run in values):
+        return float("nan"), float("nan")
+    drawn = np.stack([run[rng.integers(len(run), size=(samples, len(values), len(run)))].mean(2) for run in values])
+    picks = rng.integers(len(values), size=(samples, len(values)))
+    means = drawn[picks, np.arange(samples)[:, None], np.arange(len(values))]
+    low, high = np.quantile(means.mean(1), [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:

@@ -224,7 +224,7 @@ class TestRollout:
                 ctrl_c.lost()
             return "finish"
 
-        monkeypatch.setattr("agentworld_gym.cli.rollout.act", act)
+        monkeypatch.setattr("agentworld_gym.policies.playing.next_action", act)
         done = agentworld("rollout", "terminal", "--world", "scripted", "-n", "200", "--width", "4")
         assert done.exit_code == 130
         assert "episodes" in done.stdout

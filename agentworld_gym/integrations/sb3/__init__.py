@@ -13,12 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentworld_gym.integrations.sb3.evaluate import Result, bootstrap_interval, evaluate_policy
+    from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
     from agentworld_gym.integrations.sb3.ppo import Point, Training, train_ppo
     from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
     from agentworld_gym.menu_env import MenuEnv, MenuVectorEnv
-    from agentworld_gym.policies.encoder import TextEncoder
-    from agentworld_gym.policies.network import MenuPolicy
+    from agentworld_gym.policies.menu_network import MenuPolicy
+    from agentworld_gym.policies.text_encoder import TextEncoder
+    from agentworld_gym.statistics.bootstrap import bootstrap_interval
 
 __all__ = [
     "AgentWorldVecEnv",
@@ -36,10 +37,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "policies.encoder": ("TextEncoder",),
-    "integrations.sb3.evaluate": ("Result", "bootstrap_interval", "evaluate_policy"),
+    "policies.text_encoder": ("TextEncoder",),
+    "integrations.sb3.evaluate": ("Result", "evaluate_policy"),
+    "statistics.bootstrap": ("bootstrap_interval",),
     "menu_env": ("MenuEnv", "MenuVectorEnv"),
-    "policies.network": ("MenuPolicy",),
+    "policies.menu_network": ("MenuPolicy",),
     "integrations.sb3.ppo": ("Point", "Training", "train_ppo"),
     "integrations.sb3.vec_env": ("AgentWorldVecEnv", "make_sb3_env"),
 }

@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from agentworld_gym.domain.task import Split
-from agentworld_gym.policies.encoder import TextEncoder
-from agentworld_gym.policies.playing import MenuAgent, Played, play
+from agentworld_gym.policies.menu_agent import MenuAgent
+from agentworld_gym.policies.playing import Played, play
+from agentworld_gym.policies.text_encoder import TextEncoder
 from agentworld_gym.statistics.proportions import proportion
 
 
@@ -80,26 +81,6 @@ class Result:
         for episode, success in zip(self.judged, self.successes, strict=True):
             groups.setdefault(episode.task.family, []).append(success)
         return {family: _mean(values) for family, values in sorted(groups.items())}
-
-
-def bootstrap_interval(
-    runs: Sequence[ArrayLike], level: float = 0.95, samples: int = 10_000, seed: int = 0
-) -> tuple[float, float]:
-    """Percentile interval of the mean over several runs, resampling the runs and then the episodes of each.
-
-    >>> low, high = bootstrap_interval([[0.0, 1.0] * 50, [1.0, 1.0] * 50])
-    >>> 0.4 < low < 0.75 < high <= 1.0
-    True
-    """
-    rng = np.random.default_rng(seed)
-    values = [np.asarray(run, float) for run in runs]
-    if not values or any(not len(run) for run in values):
-        return float("nan"), float("nan")
-    drawn = np.stack([run[rng.integers(len(run), size=(samples, len(values), len(run)))].mean(2) for run in values])
-    picks = rng.integers(len(values), size=(samples, len(values)))
-    means = drawn[picks, np.arange(samples)[:, None], np.arange(len(values))]
-    low, high = np.quantile(means.mean(1), [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 def evaluate_policy(

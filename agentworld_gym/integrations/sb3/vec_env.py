@@ -25,8 +25,8 @@ from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError, install
 from agentworld_gym.menu_env import MenuEnv, menu_spaces
-from agentworld_gym.policies.encoder import TextEncoder, Vector
 from agentworld_gym.policies.menu import Menu
+from agentworld_gym.policies.text_encoder import TextEncoder, Vector
 
 try:
     from stable_baselines3.common.vec_env import VecEnv

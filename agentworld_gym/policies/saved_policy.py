@@ -24,7 +24,7 @@ try:
     from gymnasium.spaces import Box, Discrete
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
-    from agentworld_gym.policies.network import MenuPolicy
+    from agentworld_gym.policies.menu_network import MenuPolicy
 except ImportError as error:
     raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
 
@@ -37,7 +37,7 @@ MOST_NUMBERS = 2**20
 EXPECTED = (
     "a MaskablePPO with a MenuPolicy or an MlpPolicy over a Box and Discrete choices, which is read by its weights "
     "alone; whatever else such a file holds runs as a program, so load another one yourself where you trust it, and "
-    "give it to agentworld_gym.policies.playing.MenuAgent"
+    "give it to agentworld_gym.policies.menu_agent.MenuAgent"
 )
 
 _ACTIVATION = re.compile(r"torch\.nn\.modules\.activation\.(ELU|GELU|LeakyReLU|Mish|ReLU|SELU|SiLU|Sigmoid|Tanh)'")

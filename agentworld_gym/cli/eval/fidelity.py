@@ -1,0 +1,175 @@
+"""`agentworld eval fidelity`: a world beside the grounded one, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentworld_gym.cli.common import (
+    FamilyOption,
+    FormOption,
+    GeneratorOption,
+    LedgerOption,
+    LevelOption,
+    ProfileOption,
+    RetrievalOption,
+    SamplingOption,
+    SeedOption,
+    SplitOption,
+    WorldOption,
+    env_options,
+    examples,
+    pairs,
+    progress,
+    spec_source,
+)
+from agentworld_gym.cli.eval.output import (
+    OutOption,
+    WidthOption,
+    announce,
+    check_writable,
+    existing_file,
+    number,
+    print_table,
+    progress_display,
+    share_text,
+    write_result,
+)
+
+if TYPE_CHECKING:
+    from agentworld_gym.evaluation.results.fidelity import DomainFidelity
+
+
+def fidelity(
+    envs: Annotated[
+        list[str] | None, typer.Argument(metavar="[ENV]...", help="Domains to measure; all with a grounded world.")
+    ] = None,
+    world: WorldOption = "tiny",
+    out: OutOption = Path("fidelity.json"),
+    tasks: Annotated[int, typer.Option("--tasks", min=1, help="Recorded sessions to ask about, a domain.")] = 100,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", dir_okay=False, help="What `collect` recorded; else it is recorded from unseen tasks."),
+    ] = None,
+    nearest: Annotated[
+        int, typer.Option("--nearest", min=0, help="Sessions of the training split for the nearest recorded step.")
+    ] = 300,
+    plans: Annotated[
+        int, typer.Option("--plans", min=0, help="Tasks for the consistency ratio; 0 leaves it out.")
+    ] = 30,
+    free: Annotated[bool, typer.Option("--free/--no-free", help="Also let the world read its own predictions.")] = True,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only exactness, from a forward pass; for a model in this process.")
+    ] = False,
+    seed: SeedOption = 0,
+    family: FamilyOption = None,
+    level: LevelOption = None,
+    split: SplitOption = "test",
+    profile: ProfileOption = None,
+    form: FormOption = None,
+    ledger: LedgerOption = None,
+    sampling: SamplingOption = None,
+    retrieval: RetrievalOption = None,
+    generator: GeneratorOption = None,
+    width: WidthOption = 64,
+) -> None:
+    """Compare a world with the grounded one, step by step, to the same actions.
+
+    The result is written after each domain. Ctrl-C keeps what was measured.
+    """
+    from agentworld_gym.engines.catalog import ENGINES
+    from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record, rows_of
+    from agentworld_gym.evaluation.results.fidelity import FidelityResult
+    from agentworld_gym.fingerprint import installed
+    from agentworld_gym.options import EnvOptions
+
+    check_writable(out)
+    domains = [spec_source(name) for name in envs or ()]
+    recorded = {} if data is None else rows_of(existing_file(data), domains, tasks)
+    domains = domains or list(recorded or ENGINES)
+    source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
+    levels, families = level or [1, 2, 3], family or []
+    found: list[DomainFidelity] = []
+    interrupted = False
+    with progress("fidelity", 1) as bar:
+        show = progress_display(bar)
+        for domain in domains:
+            rows = recorded.get(domain, [])
+            of = next((row.split for row in rows if row.split), split)
+            given = env_options(
+                domain,
+                world=world,
+                families=family,
+                levels=levels,
+                split=of,
+                profile=profile,
+                form=form,
+                ledger=ledger,
+                retrieval=retrieval,
+                sampling=pairs(sampling, "--sampling"),
+                generator=pairs(generator, "--generator"),
+            )
+            options = EnvOptions(**given)
+            plan = Plan(
+                rows or record(domain, tasks, seed, options.split, levels, families, show),
+                record(domain, nearest, seed, "train", levels, families, show),
+                free,
+                range(seed, seed + plans),
+                width,
+                quick,
+            )
+            one, interrupted = measure(options, plan, on_progress=show)
+            found += [one] if one.sessions or not interrupted else []
+            result = FidelityResult(
+                package=installed("agentworld-gym"),
+                world=world,
+                split=options.split,
+                source=source,
+                domains=tuple(found),
+                options=_options_of(given, quick),
+                interrupted=interrupted,
+            )
+            write_result(out, result)
+            if interrupted:
+                break
+    _table_of_domains(found)
+    announce(out, interrupted)
+
+
+def _options_of(given: Mapping[str, Any], quick: bool) -> dict[str, Any]:
+    """What was asked for, but for what has a place of its own in the result."""
+    asked = {key: value for key, value in given.items() if key not in ("spec", "world", "split")}
+    return {**asked, "quick": True} if quick else asked
+
+
+def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
+    rows = []
+    for one in found:
+        runs = [None if run is None or run.measures is None else run.measures for run in (one.taught, one.free)]
+        copied, nearest = (one.baselines.get(name) for name in ("copy", "nearest"))
+        probes = one.free.probes if one.free else None
+        ratio = one.consistency.ratio if one.consistency else None
+        rows.append(
+            (
+                one.domain,
+                str(one.steps),
+                *(share_text(found.deterministic if found else None) for found in runs),
+                *(number(found.deterministic.share if found else None) for found in (copied, nearest)),
+                number(probes.agreement.share if probes else None),
+                number(ratio),
+            )
+        )
+    print_table(("domain", "steps", "true history", "own history", "copy", "nearest", "probes", "plans"), rows)
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to `agentworld eval`."""
+    group.command(
+        epilog=examples(
+            "agentworld eval fidelity terminal --world tiny",
+            "agentworld eval fidelity --world transformers:runs/mine/model --profile compact --out mine.json",
+        )
+    )(fidelity)

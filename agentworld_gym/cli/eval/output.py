@@ -1,0 +1,88 @@
+"""What the commands of `agentworld eval` share: options, progress, tables, and writing a result with its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentworld_gym.cli.common import stdout, writable
+from agentworld_gym.errors import SpecError
+
+if TYPE_CHECKING:
+    from agentworld_gym.evaluation.fidelity.measure import Progress
+    from agentworld_gym.statistics.bootstrap import Share
+
+WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")]
+OutOption = Annotated[
+    Path, typer.Option("--out", dir_okay=False, help="The JSON result; its page goes beside it, as .html.")
+]
+
+
+def existing_file(path: Path) -> Path:
+    """Return the path of a file that is there.
+
+    Raises:
+        SpecError: There is no such file.
+    """
+    if not path.is_file():
+        raise SpecError("command line", "file", str(path), "a file that is there")
+    return path
+
+
+def check_writable(out: Path) -> None:
+    """Check that a result and its page can be written, before there is any result."""
+    for path in (out, out.with_suffix(".html")):
+        writable(path, "--out")
+
+
+def progress_display(bar: Any) -> Progress:
+    """Return a function that shows on a progress bar what is being done."""
+    task = bar.task_ids[0]
+
+    def show(what: str, done: int, total: int) -> None:
+        if bar.tasks[0].description != what:
+            bar.reset(task, description=what, total=total)
+        bar.update(task, completed=done)
+
+    return show
+
+
+def write_result(out: Path, result: Any) -> None:
+    """Write a result and its page."""
+    from agentworld_gym.evaluation.report import write_page
+
+    result.write(out)
+    write_page(out.with_suffix(".html"), [result])
+
+
+def announce(out: Path, interrupted: bool) -> None:
+    """Print where a result lies, and end the command as Ctrl-C does where it was interrupted."""
+    stdout().print(f"{out}, {out.with_suffix('.html')}", markup=False, highlight=False, soft_wrap=True)
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table whose first column is text and whose others are figures."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for number, name in enumerate(names):
+        table.add_column(name, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*row)
+    stdout().print(table)
+
+
+def number(value: float | None) -> str:
+    """Return a figure with two decimals; a dash for None."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def share_text(share: Share | None) -> str:
+    """Return a share with its interval; a dash for None."""
+    return "-" if share is None else f"{share.share:.2f} {share.low:.2f}–{share.high:.2f}"

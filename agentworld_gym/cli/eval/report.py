@@ -1,0 +1,34 @@
+"""`agentworld eval report`: results on one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentworld_gym.cli.common import (
+    examples,
+    stdout,
+    writable,
+)
+from agentworld_gym.cli.eval.output import (
+    existing_file,
+)
+
+
+def report(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results of `agentworld eval`, as JSON.")],
+    out: Annotated[Path, typer.Option("--out", dir_okay=False, help="Where the page goes.")] = Path("evaluation.html"),
+) -> None:
+    """Put results on one HTML page of tables and plots, which needs no other file."""
+    from agentworld_gym.evaluation.report import read_result, write_page
+
+    found = [read_result(existing_file(path)) for path in results]
+    write_page(writable(out, "--out"), found)
+    stdout().print(str(out), markup=False, highlight=False, soft_wrap=True)
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to `agentworld eval`."""
+    group.command(epilog=examples("agentworld eval report fidelity.json transfer.json --out page.html"))(report)

@@ -1,0 +1,126 @@
+"""`agentworld eval transfer`: one policy in the dream and in the grounded world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentworld_gym.cli.common import (
+    EnvironmentName,
+    FamilyOption,
+    FormOption,
+    GeneratorOption,
+    LedgerOption,
+    LevelOption,
+    ProfileOption,
+    RetrievalOption,
+    SamplingOption,
+    SeedOption,
+    SplitOption,
+    WorldOption,
+    env_options,
+    examples,
+    pairs,
+    progress,
+    stdout,
+)
+from agentworld_gym.cli.eval.output import (
+    OutOption,
+    WidthOption,
+    announce,
+    check_writable,
+    print_table,
+    progress_display,
+    share_text,
+    write_result,
+)
+
+
+def transfer(
+    env: EnvironmentName,
+    policy: Annotated[
+        str, typer.Option("--policy", help="expert, mixed, menu, nothing, or the path of a MaskablePPO (.zip).")
+    ],
+    world: WorldOption = "tiny",
+    out: OutOption = Path("transfer.json"),
+    tasks: Annotated[int, typer.Option("--tasks", min=1, help="How many tasks, each played in both worlds.")] = 100,
+    traces: Annotated[
+        Path | None,
+        typer.Option(
+            "--traces", file_okay=False, help="Where the traces go; else beside the result.", show_default=False
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    family: FamilyOption = None,
+    level: LevelOption = None,
+    split: SplitOption = "test",
+    profile: ProfileOption = None,
+    form: FormOption = None,
+    ledger: LedgerOption = None,
+    sampling: SamplingOption = None,
+    retrieval: RetrievalOption = None,
+    generator: GeneratorOption = None,
+    width: WidthOption = 64,
+) -> None:
+    """Let a policy play the same tasks in the dream and in the grounded world.
+
+    Says where the two part, and whether the agent learned the simulator. Ctrl-C keeps the tasks that both finished.
+    """
+    from agentworld_gym.evaluation.transfer import transfer as compare
+    from agentworld_gym.options import EnvOptions
+
+    levels = level or [1]
+    options = EnvOptions(
+        **env_options(
+            env,
+            world=world,
+            families=family,
+            levels=levels,
+            split=split,
+            profile=profile,
+            form=form,
+            ledger=ledger,
+            retrieval=retrieval,
+            sampling=pairs(sampling, "--sampling"),
+            generator=pairs(generator, "--generator"),
+        )
+    )
+    check_writable(out)
+    folder = traces or out.with_name(f"{out.stem}-traces")
+    with progress("transfer", 1) as bar:
+        show = progress_display(bar)
+        result = compare(
+            policy,
+            options,
+            range(seed, seed + tasks),
+            wave=width,
+            traces=folder,
+            on_progress=lambda side, done: show(side, done, tasks),
+        )
+    write_result(out, result)
+    rows = [(side.world, side.success, _total(side.failures)) for side in (result.dream, result.grounded)]
+    print_table(("world", "success", "failures"), [(name, share_text(one), failed) for name, one, failed in rows])
+    stdout().print(f"gap {result.gap or '-'}. {result.verdict}", markup=False, highlight=False, soft_wrap=True)
+    for parting in result.partings[:5]:
+        where = "only in the dream" if parting.dream else "only in the grounded world"
+        said = (
+            f"{parting.task_id}, seed {parting.seed}: succeeds {where}; parts at turn {parting.turn} ({parting.part})"
+        )
+        stdout().print(said, markup=False, highlight=False, soft_wrap=True)
+    announce(out, result.interrupted)
+
+
+def _total(failures: dict[str, int]) -> str:
+    return str(sum(failures.values()))
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to `agentworld eval`."""
+    group.command(
+        epilog=examples(
+            "agentworld eval transfer terminal --policy agent.zip --world tiny",
+            "agentworld eval transfer android --policy expert --world http://localhost:8000/v1 --tasks 20",
+        )
+    )(transfer)
