@@ -1,4 +1,4 @@
-"""Seeded task generators: endless tasks of a domain from a family, a level and a seed."""
+"""Seeded task generators: a domain's family, a level and a seed give a task, and every seed gives another one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from agentworld_gym.tasks.family import MENU_MIN, Draft, Family
 __all__ = ["Draft", "Family", "families", "generate"]
 
 GENERATED = ("android", "desktop", "mcp", "search", "swe", "terminal", "web")
-"""The domains with task families, each a module here that has `FAMILIES`."""
+"""The domains with task families; each has a module here that defines `FAMILIES`."""
 
 ATTEMPTS = 20
+"""How many drafts with too short a menu are dropped before a family gives up."""
 
 
 def families(domain: str) -> Mapping[str, Family]:
-    """The task families of a domain, by name; empty for a domain without generators.
+    """Return the task families of a domain by their names; a domain without generators has none.
 
     >>> sorted(families("terminal"))[:3], dict(families("chess"))
     (['aggregate_csv', 'archive', 'change_config'], {})
@@ -32,14 +33,20 @@ def families(domain: str) -> Mapping[str, Family]:
 
 
 def generate(domain: str, family: str, level: int, seed: int) -> Task:
-    """One task: equal arguments give equal tasks.
+    """Generate one task; equal arguments give equal tasks.
+
+    Args:
+        domain: The domain, such as `terminal`.
+        family: The name of one of its families.
+        level: The level, from 1 to 3.
+        seed: The seed, which also decides the split of the task.
 
     >>> task = generate("terminal", "copy_move", 1, 39)
     >>> task.id, task.split, task.expert[-1], set(task.expert) <= set(task.menu)
     ('copy_move-1-39', 'test', 'finish', True)
 
     Raises:
-        SpecError: if the domain has no such family, or the level is not 1, 2 or 3.
+        SpecError: the domain has no such family, or the level is not 1, 2 or 3.
     """
     known = families(domain)
     if family not in known:
@@ -48,7 +55,7 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
         raise SpecError(f"tasks of {domain}", "level", level, "1, 2 or 3")
     rng, split = random.Random(f"{domain}/{family}/{level}/{seed}"), split_of(seed)
     for _ in range(ATTEMPTS):
-        with deferred_interrupt():  # some families play their expert in an engine
+        with deferred_interrupt():  # Most families play their expert in an engine.
             draft = known[family](rng, level, split)
         menu = draft.menu(rng, level)
         if len(menu) >= MENU_MIN:

@@ -1,7 +1,7 @@
-"""Experts that read what they see: they ask, look at the answer, and decide what to do next.
+"""Cases that show what a control does: one expert that fails under it, and one that knows it and succeeds.
 
-A task's `expert` is a fixed sequence of actions that succeeds in an undisturbed world. A solver reads the observations,
-so that it can show what a control does: one that was written without the control loses, one that knows it succeeds.
+A task's `expert` is a fixed sequence of actions that succeeds in an undisturbed world. The experts here are solvers:
+they read each observation and decide what to do next.
 """
 
 from __future__ import annotations
@@ -14,32 +14,31 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.screens.sight import Way
 
 Solver = Callable[[Task], Way]
-"""Yields actions, the last one a `finish`, and is sent the observation of each. It sees of a task what an agent sees:
-instruction, tools and menu; the first `yield` comes before any observation but the first one, which the task's domain
-shows at the start. In a graphical domain its actions may hold locators, which are resolved on the screen shown last;
-where an element is not there, `screens.NotOnScreen` is raised at the `yield`."""
+"""An expert that reads what it sees. It yields actions, the last of which is a `finish`, and is sent the observation
+after each of them. Of the task it uses what an agent sees: the instruction, the tools, the menu and the first
+observation. In a graphical domain its actions may hold locators, which are resolved on the screen that was shown last;
+`screens.NotOnScreen` is raised at the `yield` if an element is not there."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlCase:
-    """One control shown on one family of tasks: who loses under it, and who does not.
-
-    `naive` succeeds on the family without the control and was written without it; `aware` knows the control.
-    """
+    """One control shown on one family of tasks, with an expert that fails under it and one that does not."""
 
     control: str
     strength: float
     family: str
     level: int
     naive: Solver
+    """The expert that succeeds on the family without the control and was written without it."""
     aware: Solver
+    """The expert that knows the control."""
 
 
 def control_cases(domain: str) -> tuple[ControlCase, ...]:
-    """At least one case for every control of a domain's spec that has a grounded world.
+    """Return the cases of a domain with a grounded world: at least one for every control of its spec.
 
     Raises:
-        ModuleNotFoundError: the domain has none.
+        ModuleNotFoundError: the domain has no cases.
     """
     found: tuple[ControlCase, ...] = import_module(f"agentworld_gym.tasks.{domain}.control_cases").CASES
     return found

@@ -1,4 +1,4 @@
-"""What a family of tasks returns, before it has an id and a shuffled menu."""
+"""Families of tasks, and the drafts that they return."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from agentworld_gym.domain.task import Check, Split
 
 MENU_MIN = 8
 MENU_MAX = {1: 10, 2: 12, 3: 14}
-"""How many actions a menu offers at a level, `finish` among them."""
+"""How many actions a menu offers at each level, `finish` among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A task without id, split and menu order.
-
-    `expert` leaves out the closing `finish`, which carries the `answer` where there is one. `distractors` are wrong or
-    useless actions for the menu (wrong answers as `finish: …` among them), the most tempting ones first, because a full
-    menu drops the rest. `menu_max` replaces the size of the menu at this level.
-    """
+    """A task that has no id and no split yet, and whose menu is not shuffled."""
 
     instruction: str
     state: Mapping[str, Any]
     success: tuple[Check, ...]
     expert: tuple[str, ...]
+    """The actions of the expert without the closing `finish`."""
     distractors: tuple[str, ...]
+    """Wrong or useless actions for the menu, among them wrong answers as `finish: …`. The most tempting ones come
+    first, because a full menu drops the rest."""
     answer: str | None = None
+    """The answer that the expert finishes with, if the task asks for one."""
     hidden: Mapping[str, Any] = field(default_factory=dict)
     tools: tuple[dict[str, Any], ...] = ()
     first_observation: str | None = None
     menu_max: int | None = None
+    """The size of the menu; the usual size of the level if it is None."""
 
     @property
     def finish(self) -> str:
-        """How the expert ends."""
+        """The expert's last action."""
         return "finish" if self.answer is None else f"finish: {self.answer}"
 
     def menu(self, rng: random.Random, level: int) -> tuple[str, ...]:
-        """All actions on offer, each once, in random order."""
+        """Return the actions on offer, each once, in random order."""
         size = self.menu_max or MENU_MAX[level]
         entries = list(dict.fromkeys((*self.expert, self.finish, *self.distractors)))[:size]
         rng.shuffle(entries)
@@ -49,7 +49,7 @@ class Draft:
 
 
 Family = Callable[[random.Random, int, Split], Draft]
-"""A pure function of its random numbers, a level from 1 to 3, and the split that the task is for."""
+"""A pure function that drafts a task from random numbers, a level from 1 to 3 and the split that the task is for."""
 
 
 def by_name(*families: Family) -> Mapping[str, Family]:

@@ -1,4 +1,4 @@
-"""Locators inside the JSON actions of the graphical domains: an element by what it is called."""
+"""Locators for the JSON actions of the graphical domains: they name an element by what it is called."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 
 
 def literal(text: str) -> str:
-    r"""Return a regular expression for a text as it is; spaces and hyphens stay readable.
+    r"""Return a regular expression that matches a text literally; spaces and hyphens stay readable.
 
     >>> literal("A-4 (copy)")
     'A-4 \\(copy\\)'

@@ -1,4 +1,4 @@
-"""The people in generated worlds: every split knows others."""
+"""The people in generated worlds; each split has its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from agentworld_gym.domain.task import Split
 from agentworld_gym.engines.tables.word_lists import common_words
 
 _SHARES: dict[Split, tuple[int, ...]] = {"train": (0, 1, 2, 3), "validation": (4,), "test": (5,)}
-"""Which of six people each split knows."""
+"""Which of every six people each split has."""
 
 
 def people_of(split: Split) -> list[str]:

@@ -14,7 +14,8 @@ from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks.scene import Unfit
 
 Problem = Callable[[str, str], str]
-"""From the observations before and after an action: why the action did not work; empty where it worked."""
+"""A function of the observations before and after an action: it says why the action did not work, or returns an empty
+text if it worked."""
 
 
 class Machine(Protocol):
@@ -59,9 +60,11 @@ class Stage:
         self.domain, self.machine, self._problem = domain, machine, problem
         self._observations = list(observations or [machine.observation])
         self._sight = Sight(domain, self._observations)
+        self._probed: dict[tuple[str, ...], str | None] = {}
+        """What probes show in the present state: several checks may look at one screen."""
 
     def offers(self, action: str) -> bool:
-        """Whether every element that an action names is on the screen."""
+        """Tell whether every element that an action names is on the screen."""
         return self._sight.resolve(action) is not None
 
     def play(self, action: str) -> str | None:
@@ -72,6 +75,7 @@ class Stage:
         observation = self.machine.act(resolved if self.domain == "desktop" else json.loads(resolved))
         self._observations.append(observation)
         self._sight.see(observation)
+        self._probed.clear()
         return observation
 
     def perform(self, action: str) -> None:
@@ -87,7 +91,7 @@ class Stage:
             raise RuntimeError(f"the expert cannot do {action} ({reason})\n{self.machine.observation}")
 
     def passes(self, check: Check, answer: str | None) -> bool:
-        """Whether a check holds; probes are played on a fork.
+        """Tell whether a check holds; its probes are played on a fork.
 
         Args:
             check: A check on the answer, or one with probes.
@@ -96,14 +100,21 @@ class Stage:
         if check.answer is not None:
             return answer is not None and check.answer.holds(answer)
         assert check.expect is not None
+        if check.probes not in self._probed:
+            self._probed[check.probes] = self._shown_by(check.probes)
+        shown = self._probed[check.probes]
+        return shown is not None and check.expect.holds(shown)
+
+    def _shown_by(self, probes: Sequence[str]) -> str | None:
+        """Play probes on a fork; return what the last one shows, or None if one is not possible on its screen."""
         fork = Stage(self.domain, self.machine.fork(), observations=self._observations)
         try:
             shown: str | None = None
-            for probe in check.probes:
+            for probe in probes:
                 shown = fork.play(probe)
                 if shown is None:
-                    return False
-            return shown is not None and check.expect.holds(shown)
+                    break
+            return shown
         finally:
             fork.machine.close()
 

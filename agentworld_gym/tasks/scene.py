@@ -1,4 +1,4 @@
-"""What the scenes of all task families share: random choices, and another scene where the first one does not fit."""
+"""Scenes, the small worlds of generated tasks: what all of them share, and families that draw scenes until one fits."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Scene:
 
 S = TypeVar("S", bound=Scene)
 Build = Callable[[S, int], Draft]
-"""How a family makes a draft of a scene at a level."""
+"""A function that makes a draft from a scene and a level."""
 
 
 def family_of(
@@ -90,7 +90,7 @@ def family_of(
     The family draws scenes until one of them fits.
 
     Args:
-        scene: What makes a scene of random numbers, a level and a split.
+        scene: The function that makes a scene from random numbers, a level and a split.
         nothing: The words for an error that no scene fits, such as `no phone`.
     """
 

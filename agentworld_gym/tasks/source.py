@@ -1,4 +1,4 @@
-"""Which task a reset gets."""
+"""The source of tasks: it decides which task a reset gets."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ RESET_OPTIONS = ("task", "family", "level", "controls", "control_seed")
 
 
 class TaskSource:
-    """Picks the task of an episode from its seed.
+    """A source that picks the task of an episode by the seed of the episode.
 
     Seeds walk through all families, then all levels, then the task seeds of the split, so that any run of consecutive
     seeds covers them evenly. A domain without families takes its hand-written tasks in turn.
 
     Args:
-        spec: the domain.
-        names: families to draw from; None takes all of the spec.
-        levels: levels to draw from.
-        split: `train`, `validation` or `test`.
-        task: always this task: the id of a hand-written one, or the path of a YAML file.
-        controls: name → strength, for every task.
+        spec: The spec of the domain.
+        names: The families to draw from; None takes all families of the spec.
+        levels: The levels to draw from.
+        split: The split to draw from: `train`, `validation` or `test`.
+        task: The one task of all episodes: the id of a hand-written or generated task, or the path of a YAML file.
+        controls: The strengths of controls by their names, for every task.
 
     Raises:
         SpecError: an unknown family, level, split, task or control.
@@ -70,7 +70,11 @@ class TaskSource:
             raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
 
     def pick(self, seed: int, options: Mapping[str, Any]) -> Task:
-        """The task of a seed; `options` may name another `task`, `family`, `level`, `controls` or `control_seed`.
+        """Return the task of a seed.
+
+        Args:
+            seed: The seed of the episode.
+            options: The options of a reset, which may name a `task`, `family`, `level`, `controls` or `control_seed`.
 
         Raises:
             SpecError: an unknown option, or a value that does not fit.
@@ -96,7 +100,7 @@ class TaskSource:
         if not self.names:
             tasks = list(self._handwritten.values())
             return tasks[seed % len(tasks)]
-        # What is asked for is not drawn from the seed: the seeds that follow give other tasks of it.
+        # A family or level that the options name takes no part of the seed, so the next seeds give other tasks of it.
         index, family, level = seed, options.get("family"), options.get("level")
         if family is None:
             index, position = divmod(index, len(self.names))
@@ -111,10 +115,10 @@ class TaskSource:
         return generate(self.spec.id, family, level, split_seed(self.split, index))
 
     def find(self, task: str | Mapping[str, Any] | Task) -> Task:
-        """A task by id, by path, from a mapping, or as it is.
+        """Return a task that is named by its id or by the path of its file, or given as a mapping or as a task.
 
         Raises:
-            SpecError: no such task, a broken one, or one of another domain.
+            SpecError: there is no such task, it is broken, or it belongs to another domain.
         """
         if isinstance(task, Mapping):
             task = validated(Task, {"id": "inline", "domain": self.spec.id, **task}, "options.task")
@@ -144,10 +148,10 @@ class TaskSource:
 
 
 def check_actions(task: Task, parser: ActionParser, file: str | Path, prefix: str = "") -> None:
-    """Read every action that a task names, as an agent's would be.
+    """Check that every action that a task names can be read as an agent's action.
 
     Raises:
-        SpecError: one that cannot be read, with its key after the prefix.
+        SpecError: an action cannot be read; the error names its key after the prefix.
     """
     actions = [(f"menu.{place}", action) for place, action in enumerate(task.menu)]
     actions += [(f"expert.{place}", action) for place, action in enumerate(task.expert)]
@@ -159,10 +163,10 @@ def check_actions(task: Task, parser: ActionParser, file: str | Path, prefix: st
 
 
 def checked_controls(spec: DomainSpec, controls: Mapping[str, Any]) -> dict[str, float]:
-    """Controls of known names with strengths from 0 to 1.
+    """Return controls after checking that their names are known and their strengths lie between 0 and 1.
 
     Raises:
-        SpecError: an unknown name or a strength that is none.
+        SpecError: a name is unknown, or a strength is no number from 0 to 1.
     """
     if not isinstance(controls, Mapping):
         raise SpecError("options", "controls", controls, "strengths by name, as in {'pagination': 0.5}")

@@ -1,7 +1,7 @@
-"""The vocabulary that generated tasks draw from: short, lowercase, and no content word inside another.
+"""The words that generated tasks draw from: they are short and lowercase, and no content word is part of another.
 
-The last property keeps `grep WORD` and `sed s/WORD/…/` unambiguous. Few words, used often, also keep the language of
-generated worlds small enough for a small model.
+That no word is part of another keeps `grep WORD` and `sed s/WORD/…/` unambiguous. The words are few and come often,
+which keeps the language of generated worlds small enough for a small model.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ WORDS = _pool("""
     sweater tiger timber tomato trumpet tulip tunnel turtle umbrella velvet violin walnut whistle willow window winter
     yogurt zebra
     """)
-"""Contents of files."""
+"""The words that files contain."""
 
 NAMES = _pool("alice boris carla david elena felix greta henry irene jonas karen louis mario nadia oscar petra")
-"""People, in tables."""
+"""The first names of people in tables."""
 
 STEMS = _pool("alpha base chart daily entry final guide index jobs list memo notes orders queue report stock team")
-"""First parts of file names."""
+"""File names without their extensions."""
 
 FOLDERS = _pool("archive backup docs inbox keep logs media old outbox pack parts ready safe shelf spare store")
-"""Folder names."""
+"""The names of folders."""
 
 KEYS = _pool("depth limit pause level retry size slots speed width zoom")
-"""Keys of configuration files."""
+"""The keys of configuration files."""

@@ -14,12 +14,12 @@ HOME = '{"action_type": "navigate_home"}'
 
 
 def app(name: str) -> str:
-    """Open an app."""
+    """Return the action that opens an app."""
     return json.dumps({"action_type": "open_app", "app_name": name})
 
 
 def tap(name: str, role: str = "", after: str = "", part: bool = False) -> str:
-    """Touch an element.
+    """Return the action that touches an element.
 
     >>> tap("Save", "Button")
     '{"action_type": "click", "index": @{Button \\'Save\\'}}'
@@ -28,12 +28,18 @@ def tap(name: str, role: str = "", after: str = "", part: bool = False) -> str:
 
 
 def hold(name: str, role: str = "") -> str:
-    """Touch an element and hold."""
+    """Return the action that touches an element and holds."""
     return f'{{"action_type": "long_press", "index": {locator(name, role)}}}'
 
 
 def enter_text(field: str, text: str, clear: bool = False) -> str:
-    """Type into a field that is known by its hint; with `clear` instead of what it holds."""
+    """Return the action that types into a field with this hint.
+
+    Args:
+        field: The hint of the field.
+        text: The text to type.
+        clear: Whether the text replaces what the field holds.
+    """
     written = json.dumps(text, ensure_ascii=False)
     more = ', "clear_text": true' if clear else ""
     return f'{{"action_type": "input_text", "text": {written}, "index": {locator(field, "EditText")}{more}}}'

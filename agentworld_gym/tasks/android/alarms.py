@@ -16,7 +16,8 @@ ALARMS = ("Early train", "Market", "Morning run", "Night shift", "Bakery", "Allo
 
 @family
 def set_alarms(scene: AndroidScene, level: int) -> Draft:
-    """Alarms are switched, named and made, as labels, the calendar, a note and a message say."""
+    """The agent switches alarms by their labels, names one after an event, or makes one for a time that it works
+    out."""
     names = background(scene, 5, 1)
     host = scene.pick(names)
     scene.silence(host)
@@ -125,7 +126,7 @@ def set_alarms(scene: AndroidScene, level: int) -> Draft:
 
 
 def _rings(time: str) -> str:
-    """A regular expression for an alarm that is on."""
+    """Return a regular expression for an alarm that is on."""
     return rf'content_desc="{time} alarm" class=\S+ clickable checkable checked'
 
 

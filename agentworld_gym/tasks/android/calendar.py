@@ -1,4 +1,4 @@
-"""Tasks in the calendar: events that find a free hour, and events that move."""
+"""Tasks in the calendar: the agent finds a free hour for an event, or moves an event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLACES = ("Mill Road 4", "Ferry Road 18", "Tarn pool", "Elm Grove 7", "Room Ceda
 
 
 def clock(hour: int, minute: int = 0) -> str:
-    """A time as the phone writes it.
+    """Return a time as the phone writes it.
 
     >>> clock(14), clock(0, 5)
     ('2:00 PM', '12:05 AM')
@@ -22,13 +22,13 @@ def clock(hour: int, minute: int = 0) -> str:
 
 
 def short(day: date) -> str:
-    """A day as the phone writes it."""
+    """Return a day as the phone writes it."""
     return f"{day:%a, %b} {day.day}"
 
 
 @family
 def book_slot(scene: AndroidScene, level: int) -> Draft:
-    """An appointment gets the only hour of those proposed that is free."""
+    """The agent enters an appointment at the only proposed hour that is free."""
     names = background(scene, 5, 1)
     host, stranger = scene.some(names, 2)
     scene.silence(host)
@@ -51,7 +51,7 @@ def book_slot(scene: AndroidScene, level: int) -> Draft:
         answer, wrong = planned[0], planned[1:3]
         others = [tap(clock(hours[1])), tap(clock(hours[2]))]
     else:
-        # Of the proposed hours all but one are taken; at level 3 the free one may be a day later.
+        # All proposed hours but one are taken; at level 3 the free hour may be a day later.
         place = scene.rng.randrange(2) if level == 2 else scene.rng.randrange(3)
         offers = [(days[0], hours[0]), (days[0], hours[1])] + ([(days[1], hours[2])] if level == 3 else [])
         for number, (taken_day, taken) in enumerate(offers):
@@ -115,7 +115,7 @@ def book_slot(scene: AndroidScene, level: int) -> Draft:
 
 @family
 def move_event(scene: AndroidScene, level: int) -> Draft:
-    """An event gets another time: one that is given, one that a message names, or the end of another event."""
+    """The agent moves an event to a time that the task gives, that a message names, or at which another event ends."""
     names = background(scene, 5, 1)
     host, stranger = scene.some(names, 2)
     scene.silence(host)

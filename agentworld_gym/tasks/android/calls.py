@@ -1,4 +1,4 @@
-"""Tasks in the call log: missed calls are returned."""
+"""Tasks in the call log: the agent returns missed calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentworld_gym.tasks.family import Draft
 
 @family
 def return_calls(scene: AndroidScene, level: int) -> Draft:
-    """Missed calls are returned: by a message, or by a call to a number that gets a name; another one is blocked."""
+    """The agent answers missed calls by a message, or calls a number, saves it under a name and blocks another one."""
     names = background(scene, 5, 2)
     first, second, third = scene.some(names, 3)
     scene.silence(first, second)

@@ -1,4 +1,4 @@
-"""Tasks in checklists: items that were bought are ticked off."""
+"""Tasks in checklists: the agent ticks off items that were bought."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from agentworld_gym.tasks.family import Draft
 
 
 def ticked(item: str, done: bool) -> str:
-    """A regular expression for a line of a checklist."""
+    """Return a regular expression for an item of a checklist that is ticked or not."""
     return line("", item, " checkable checked" if done else " checkable(?! checked)")
 
 
 @family
 def tick_list(scene: AndroidScene, level: int) -> Draft:
-    """Items of a checklist are ticked as told: by the task, by one message, or by two; then the list is sent on."""
+    """The agent ticks the items that the task, one message or two messages name, and at level 3 sends the list on."""
     names = background(scene, 5, 1)
     buyer, other, third = scene.some(names, 3)
     scene.silence(buyer, other)
     titles = scene.some(list(words().lists), 2)
     title = titles[0]
     things = scene.some(words().lists[title], 10)
-    # How many are left says nothing of how many there were.
+    # The number of items left must not tell how many items there were.
     left, marked = scene.rng.randint(1, 5), scene.rng.randint(0, 1)
     count = 2 + marked + left
     items, extra, wrong_extra = things[:count], things[8], things[9]

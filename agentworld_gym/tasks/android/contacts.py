@@ -1,4 +1,4 @@
-"""Tasks in the contacts: numbers that came in a message are saved or replaced."""
+"""Tasks in the contacts: the agent saves or replaces a number that came in a message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GREETINGS = ("See you soon!", "Got it", "Welcome to the new number", "All saved"
 
 @family
 def save_number(scene: AndroidScene, level: int) -> Draft:
-    """Who writes from an unknown number becomes a contact; a known person gets the new number."""
+    """The agent saves an unknown sender as a contact, or gives a known person a new number."""
     names = background(scene)
     numbers = [scene.number() for _ in range(2)]
     firms = scene.some(common_words()["companies"], 3)
@@ -63,7 +63,7 @@ def save_number(scene: AndroidScene, level: int) -> Draft:
 
 
 def _new_number(scene: AndroidScene, numbers: list[str], names: list[str]) -> Draft:
-    """Two people have new numbers; one of them is dealt with."""
+    """Draft a task in which two people have new numbers and the agent deals with one of them."""
     name, other = scene.some(names, 2)
     old = {person["name"]: person["phone"] for person in scene.state["contacts"]["people"]}
     for number, sender in zip(numbers, (name, other), strict=True):

@@ -1,7 +1,7 @@
-"""What each control of the phone does to an expert that reads the screen, and how one that knows it copes.
+"""Experts that show what each control of the phone does: one that fails under it, and one that copes with it.
 
-All experts of a task follow one plan; they differ in how they touch, and in what they do about a screen that they did
-not ask for.
+The experts of a task follow one plan. They differ in how they touch elements, and in what they do when a screen comes
+up that they did not ask for.
 """
 
 from __future__ import annotations
@@ -27,29 +27,35 @@ Doing = Generator[str, str, None]
 
 
 class Hand:
-    """What an expert sees and does. `cope` deals with what comes between, after every action."""
+    """The eyes and hands of an expert.
+
+    Args:
+        task: The task.
+        cope: What the expert does after every action about what came up.
+        points: Whether it touches points of the screen instead of elements.
+    """
 
     def __init__(self, task: Task, cope: Cope | None = None, points: bool = False) -> None:
         self.cope, self.points = cope, points
         self.nodes = read_screen("android", task.first_observation or "")
 
     def do(self, *actions: str) -> Doing:
-        """Actions one after the other."""
+        """Do actions one after the other."""
         for action in actions:
             yield from self.once(self._aimed(action))
             if self.cope is not None:
                 yield from self.cope(self)
 
     def once(self, action: str) -> Doing:
-        """One action and nothing else."""
+        """Do one action and nothing else."""
         self.nodes = read_screen("android", (yield action))
 
     def find(self, name: str) -> Node | None:
-        """The first element of that name."""
+        """Return the first element of a name."""
         return next((node for node in self.nodes if name in (node.text, node.description)), None)
 
     def _aimed(self, action: str) -> str:
-        """The action as it is, or at the point where its element stands."""
+        """Return the action as it is, or at the point where its element stands."""
         resolved = resolve(action, self.nodes) if self.points else None
         if resolved is None:
             return action
@@ -64,13 +70,13 @@ Plan = Callable[[Task, Hand], Way]
 
 
 def refuse(hand: Hand) -> Doing:
-    """Say no to whatever the system asks."""
+    """Decline whatever the system asks."""
     while (button := next((name for name in REFUSALS if hand.find(name)), None)) is not None:
         yield from hand.once(tap(button))
 
 
 def wait(hand: Hand) -> Doing:
-    """Wait until a screen is there."""
+    """Wait until the screen has loaded."""
     while hand.find("Loading"):
         yield from hand.once(WAIT)
 
@@ -88,7 +94,7 @@ def sign_in(hand: Hand) -> Doing:
 
 
 def order(task: Task, hand: Hand) -> Way:
-    """Groceries into the basket, a time of delivery, and the order."""
+    """Put groceries into the basket, choose a time of delivery, and order."""
     found, slot = _ORDER.search(task.instruction), _SLOT.search(task.instruction)
     assert found is not None and slot is not None
     twice, once = (found[1], found[2]) if found[1] else (found[4], found[3])
@@ -100,13 +106,13 @@ def order(task: Task, hand: Hand) -> Way:
 
 
 def change(task: Task, hand: Hand, tiles: bool = False, places: bool = False) -> Way:
-    """Two settings on their pages.
+    """Change two settings on their pages.
 
     Args:
-        task: a task of the family.
-        hand: the expert's.
-        tiles: whether it uses quick settings where a row takes no touch.
-        places: whether it remembers where rows stand, and does not look again.
+        task: The task.
+        hand: The eyes and hands of the expert.
+        tiles: Whether the expert uses quick settings where a row takes no touch.
+        places: Whether the expert remembers where rows stand and does not look again.
     """
     wanted = [s for s in SWITCHES if re.search(rf"\b{re.escape(s.name)} (?:on|off)\b", task.instruction)]
     yield from hand.do(app("Settings"))
@@ -128,7 +134,7 @@ def change(task: Task, hand: Hand, tiles: bool = False, places: bool = False) ->
 
 
 def expert(plan: Plan, cope: Cope | None = None, points: bool = False) -> Solver:
-    """An expert that follows a plan."""
+    """Return an expert that follows a plan."""
 
     def solve(task: Task) -> Way:
         return plan(task, Hand(task, cope, points))

@@ -1,4 +1,4 @@
-"""Tasks in the files app: papers are sorted into folders."""
+"""Tasks in the files app: the agent sorts papers into folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDERS = ("Bills", "Archive", "Taxes", "Letters", "Insurance")
 
 @family
 def sort_papers(scene: AndroidScene, level: int) -> Draft:
-    """A file is found by its name, by what it says, or by what a message says of it, then moved."""
+    """The agent finds a file by its name, by its text, or by what a message says of it, and moves it."""
     names = background(scene, 5, 1)
     sender, other = scene.some(names, 2)
     scene.silence(sender, other)
@@ -54,7 +54,7 @@ def sort_papers(scene: AndroidScene, level: int) -> Draft:
             f"{name} lies in Downloads, but belongs into the folder {folder}. Put it there.",
         )
     else:
-        # The way through the other files: their texts tell whose they are.
+        # The expert opens the other files too, because only their texts tell whose they are.
         expert = [app("Files"), tap("Downloads"), tap(wrong_name), BACK, tap(name), *move]
         checks = [alone]
         goal = scene.say(

@@ -1,4 +1,4 @@
-"""Tasks in the grocery app: things to order, and when they are delivered."""
+"""Tasks in the grocery app: the agent orders things and chooses when they are delivered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ SLOTS = {"Tomorrow 8:00-10:00": (8, 10), "Tomorrow 12:00-14:00": (12, 14), "Tomo
 
 @family
 def order_goods(scene: AndroidScene, level: int) -> Draft:
-    """Groceries are ordered as told, as a note lists them, or as a note with conditions and the calendar allow."""
+    """The agent orders what the task names, what a note lists, or what a note with conditions and the calendar
+    allow."""
     background(scene, 4)
     goods = scene.some(words().products, 10)
     prices = [scene.rng.randrange(105, 900, 5) for _ in goods]
@@ -63,7 +64,7 @@ def order_goods(scene: AndroidScene, level: int) -> Draft:
     wrong_add = [tap(f"Add {name} to basket") for name in (spare, goods[4][0])]
     shown = [f"{line(name)}[^\\n]*\\n[^\\n]*{line(f'{taken.count(name)} × €{cost[name] // 100}.{cost[name] % 100:02}')}"
              for name in dict.fromkeys(taken)]  # fmt: skip
-    # Whatever was cancelled before: the one order that stands.
+    # One order stands, whatever was cancelled before.
     orders = [app("Pantry"), tap("Orders")]
     order = [*orders, tap("Placed, ", part=True)]
     scene.mix()

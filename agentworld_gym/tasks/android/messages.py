@@ -1,4 +1,4 @@
-"""Tasks in the messages: questions to answer from notes, and messages to pass on."""
+"""Tasks in the messages: the agent answers a question from a note, or passes a message on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ HALLS = ("Small hall", "Boathouse", "Room Cedar", "Old mill", "School gym", "Tea
 
 @family
 def answer_question(scene: AndroidScene, level: int) -> Draft:
-    """Somebody asks for a code, which stands in a note; which note, and whether it still holds, stands elsewhere."""
+    """The agent sends somebody a code from a note; the calendar and messages tell which note, and whether it still
+    holds."""
     names = background(scene, 5)
     asker, keeper, friend = scene.some(names, 3)
     scene.silence(asker, keeper)
@@ -87,7 +88,7 @@ def answer_question(scene: AndroidScene, level: int) -> Draft:
 
 @family
 def pass_on(scene: AndroidScene, level: int) -> Draft:
-    """One message of several is forwarded; to whom stands in the call log, and whose it is in the calendar."""
+    """The agent forwards one of several messages; the call log tells to whom, and the calendar from whom."""
     names = background(scene, 6, 1)
     scene.state["messages"]["threads"].clear()
     sender, target, stranger = scene.some(names, 3)

@@ -1,4 +1,4 @@
-"""What all families of phone tasks share: a phone being filled, actions, and checks on what screens show."""
+"""The scene of a phone task: a phone that is being filled, and checks on what its screens show."""
 
 from __future__ import annotations
 
@@ -20,13 +20,20 @@ from agentworld_gym.tasks.scene import Scene, family_of
 
 
 def line(text: str, description: str | None = None, flags: str = "") -> str:
-    """A regular expression for one element by text and description; `flags` is one for what comes after its class."""
+    """Return a regular expression for the line of an element.
+
+    Args:
+        text: The text of the element.
+        description: The description of the element; None matches any.
+        flags: A regular expression for what follows the class of the element.
+    """
     about = r"[^\n]*?" if description is None else re.escape(quoted(description))
     return rf'text="{re.escape(quoted(text))}" content_desc="{about}" class=\S+{flags}'
 
 
 def _said(answer: str) -> str:
-    """A regular expression for the ways to say an answer: a time of 12 or 24 hours, a sum with or without its currency.
+    """Return a regular expression for the ways to say an answer: times of 12 or 24 hours, sums without currency, and
+    such.
 
     >>> [bool(re.fullmatch(_said("5:00 PM"), said)) for said in ("5:00 PM", "17:00", "at 5 PM", "5:00 AM", "5:00")]
     [True, True, True, False, False]
@@ -46,7 +53,7 @@ def _said(answer: str) -> str:
 
 
 class AndroidScene(Scene):
-    """A phone being filled for one task.
+    """A phone that is being filled for one task.
 
     >>> scene = AndroidScene(random.Random(1), 1, "train")
     >>> people = scene.people(3)
@@ -73,28 +80,28 @@ class AndroidScene(Scene):
 
     @property
     def tomorrow(self) -> date:
-        """The day after."""
+        """The day after today."""
         return self.today + timedelta(days=1)
 
     def name(self) -> str:
-        """A name that nobody has yet, nor its first name."""
+        """Draw a name of which nobody on the phone has the first name."""
         name: str = self._names.pop()
         first = name.split()[0]
         self._names = [other for other in self._names if other.split()[0] != first]
         return name
 
     def number(self) -> str:
-        """A telephone number that nobody has yet."""
+        """Draw a telephone number that nobody has."""
         return f"07700 900{self._numbers.pop():03}"
 
     def people(self, count: int) -> list[dict[str, Any]]:
-        """So many more contacts, in random order."""
+        """Add contacts and return them."""
         new = [{"name": self.name(), "phone": self.number()} for _ in range(count)]
         self.state["contacts"]["people"] += new
         return new
 
     def thread(self, who: str, *texts: str, day: date | None = None, unread: int = 0) -> None:
-        """A conversation; texts that start with `> ` were sent from this phone."""
+        """Add a conversation; texts that start with `> ` were sent from this phone."""
         day = day or self.today - timedelta(days=self.rng.randint(1, 3))
         start = datetime(day.year, day.month, day.day, self.rng.randint(8, 20) if day < self.today else 6)
         start += timedelta(minutes=self.rng.randrange(50))
@@ -109,49 +116,56 @@ class AndroidScene(Scene):
         self.state["messages"]["threads"].append({"who": who, "texts": rows, "unread": unread})
 
     def note(self, title: str, text: str = "", items: Iterable[tuple[str, bool]] = (), pinned: bool = False) -> None:
-        """A note, or a checklist."""
+        """Add a note, or a checklist if there are items."""
         row: dict[str, Any] = {"title": title, "text": text, "pinned": pinned}
         rows = [{"text": item, "done": done} for item, done in items]
         self.state["notes"]["notes"].append({**row, "items": rows} if rows else row)
 
     def event(self, title: str, day: date, start: int, end: int = 0, **more: Any) -> None:
-        """An event from one full hour to another (an hour later unless said)."""
+        """Add an event from one full hour to another; without an end it lasts an hour."""
         times = {"start": f"{start:02}:00", "end": f"{end or start + 1:02}:00"}
         self.state["calendar"]["events"].append({"title": title, "date": day.isoformat(), **times, **more})
 
     def call(self, who: str, kind: str, hour: int, minute: int, seconds: int = 0) -> None:
-        """A call of this morning."""
+        """Add a call of this morning to the log."""
         moment = datetime(self.today.year, self.today.month, self.today.day, hour, minute)
         row = {"who": who, "kind": kind, "time": moment.strftime("%Y-%m-%d %H:%M"), "seconds": seconds}
         self.state["phone"]["calls"].append(row)
 
     def mix(self) -> None:
-        """Bring what was added to the lists into random order."""
+        """Put contacts, notes and events into random order."""
         self.rng.shuffle(self.state["contacts"]["people"])
         self.rng.shuffle(self.state["notes"]["notes"])
         self.rng.shuffle(self.state["calendar"]["events"])
 
     def silence(self, *names: str) -> None:
-        """Take away the conversations with some people."""
+        """Remove the conversations with some people."""
         threads = self.state["messages"]["threads"]
         self.state["messages"]["threads"] = [thread for thread in threads if thread["who"] not in names]
 
     def shows(self, path: Sequence[str], *having: str, lacking: Sequence[str] = (), weight: float = 1.0) -> Check:
-        """A check on the screen that some actions lead to: it has all of some regular expressions, none of others."""
+        """Return a check on the screen that some actions lead to.
+
+        Args:
+            path: The actions.
+            having: Regular expressions that the screen has to match.
+            lacking: Regular expressions that it must not match.
+            weight: The weight of the check.
+        """
         wanted = "".join(f"(?=.*{pattern})" for pattern in having)
         unwanted = "".join(f"(?!.*{pattern})" for pattern in lacking)
         expect = Expect(matches=rf"(?s)\A{unwanted}{wanted}")
         return Check(probe=path[0] if len(path) == 1 else tuple(path), expect=expect, weight=weight)
 
     def sent(self, who: str, text: str, weight: float = 1.0) -> Check:
-        """A check that this message, and no other one, was sent to somebody today."""
+        """Return a check that this message, and no other one, was sent to somebody today."""
         text = re.escape(quoted(text))
         mine = r'" content_desc="You, \d'
         path = [app("Messages"), tap(who)]
         return self.shows(path, f'text="{text}{mine}', lacking=[f'text="(?!{text}")[^\n]*{mine}'], weight=weight)
 
     def answers(self, answer: str, weight: float = 0.5) -> Check:
-        """A check on what follows `finish:`."""
+        """Return a check on what follows `finish:`."""
         return Check(answer=Expect(matches=rf"(?i)\A\W*{_said(answer)}\W*\Z"), weight=weight)
 
     def draft(
@@ -165,12 +179,21 @@ class AndroidScene(Scene):
         wrong: Sequence[str] = (),
         menu_max: int | None = None,
     ) -> Draft:
-        """The finished draft.
+        """Prove the task and return its draft.
 
-        `asks` says what to finish with; then `answer` is one more check, and `wrong` are other answers. At level 1
-        nothing is asked: who learns by trying finds what to do before what to say. Distractors that are on none of the
-        screens which the expert sees are left out. The menus of level 3 have little room: one wrong answer is enough
-        there, and other menu entries should name it as often as the right one, which they would give away otherwise.
+        At level 1 no answer is asked for: an agent that learns by trying finds out what to do before what to say. The
+        menus of level 3 have little room. One wrong answer is enough there, and other menu entries should name it as
+        often as the right one, which they would give away otherwise.
+
+        Args:
+            instruction: The instruction without its last sentence.
+            expert: The actions of the expert without the closing `finish`.
+            distractors: Wrong or useless actions; those that are on no screen which the expert sees are left out.
+            checks: The checks on what the agent does.
+            asks: The sentence that says what to finish with.
+            answer: The right answer, which gives one more check.
+            wrong: Wrong answers.
+            menu_max: The size of the menu; the usual size of the level if it is None.
 
         Raises:
             Unfit: a check holds from the start.
@@ -187,7 +210,7 @@ class AndroidScene(Scene):
         if self.level == 3:
             ordered = [*offers[:1], *turns, *offers[1:]]
         else:
-            # Wrong answers and wrong turns by turns, so that a full menu drops some of each.
+            # Wrong answers and wrong actions alternate, so that a full menu drops some of each.
             mixed = [entry for pair in zip(offers, turns, strict=False) for entry in pair]
             ordered = [*mixed, *offers[len(turns) :], *turns[len(offers) :]]
         return Draft(
@@ -197,7 +220,7 @@ class AndroidScene(Scene):
 
 
 family = family_of(AndroidScene, "no phone")
-"""Turns a function of a scene and a level into a family of tasks on a phone."""
+"""The decorator that turns a function of a scene and a level into a family of phone tasks."""
 
 
 def problem(before: str, after: str) -> str:
@@ -206,7 +229,7 @@ def problem(before: str, after: str) -> str:
 
 
 def background(scene: AndroidScene, people: int = 4, threads: int = 2) -> list[str]:
-    """Contacts and small talk with some of them that no task is about; their names."""
+    """Add contacts, and small talk with some of them, that no task is about; return the names."""
     names = [person["name"] for person in scene.people(people)]
     for name, talk in zip(scene.some(names, threads), scene.some(words().small_talk, threads), strict=True):
         scene.thread(name, *talk)

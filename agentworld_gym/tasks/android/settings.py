@@ -1,4 +1,4 @@
-"""Tasks in the settings: switches and choices."""
+"""Tasks in the settings: the agent turns switches and makes choices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentworld_gym.tasks.family import Draft
 
 
 class Setting(NamedTuple):
-    """A switch of the Settings app: its page, name and key, and what quick settings call it (nothing: not there)."""
+    """A switch of the Settings app: its page, name and key, and its name in quick settings, if it is there."""
 
     page: str
     name: str
@@ -39,15 +39,15 @@ MODES = ("Night shift", "Long flight", "Concert", "Field trip", "Library day")
 
 
 def switched(setting: Setting, on: bool) -> str:
-    """A regular expression for a switch on its page."""
+    """Return a regular expression for a switch on its page."""
     return line("", setting.name, " checkable checked" if on else " checkable(?! checked)")
 
 
 @family
 def change_settings(scene: AndroidScene, level: int) -> Draft:
-    """Switches and a choice, as the task, a note, or the note for the calendar's next event wants them."""
+    """The agent sets switches and a choice as the task, a note, or the note for the next event in the calendar says."""
     background(scene, 4)
-    # At level 1 all can be done in quick settings too.
+    # At level 1 all switches are in quick settings too.
     known = [setting for setting in SWITCHES if setting.tile or level > 1]
     pages = scene.some(sorted({setting.page for setting in known}), 3)
     first, second, other = (scene.pick([s for s in known if s.page == page]) for page in pages)

@@ -9,7 +9,7 @@ from agentworld_gym.engines.android.scenario import scenario_folder
 
 
 class Words(Strict):
-    """The file `tasks.yaml` beside the scenarios of phones; what each list is for stands there."""
+    """The contents of the file `tasks.yaml` beside the scenarios of phones, which says what each list is for."""
 
     lists: dict[str, tuple[str, ...]]
     products: tuple[tuple[str, str], ...]
@@ -21,7 +21,7 @@ class Words(Strict):
 
 @lru_cache(maxsize=1)
 def words() -> Words:
-    """The lists.
+    """Read the lists.
 
     >>> sorted(words().lists)[:2]
     ['Camping', 'Garden']

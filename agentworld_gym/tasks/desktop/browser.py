@@ -1,4 +1,4 @@
-"""Tasks that begin in the browser: prices are looked up in a shop and go into a table."""
+"""Tasks that begin in the browser: the agent looks prices up in a shop and enters them in a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = 16
 
 
 def _stock(scene: DesktopScene) -> list[tuple[str, str]]:
-    """The goods of the shop, each with its price; every second one is of a kind that another one is of, too."""
+    """Fill the shop with goods, two of each kind; return their names and prices."""
     kinds = scene.several(KINDS, 3)
     goods = [f"{kind} {town}" for kind, town in zip([*kinds, *kinds], scene.several(TOWNS, 6), strict=True)]
     prices = [f"{euros}.{scene.rng.choice((35, 45, 65, 95))}" for euros in scene.rng.sample(range(15, 190), 6)]
@@ -42,9 +42,9 @@ def _seek(name: str) -> str:
 
 @family
 def shop_prices(scene: DesktopScene, level: int) -> Draft:
-    """Prices are looked up in the shop and entered in a table."""
+    """The agent looks prices up in the shop and enters them in a table."""
     stock = _stock(scene)
-    # The fourth is of the kind of the first one, and its price is the likeliest mistake.
+    # The fourth good is of the same kind as the first, and its price is the likeliest mistake.
     (good, price), (second, second_price), _, (alike, wrong), (spare, _), *_ = stock
     wanted = [(good, price), (second, second_price)] if level == 3 else [(good, price)]
     lines = scene.mixed([row[0] for row in (stock[0], stock[1], stock[4])])

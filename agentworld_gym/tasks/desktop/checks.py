@@ -10,36 +10,36 @@ from agentworld_gym.tasks.patterns import literal
 
 
 def answers(answer: str) -> Check:
-    """A check on what follows `finish:`: a number, or names in any order."""
+    """Return a check on what follows `finish:`: a number, or names in any order."""
     if re.fullmatch(r"-?\d+(\.\d+)?", answer):
         return Check(answer=Expect(number=float(answer), tolerance=0.005))
     return Check(answer=Expect(items=tuple(part.strip() for part in answer.split(","))))
 
 
 def sets(panel: str, *rows: str, weight: float = 1.0) -> Check:
-    """A check on a panel of the settings; each row is a pattern of `is_switched`, `is_chosen` or `says`."""
+    """Return a check on a panel of the settings; each row is a pattern of `is_switched`, `is_chosen` or `says`."""
     probe = f"subprocess.Popen(['gnome-control-center', {panel!r}])\ntime.sleep(3)"
     title = literal(panel)
     return Check(probe=probe, expect=Expect(matches=in_window(title, rows)), weight=weight)
 
 
 def is_switched(switch: str, on: bool) -> str:
-    """The row of a switch that is on or off."""
+    """Return a pattern for the row of a switch that is on or off."""
     return rf'switch\t{literal(switch)}\t""\t\t{"checked" if on else ""}\t'
 
 
 def is_chosen(choice: str) -> str:
-    """The row of a radio button that is chosen."""
+    """Return a pattern for the row of a radio button that is chosen."""
     return rf'radio-button\t{literal(choice)}\t""\t\tchecked\t'
 
 
 def says(role: str, name: str, text: str) -> str:
-    """The row of a combo box, slider or entry with its value."""
+    """Return a pattern for the row of a combo box, slider or entry with its value."""
     return rf"{role}\t{literal(name)}\t{literal(text)}\t"
 
 
 def in_window(title: str, rows: Iterable[str]) -> str:
-    """A pattern of rows, in any order, of the window of a title."""
+    """Return a pattern for a window with a title and with some rows, in any order."""
     return rf"(?m)^frame\t{title}\t" + "".join(rf"(?=(?:.*\n(?!frame\t))*?.*\n{row})" for row in rows)
 
 

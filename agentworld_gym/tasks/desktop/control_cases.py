@@ -1,4 +1,4 @@
-"""What each control of the desktop does to an expert, and how one that knows it copes."""
+"""Experts that show what each control of the desktop does: one that fails under it, and one that copes with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentworld_gym.tasks.control_cases import ControlCase, Solver
 from agentworld_gym.tasks.desktop.actions import SAVE, press
 
 PATIENCE = 12
-"""How often something is tried."""
+"""How often an expert tries something."""
 
 WAIT = "time.sleep(2)"
 REACH_ALL = ("pyautogui.moveTo(960, 600)\npyautogui.scroll(-1)", "pyautogui.scroll(1)")
@@ -19,13 +19,13 @@ FIFTH = "pyautogui.press('down', presses=5)\npyautogui.press('enter')"
 UNLOCK = "subprocess.run(['bash', '-c', 'chmod u+w ~/Documents/*'])"
 
 React = Callable[[str, str], list[str] | None]
-"""From an action and what it showed to what is done about it before going on; None where all is well."""
+"""A function of an action and what it showed: the actions to take before going on, or None if all is well."""
 _CELL = re.compile(r"table-cell '([A-Z]+\d+)'")
 _WRITTEN = re.compile(r"pyautogui\.write\('([^']*)'\)")
 
 
 def planned(react: React | None = None) -> Solver:
-    """Plays the task's expert; `react` may put actions in between, until it is content."""
+    """Return a solver that plays the task's expert; `react` adds actions after each one until it has nothing to add."""
 
     def solve(task: Task) -> Generator[str, str, None]:
         for action in task.expert:
@@ -41,7 +41,8 @@ def planned(react: React | None = None) -> Solver:
 
 
 def searching(*remedies: str) -> Solver:
-    """Plays the expert; does something about what is not on the screen, and tries again."""
+    """Return a solver that plays the task's expert; if an element is not on the screen, it takes remedies and
+    retries."""
 
     def solve(task: Task) -> Generator[str, str, None]:
         for action in task.expert:
@@ -57,12 +58,12 @@ def searching(*remedies: str) -> Solver:
 
 
 def dismiss(action: str, seen: str) -> list[str] | None:
-    """Close a dialog; the task itself brings up none."""
+    """Close a dialog, since the task itself brings up none."""
     return [press("esc")] if "\ndialog\t" in seen else None
 
 
 def click_again(action: str, seen: str) -> list[str] | None:
-    """Repeat a click on a cell that did not select it."""
+    """Repeat a click on a cell if it did not select the cell."""
     wanted = _CELL.search(action)
     if wanted is None or re.search(rf"(?m)^entry\tName Box\t{wanted[1]}\t", seen):
         return None
@@ -70,12 +71,12 @@ def click_again(action: str, seen: str) -> list[str] | None:
 
 
 def unlock(action: str, seen: str) -> list[str] | None:
-    """Take back the write protection of what could not be saved, and save again."""
+    """Remove the write protection of a file that could not be saved, and save again."""
     return [press("enter"), UNLOCK, SAVE] if "\ndialog\tCould not save" in seen else None
 
 
 def by_place(task: Task) -> Generator[str, str, None]:
-    """Plays the expert, but chooses from a menu by counting: rows are deleted by its fifth line."""
+    """Play the expert, but choose from a menu by counting: its fifth line deletes rows."""
     for action in task.expert:
         yield (
             "pyautogui.press('down', presses=5)\npyautogui.press('enter')"
@@ -85,7 +86,8 @@ def by_place(task: Task) -> Generator[str, str, None]:
 
 
 def by_helper(repeats: bool) -> Solver:
-    """Enters by `CalcTools` what the expert types into a cell; with `repeats` until the cell shows it."""
+    """Return a solver that enters by `CalcTools` what the expert types; with `repeats` it retries until the cell shows
+    it."""
 
     def solve(task: Task) -> Generator[str, str, None]:
         place = _CELL.search(task.expert[0])

@@ -1,4 +1,4 @@
-"""Tasks in the file manager: documents that get their name and place, and some that come back from the trash."""
+"""Tasks in the file manager: the agent renames and moves documents, and restores one from the trash."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SIZE = 16
 
 
 def renaming(name: str, new: str) -> list[str]:
-    """Give a file another name."""
+    """Return the actions that give a file another name."""
     return [click(icon(name)), press("f2"), enter(new, clear=True)]
 
 
 def called(new: str) -> str:
-    """Give the file that is selected another name."""
+    """Return the action that gives the selected file another name."""
     return joined(press("f2"), enter(new, clear=True))
 
 
@@ -30,7 +30,7 @@ def _dated(scene: DesktopScene, stem: str) -> str:
 
 @family
 def file_document(scene: DesktopScene, level: int) -> Draft:
-    """A document is renamed and moved; at higher levels it has to be found, or a note tells how."""
+    """The agent renames and moves a document; at higher levels it has to find the document, or a note tells how."""
     scene.show()
     return (_file_named, _file_by_content, _file_by_rules)[level - 1](scene)
 
@@ -142,7 +142,7 @@ def _file_by_rules(scene: DesktopScene) -> Draft:
 
 @family
 def restore_document(scene: DesktopScene, level: int) -> Draft:
-    """A deleted document comes back from the trash and gets its name and place."""
+    """The agent restores a deleted document from the trash, and renames and moves it."""
     scene.show()
     people = scene.several(PEOPLE, 4)
     towns = scene.several(TOWNS, 4)

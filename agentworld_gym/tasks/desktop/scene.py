@@ -1,4 +1,4 @@
-"""What all families of desktop tasks share: files and windows set up, actions with locators, checks on outcomes."""
+"""The scene of a desktop task: files and windows that are being set up, and checks on what is saved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOCUMENTS = f"{HOME}/Documents"
 
 
 class DesktopScene(Scene):
-    """A desktop being set up for one task. Every name it hands out is a fresh one.
+    """A desktop that is being set up for one task. It hands out every name only once.
 
     >>> scene = DesktopScene(random.Random(1), 1, "train")
     >>> scene.put("Documents/a.txt", "one", "two")
@@ -38,11 +38,11 @@ class DesktopScene(Scene):
         self.sites: dict[str, Any] = {}
         self._used: set[str] = set()
         self._seen = f".seen-{rng.randrange(16**8):08x}"
-        """The file where checks put a copy of what they look at, so that they see what is saved and not what a window
-        shows. Nobody can guess its name, and so nobody can have a window of that name open."""
+        """The name of the file to which checks copy what they look at, so that they see what is saved and not what a
+        window shows. Nobody can guess the name, so nobody can have a window of that name open."""
 
     def fresh(self, pool: Sequence[str]) -> str:
-        """One entry of a pool that has not been handed out.
+        """Draw one entry of a pool that has not been handed out.
 
         Raises:
             Unfit: all are used.
@@ -63,29 +63,30 @@ class DesktopScene(Scene):
         return [self.fresh(pool) for _ in range(count)]
 
     def line(self, *words: str) -> str:
-        """A line of a note: three words in random order, the given ones among them."""
+        """Return a line of a note: three words in random order, with the given ones among them."""
         return " ".join(self.mixed([*words, *self.several(WORDS, 3 - len(words))]))
 
     def put(self, path: str, *lines: str) -> str:
-        """Write a file, named relative to the home folder; its name without the folder."""
+        """Write a file below the home folder; return its name without the folder."""
         self.files[f"{HOME}/{path}"] = "".join(line + "\n" for line in lines)
         return path.rpartition("/")[2]
 
     def folder(self, path: str) -> str:
-        """Make a folder, named relative to the home folder; its name."""
+        """Make a folder below the home folder; return its name."""
         self.folders.append(f"{HOME}/{path}")
         return path.rpartition("/")[2]
 
     def open(self, program: str, *arguments: str) -> None:
-        """Open a window at the start; the last one is in front."""
+        """Open a window at the start; the last one that is opened is in front."""
         self.windows.append({"program": program, "arguments": list(arguments)})
 
     def show(self, path: str = "Documents") -> None:
-        """Open a folder, named relative to the home folder, in Files."""
+        """Open a folder below the home folder in Files at the start."""
         self.open("files", f"{HOME}/{path}")
 
     def state(self) -> dict[str, Any]:
-        """The state of the task. Files are in the order of their names, which must not tell which one matters."""
+        """Return the state of the task. Its files are sorted by name, so that their order does not tell which one
+        matters."""
         minute = self.rng.randrange(8 * 60, 19 * 60)
         day = f"2026-{self.rng.randint(2, 11):02}-{self.rng.randint(1, 28):02}"
         state: dict[str, Any] = {
@@ -98,16 +99,16 @@ class DesktopScene(Scene):
         return {**state, "sites": self.sites} if self.sites else state
 
     def holds(self, path: str, text: str, weight: float = 1.0) -> Check:
-        """A check that a saved file holds exactly this text (a missing line break at its end does not matter)."""
+        """Return a check that a saved file holds exactly this text; a missing line break at its end does not matter."""
         return shows_text(f"{HOME}/{self._seen}.txt", f"open({path!r}).read()", text, weight)
 
     def lists(self, folder: str, names: Iterable[str], weight: float = 1.0) -> Check:
-        """A check that a folder holds exactly these files and folders."""
+        """Return a check that a folder holds exactly these files and folders."""
         source = f"'\\n'.join(sorted(os.listdir({folder!r})))"
         return shows_text(f"{HOME}/{self._seen}.txt", source, "\n".join(sorted(names)), weight)
 
     def cells(self, path: str, shown: Mapping[str, str], weight: float = 1.0) -> Check:
-        """A check that a saved spreadsheet shows these values; `""` is an empty cell."""
+        """Return a check that the cells of a saved spreadsheet show these values; `""` is an empty cell."""
         name = f"{self._seen}.{path.rpartition('.')[2]}"
         probe = look(f"{HOME}/{name}", f"open({path!r}).read()", "'libreoffice', '--calc'")
         rows = [rf"table-cell\t{cell}\t{literal(value) if value else chr(34) * 2}\t" for cell, value in shown.items()]
@@ -123,7 +124,15 @@ class DesktopScene(Scene):
         answer: str | None = None,
         size: int | None = None,
     ) -> Draft:
-        """The finished draft; `answer` gives one more check.
+        """Prove the task and return its draft.
+
+        Args:
+            instruction: The instruction.
+            expert: The actions of the expert without the closing `finish`.
+            distractors: Wrong or useless actions; right answers among them are left out.
+            checks: The checks on what the agent does.
+            answer: The right answer, which gives one more check.
+            size: The size of the menu; the usual size of the level if it is None.
 
         Raises:
             Unfit: a check holds from the start.
@@ -155,4 +164,4 @@ class DesktopScene(Scene):
 
 
 family = family_of(DesktopScene)
-"""Turns a function of a scene and a level into a family of tasks on a desktop."""
+"""The decorator that turns a function of a scene and a level into a family of desktop tasks."""

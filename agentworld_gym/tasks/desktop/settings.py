@@ -1,4 +1,4 @@
-"""Tasks in the settings: told ones, those that a note asks for, and such as have to be noted down."""
+"""Tasks in the settings: the agent changes what the instruction or a note asks for, and notes former values down."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PANELS = (
 
 
 class Change:
-    """One setting that is to change: what it was, what it becomes, and how; and the switches beside it that stay."""
+    """A setting that is to be changed on its panel, and the switches beside it that have to stay."""
 
     def __init__(self, scene: DesktopScene, panel: str, kind: str) -> None:
         free = [one for one in panels()[panel] if not one.needs]
@@ -52,11 +52,11 @@ class Change:
 
     @property
     def steps(self) -> list[str]:
-        """How it is changed once its panel is shown."""
+        """The actions that change the setting once its panel is shown."""
         return self.setting(self.after)
 
     def setting(self, value: str | bool) -> list[str]:
-        """How it is set to a value."""
+        """Return the action that sets a value."""
         name = quoted(self.control.label)
         if self.control.kind == "switch":
             return [click(f"switch {name}")]
@@ -66,24 +66,24 @@ class Change:
 
     @property
     def show(self) -> str:
-        """The click that shows its panel."""
+        """The click that shows the panel."""
         return click(f"list-item {quoted(self.panel)}")
 
     @property
     def words(self) -> str:
-        """What is asked for."""
+        """The words that ask for the change."""
         label = self.control.label
         if self.control.kind == "switch":
             return self.switching(self.control, self.after is True)
         return f'set "{label}" to "{self.after}" ({self.panel})'
 
     def switching(self, switch: Control, on: bool) -> str:
-        """The words that ask for a switch of its panel to be on or off."""
+        """Return the words that ask for a switch of the panel to be on or off."""
         return f'{"turn on" if on else "turn off"} "{switch.label}" ({self.panel})'
 
     @property
     def check(self) -> Check:
-        """Whether it is so, and the switches beside it are as they were."""
+        """A check that the setting is changed and the switches beside it are as they were."""
         label = self.control.label
         if self.control.kind == "switch":
             done = is_switched(label, self.after is True)
@@ -95,7 +95,8 @@ class Change:
 
     @property
     def tempting(self) -> list[str]:
-        """Other clicks on the same panel: other choices and switches that are to stay, the likeliest mistakes first."""
+        """Wrong clicks on the panel: other choices, and switches that have to stay, the likeliest mistakes
+        first."""
         choices = [self.setting(choice)[-1] for choice in self.choices[:2]]
         return [step for pair in zip_longest(choices, map(_toggle, self.kept)) for step in pair if step]
 
@@ -105,7 +106,7 @@ def _toggle(control: Control) -> str:
 
 
 def _tempting(changes: list[Change]) -> list[str]:
-    """What tempts beside the changes, the likeliest mistake of each one first."""
+    """Return wrong clicks beside the changes, the likeliest mistake of each change first."""
     return [step for steps in zip_longest(*(change.tempting for change in changes)) for step in steps if step]
 
 
@@ -120,7 +121,7 @@ def _way(changes: list[Change]) -> list[str]:
 
 @family
 def change_settings(scene: DesktopScene, level: int) -> Draft:
-    """Settings are changed that the instruction names, more of them at each level."""
+    """The agent changes settings that the instruction names, more of them at each level."""
     kinds = (
         scene.mixed(["switch", "combo", "radio"])[:1],
         ["switch", "combo", "radio"],
@@ -139,7 +140,8 @@ def change_settings(scene: DesktopScene, level: int) -> Draft:
 
 @family
 def settings_by_note(scene: DesktopScene, level: int) -> Draft:
-    """A note tells which settings a person wants; at the highest level the former value is written down."""
+    """The agent changes the settings that a person wants in a note, and at the highest level writes a former value
+    down."""
     scene.show()
     kinds = ("switch", "combo") if level != 2 else ("switch", "combo", "radio")
     changes = _changes(scene, *scene.mixed(kinds))
@@ -161,7 +163,7 @@ def settings_by_note(scene: DesktopScene, level: int) -> Draft:
     scene.files[f"{DOCUMENTS}/{log}"] = ""
     expert += [CLOSE, double(icon(log)), enter(str(old.before)), SAVE]
     values = [old.before, old.after, old.choices[0]]
-    # Each value is on offer in the list and on paper, so that none stands out.
+    # The menu offers each value both in the list and in the note, so that none stands out.
     wrong = [step for value in values for step in (enter(str(value)), old.setting(value)[-1])]
     instruction = (
         f'{who}set up what {person} wants. Then write into "{log}" what "{old.control.label}" was set to '

@@ -1,4 +1,4 @@
-"""Tasks in the spreadsheet: figures that are missing, tables in order, totals, rows that move to another table."""
+"""Tasks in the spreadsheet: the agent enters figures, sorts tables, works out totals, and moves rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = 16
 
 
 def fill(name: str, entry: str) -> list[str]:
-    """Type an entry into a cell."""
+    """Return the actions that type an entry into a cell."""
     return [click(cell(name)), enter(entry)]
 
 
@@ -31,7 +31,7 @@ def _table(scene: DesktopScene, path: str, *rows: Sequence[object]) -> str:
 
 @family
 def fill_table(scene: DesktopScene, level: int) -> Draft:
-    """Figures that are missing in a table are entered and added up; at higher levels a note has them."""
+    """The agent enters missing figures into a table and adds them up; at higher levels a note has the figures."""
     goods, (*amounts, spare, other) = scene.several(GOODS, 5), _amounts(scene, 7)
     missing = sorted(scene.rng.sample(range(5), 2 if level == 3 else 1))
     rows = [
@@ -99,7 +99,7 @@ def fill_table(scene: DesktopScene, level: int) -> Draft:
 
 @family
 def sort_table(scene: DesktopScene, level: int) -> Draft:
-    """A table is put in order, without what does not belong there; who stands where is answered or written down."""
+    """The agent sorts a table, removes what does not belong there, and says or writes down who stands where."""
     people, towns, amounts = scene.several(SURNAMES, 6), scene.several(TOWNS, 6), _amounts(scene, 6)
     rows = list(zip(people, towns, amounts, strict=True))
     table = _table(scene, "Documents/donations.ods", ("Name", "Town", "Amount"), *rows)
@@ -165,7 +165,7 @@ def sort_table(scene: DesktopScene, level: int) -> Draft:
 
 @family
 def region_total(scene: DesktopScene, level: int) -> Draft:
-    """The total of some rows is worked out by a formula; at the highest level it goes into another table."""
+    """The agent works out the total of some rows by a formula; at the highest level it enters it in another table."""
     regions = scene.mixed(["North", "South", "East", "West"])[:3]
     years = sorted(scene.rng.sample(range(2021, 2026), 2))
     tables = []
@@ -228,7 +228,7 @@ def region_total(scene: DesktopScene, level: int) -> Draft:
 
 @family
 def move_row(scene: DesktopScene, level: int) -> Draft:
-    """A figure or a row is copied out of a table, and at the highest level moved."""
+    """The agent copies a figure or a row out of a table, and at the highest level moves it."""
     scene.show()
     people, towns, amounts = scene.several(SURNAMES, 5), scene.several(TOWNS, 5), _amounts(scene, 5)
     rows = list(zip(people, towns, amounts, strict=True))

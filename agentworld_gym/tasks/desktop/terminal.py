@@ -1,4 +1,4 @@
-"""Tasks in the terminal: files that are found by what stands in them."""
+"""Tasks in the terminal: the agent finds files by their contents."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from agentworld_gym.tasks.vocabulary import WORDS
 
 @family
 def search_by_terminal(scene: DesktopScene, level: int) -> Draft:
-    """Commands find out what would take long by hand; what comes of it is done in the other programs."""
+    """The agent finds something out by commands that would take long by hand, and acts on it in other programs."""
     scene.show()
     scene.open("terminal", DOCUMENTS)
     return (_rename_found, _enter_count, _enter_found)[level - 1](scene)
 
 
 def _notes(scene: DesktopScene, word: str, count: int) -> list[str]:
-    """Some notes in random order of their names, the word in the first one."""
+    """Write notes with names in random order, of which the first one holds a word; return the names."""
     names = []
     for i, stem in enumerate(scene.several(STEMS, count)):
         lines = [scene.line(), scene.line(word) if i == 0 else scene.line()]
@@ -51,7 +51,7 @@ def _rename_found(scene: DesktopScene) -> Draft:
 
 
 def press_delete() -> str:
-    """The key that moves what is selected to the trash."""
+    """Return the code for the key that moves the selected file to the trash."""
     return "pyautogui.press('delete')"
 
 
@@ -76,7 +76,7 @@ def _enter_count(scene: DesktopScene) -> Draft:
         enter(str(count)),
         SAVE,
     ]
-    # The number may be the least, the middle one or the greatest of those that lie side by side.
+    # The right number may be the least, the middle or the greatest of its neighbours.
     least = count - scene.rng.randrange(3)
     near = [number for number in range(least, least + 3) if number != count]
     numbers = dict.fromkeys([*near, *(counts[i] for i in rows[1:3])])

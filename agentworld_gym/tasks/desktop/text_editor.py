@@ -1,4 +1,4 @@
-"""Tasks in the text editor: words that are replaced in a note."""
+"""Tasks in the text editor: the agent replaces words in a note."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ REPLACE_ALL = click("push-button 'Replace All'")
 
 
 def replacing(old: str, new: str) -> list[str]:
-    """Replace a word everywhere in the editor."""
+    """Return the actions that replace a word everywhere in the editor."""
     return [keys("ctrl", "h"), write(old), click("entry 'Replace with'"), write(new), REPLACE_ALL]
 
 
 @family
 def correct_note(scene: DesktopScene, level: int) -> Draft:
-    """A word is replaced wherever it stands in a note; at higher levels another note tells which one."""
+    """The agent replaces a word wherever it stands in a note; at higher levels another note tells which word."""
     old, new, spare, elsewhere = scene.several(TOWNS, 4)
     host, guest, other, present = scene.several(PEOPLE, 4)
     lines = [

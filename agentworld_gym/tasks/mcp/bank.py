@@ -1,4 +1,4 @@
-"""Tasks of a bank's customer: a charge that came twice, standing orders that move, a bill that needs preparation."""
+"""Tasks of a bank's customer: the agent disputes a double charge, moves standing orders, or pays a bill."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ BALANCES = """UPDATE accounts SET balance = (SELECT round(sum(amount), 2) FROM t
 
 @family("bank")
 def duplicate_charge(scene: ToolScene, level: int) -> Draft:
-    """A shop charged twice: dispute the later charge; then also stop the card, at last replace it."""
+    """The agent disputes the later of two equal charges; at level 2 it also freezes the card, at level 3 it replaces
+    it."""
     account = scene.value(f"SELECT min(account_id) FROM accounts WHERE {OWN} AND kind = 'current'")
     limits = scene.some([150, 200, 350, 400, 600, 750], 2)
     digits = scene.rng.sample(range(1000, 10000), 2)
@@ -86,8 +87,8 @@ def duplicate_charge(scene: ToolScene, level: int) -> Draft:
     limit = scene.call("set_card_limit", card_id=new, limit=limits[0])
     expert = [*look, dispute, scene.call("get_card", card_id=card), scene.call("replace_card", card_id=card), limit]
     expert.append(scene.call("list_disputes", status="open"))
-    books = scene.after(expert)
-    total = -books.value(
+    afterwards = scene.after(expert)
+    total = -afterwards.value(
         "SELECT round(sum(amount), 2) FROM transactions JOIN disputes USING (transaction_id) "
         f"JOIN accounts USING (account_id) WHERE {OWN} AND disputes.status = 'open'"
     )
@@ -116,7 +117,7 @@ def _known(scene: ToolScene, shop: str) -> bool:
 
 
 def _dispute_another(scene: ToolScene) -> None:
-    """An earlier payment is in dispute as well."""
+    """Put an earlier payment into dispute as well."""
     others = scene.values(
         f"SELECT transaction_id FROM transactions JOIN accounts USING (account_id) WHERE {OWN} AND transactions.kind = "
         "'card' AND posted_at < '2026-04-10' AND transaction_id NOT IN (SELECT transaction_id FROM disputes)"
@@ -144,7 +145,8 @@ def _others(scene: ToolScene, digits: list[int]) -> list[str]:
 
 @family("bank")
 def move_standing_orders(scene: ToolScene, level: int) -> Draft:
-    """Standing orders are paid from another account; then all of one account; at last that account gets the money."""
+    """The agent moves one standing order to another account, at level 2 all of an account, at level 3 with the
+    money."""
     old = scene.value(f"SELECT min(account_id) FROM accounts WHERE {OWN} AND kind = 'current'")
     old_name = scene.value("SELECT name FROM accounts WHERE account_id = :a", a=old)
     new, savings = _account(scene, "Bills account", "current"), _account(scene, "Reserve", "savings")
@@ -225,7 +227,8 @@ def move_standing_orders(scene: ToolScene, level: int) -> Draft:
 
 @family("bank")
 def pay_bill(scene: ToolScene, level: int) -> Draft:
-    """A bill is paid; then its payee has another IBAN and money is missing; at last the transfer limit is too low."""
+    """The agent pays a bill; at level 2 the payee has another IBAN and money is missing, at level 3 the limit is too
+    low."""
     source, savings = _account(scene, "Workshop account", "current"), _account(scene, "Reserve", "savings")
     aside = _account(scene, "Studio account", "current")
     known = scene.values(f"SELECT name FROM payees WHERE {OWN}")
@@ -300,7 +303,7 @@ def pay_bill(scene: ToolScene, level: int) -> Draft:
 
 
 def _account(scene: ToolScene, name: str, kind: str) -> int:
-    """A further account of one's own, with a balance that a transaction explains."""
+    """Add an account of the customer, with a balance that a transaction explains; return its number."""
     account = scene.put(
         "accounts",
         customer_id=scene.value("SELECT customer_id FROM sessions"),

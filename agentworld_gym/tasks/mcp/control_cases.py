@@ -1,6 +1,6 @@
-"""What each control of the tool servers does to an expert that reads, and how one that knows it copes.
+"""Experts that show what each control of the tool servers does: one that fails under it, and one that copes with it.
 
-All experts work alike; they differ in how they ask: once and no more, or with what a control makes necessary.
+The experts differ only in how they ask: one asks once, the other does what a control makes necessary.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from agentworld_gym.tasks.control_cases import ControlCase, Solver
 Answer = dict[str, Any]
 Asking = Generator[str, str, Answer]
 Ask = Callable[..., Asking]
-"""From a tool of the shop and its arguments to the actions that get an answer, and the answer."""
+"""A function of a tool of the shop and its arguments: it yields the actions that get an answer, and returns the
+answer."""
 
 _NAME = re.compile(r"(?:Customer|order of) (\w+ \w+) (?:writes|was)")
 
@@ -32,7 +33,7 @@ def once(tool: str, **arguments: Any) -> Asking:
 
 
 def again(tool: str, **arguments: Any) -> Asking:
-    """Ask until the service is there."""
+    """Ask until the service responds."""
     answer = yield from once(tool, **arguments)
     while answer.get("code") == 503:
         answer = yield from once(tool, **arguments)
@@ -40,7 +41,7 @@ def again(tool: str, **arguments: Any) -> Asking:
 
 
 def all_pages(tool: str, **arguments: Any) -> Asking:
-    """Ask for every page, and put the rows together."""
+    """Ask for every page and join their rows."""
     answer = page = yield from once(tool, **arguments)
     while "next_cursor" in page:
         page = yield from once(tool, **arguments, cursor=page["next_cursor"])
@@ -57,7 +58,7 @@ def the_rest(tool: str, **arguments: Any) -> Asking:
 
 
 def with_reason(tool: str, **arguments: Any) -> Asking:
-    """Ask again with a reason where one is wanted."""
+    """Ask again with a reason if one is required."""
     answer = yield from once(tool, **arguments)
     if answer.get("code") == 403:
         answer = yield from once(tool, **arguments, justification="the customer asks for it")
@@ -65,7 +66,7 @@ def with_reason(tool: str, **arguments: Any) -> Asking:
 
 
 def to_the_end(tool: str, **arguments: Any) -> Asking:
-    """Wait until what was accepted is done."""
+    """Wait until a job that was accepted is done."""
     answer = yield from once(tool, **arguments)
     if "job_id" in answer:
         for _ in range(2):
@@ -83,7 +84,7 @@ def by_id(tool: str, **arguments: Any) -> Asking:
 
 
 def cancelling(ask: Ask) -> Solver:
-    """Cancels the later of two equal orders, puts its pieces back and adds up what is left."""
+    """Return a solver that cancels the later of two equal orders, restocks its pieces and adds up the other orders."""
 
     def solve(task: Task) -> Generator[str, str, None]:
         named = _NAME.search(task.instruction)
@@ -110,7 +111,7 @@ def _orders(ask: Ask, customer: int | None) -> Generator[str, str, list[Answer]]
 
 
 def _later(orders: list[Answer]) -> int:
-    """The number of the later one of two orders with equal totals; 0 if there are none."""
+    """Return the number of the later of two orders with equal totals, or 0 if there are none."""
     latest: dict[float, int] = {}
     for order in sorted(orders, key=lambda order: int(order["order_id"])):
         if order["total"] is not None and order["total"] in latest:

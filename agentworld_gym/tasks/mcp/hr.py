@@ -1,4 +1,4 @@
-"""Tasks of a personnel office: leave to decide on, positions to fill, seats in trainings."""
+"""Tasks of a personnel office: the agent decides on leave, fills positions, and assigns seats in trainings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ REASON = "not enough days left"
 
 @family("hr")
 def decide_leave(scene: ToolScene, level: int) -> Draft:
-    """Pending leave is approved where the days are left and refused elsewhere; at last absent colleagues count too."""
+    """The agent approves pending leave if enough days are left and refuses it otherwise; at level 3 absences count
+    too."""
     team = gather(scene, 2 if level == 1 else 3)
     department, name, manager, annual = team.department, team.name, team.head, annual_leave(scene)
     scene.run("UPDATE leave_requests SET status = 'cancelled' WHERE status = 'pending'")
@@ -145,7 +146,8 @@ def _decided(scene: ToolScene, department: int, approved: list[int], refused: li
 
 @family("hr")
 def fill_position(scene: ToolScene, level: int) -> Draft:
-    """The best candidate gets an open position; then the bounds of its salary bind; at last somebody leaves first."""
+    """The agent gives a position to the best candidate; at level 2 its salary is bounded, at level 3 somebody leaves
+    first."""
     team = gather(scene, 2)
     department, unit = team.department, team.name
     scene.run("UPDATE candidates SET stage = 'rejected' WHERE stage <> 'rejected'")
@@ -276,8 +278,8 @@ def _free_trainings(scene: ToolScene) -> list[dict[str, Any]]:
 
 @family("hr")
 def training_seats(scene: ToolScene, level: int) -> Draft:
-    """A seat of a full training goes to somebody else; then whoever is away gives it; at last the longest there gets "
-    "it."""
+    """The agent passes a seat of a full training on; at level 2 an absent person gives it, at level 3 seniority
+    decides."""
     team = gather(scene, 4 if level == 3 else 3)
     department, unit, manager = team.department, team.name, team.head
     title = scene.pick(
@@ -380,7 +382,7 @@ def training_seats(scene: ToolScene, level: int) -> Draft:
 
 
 def _raised(scene: ToolScene, who: dict[str, Any]) -> int:
-    """500 euros more, where the position allows that and more."""
+    """Return a salary that is 500 euros higher; the position has to allow more than that."""
     row = scene.row(
         "SELECT amount, salary_max FROM employees e JOIN positions USING (position_id) JOIN salaries s "
         "USING (employee_id) WHERE employee_id = :e ORDER BY valid_from DESC LIMIT 1",

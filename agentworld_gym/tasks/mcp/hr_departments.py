@@ -1,4 +1,4 @@
-"""Departments, leave and pay, as the families of the personnel office arrange them."""
+"""Departments, leave and pay in the database of the personnel office, as its task families arrange them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import datetime
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.tasks.mcp.scene import Books, ToolScene
+from agentworld_gym.tasks.mcp.scene import Tables, ToolScene
 
 
 @dataclass(frozen=True)
 class Team:
-    """A department: its number and name, its head, and whoever reports to the head."""
+    """A department with its head and the employees who report to the head."""
 
     department: int
     name: str
@@ -21,7 +21,7 @@ class Team:
 
 
 def gather(scene: ToolScene, size: int) -> Team:
-    """A department with at least so many members, who come from elsewhere where it is too small; its summer is free."""
+    """Arrange a department with at least so many members and no leave in summer; members may come from other ones."""
     head = scene.pick(scene.rows("SELECT * FROM employees WHERE manager_id IS NULL"))
     department, manager = head["department_id"], head["employee_id"]
     there = scene.values("SELECT employee_id FROM employees WHERE manager_id = :m", m=manager)
@@ -45,14 +45,14 @@ def gather(scene: ToolScene, size: int) -> Team:
 
 
 def annual_leave(scene: ToolScene) -> int:
-    """The number of the type of leave that all have."""
+    """Return the number of the annual leave among the types of leave."""
     number: int = scene.value("SELECT leave_type_id FROM leave_types WHERE name = 'Annual leave'")
     return number
 
 
-def payroll_of(books: Books, department: int) -> int:
-    """What the active employees of a department earn in a year."""
-    total: int = books.value(
+def payroll_of(tables: Tables, department: int) -> int:
+    """Return what the active employees of a department earn in a year."""
+    total: int = tables.value(
         "SELECT sum(amount) FROM employees e JOIN salaries s USING (employee_id) WHERE department_id = :d "
         "AND status = 'active' AND valid_from = (SELECT max(valid_from) FROM salaries o WHERE o.employee_id = "
         "e.employee_id)",
@@ -62,7 +62,7 @@ def payroll_of(books: Books, department: int) -> int:
 
 
 def count_taken(scene: ToolScene) -> None:
-    """Make the balances agree with the approved requests."""
+    """Make the balances of leave agree with the approved requests."""
     scene.run(
         "UPDATE leave_balances SET taken = (SELECT coalesce(sum(days), 0) FROM leave_requests r "
         "WHERE r.employee_id = leave_balances.employee_id AND r.leave_type_id = leave_balances.leave_type_id "
@@ -71,7 +71,7 @@ def count_taken(scene: ToolScene) -> None:
 
 
 def requested(scene: ToolScene, who: dict[str, Any], kind: int, week: int, days: int) -> int:
-    """A pending request for the first days of a week of the summer."""
+    """Add a pending request for the first days of a week of the summer; return its number."""
     first = datetime.date(2026, 6, 8) + datetime.timedelta(weeks=week)
     last = first + datetime.timedelta(days - 1)
     return scene.put(
@@ -85,7 +85,7 @@ def requested(scene: ToolScene, who: dict[str, Any], kind: int, week: int, days:
 
 
 def leave_left(scene: ToolScene, who: dict[str, Any], kind: int, days: int) -> None:
-    """Entitle somebody to so many days more than were taken."""
+    """Entitle an employee to so many days of leave more than were taken."""
     scene.run(
         "UPDATE leave_balances SET entitled = taken + :n WHERE employee_id = :e AND leave_type_id = :t",
         n=days,
@@ -95,7 +95,7 @@ def leave_left(scene: ToolScene, who: dict[str, Any], kind: int, days: int) -> N
 
 
 def left_of(scene: ToolScene, who: dict[str, Any], kind: int) -> int:
-    """The days that somebody has left."""
+    """Return the days of leave that an employee has left."""
     left: int = scene.value(
         "SELECT entitled - taken FROM leave_balances WHERE employee_id = :e AND leave_type_id = :t",
         e=who["employee_id"],

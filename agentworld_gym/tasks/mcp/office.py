@@ -1,4 +1,4 @@
-"""Calendar and mail: meetings that move, invitations to answer, and letters whose answer stands in another one."""
+"""Tasks with calendar and mail: the agent moves meetings, answers invitations, and answers letters by other letters."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 ME = "nora.feldt@brightwell.example"
 DAYS = ("2026-05-19", "2026-05-20", "2026-05-21", "2026-05-22", "2026-05-25", "2026-05-26", "2026-05-27", "2026-05-28")
-"""Working days after the moment at which the episodes play."""
+"""The working days after the moment at which the episodes take place."""
 
 WEEK = ("2026-05-18T00:00:00", "2026-05-23T00:00:00")
 
 
 @family("office")
 def reschedule_meeting(scene: ToolScene, level: int) -> Draft:
-    """A meeting moves to the first hour that is free for all; then it gets a room, and one more guest."""
+    """The agent moves a meeting to the first hour that is free for all; at higher levels with a room and one more
+    guest."""
     others = _colleagues(scene)
     guests, newcomers = (others[:2], others[2:3]) if level == 3 else (others[: level + 1], [])
     everyone = [ME, *guests, *newcomers]
@@ -97,7 +98,7 @@ def reschedule_meeting(scene: ToolScene, level: int) -> Draft:
 
 @family("office")
 def tidy_invitations(scene: ToolScene, level: int) -> Draft:
-    """Open invitations are accepted or declined by what they collide with."""
+    """The agent accepts or declines open invitations by what they collide with."""
     scene.run("UPDATE attendees SET response = 'accepted' WHERE email = :me AND response <> 'declined'", me=ME)
     host, boss, third, fourth = _colleagues(scene)
     titles = scene.some(_fresh_titles(scene), 7)
@@ -105,7 +106,7 @@ def tidy_invitations(scene: ToolScene, level: int) -> Draft:
     clash, gap = scene.rng.randint(9, 14), scene.rng.randint(9, 13)
     _add(scene, third, titles[0], _at(days[0], clash), 90, {ME: "accepted"})
     refuse = _add(scene, host, titles[1], _at(days[0], clash + 1), 60, {ME: "needs_action", fourth: "accepted"})
-    # Next to an accepted event, and beside one that was declined: neither is a collision.
+    # An event that ends when another begins is no collision, nor is one at the time of a declined event.
     _add(scene, fourth, titles[2], _at(days[1], gap), 60, {ME: "accepted"})
     take = _add(scene, host, titles[3], _at(days[1], gap + 1), 60, {ME: "needs_action", third: "tentative"})
     _add(scene, third, titles[4], _at(days[1], gap + 1), 120, {ME: "declined"})
@@ -178,7 +179,7 @@ def tidy_invitations(scene: ToolScene, level: int) -> Draft:
 
 @family("office")
 def answer_mail(scene: ToolScene, level: int) -> Draft:
-    """Somebody asks; the answer stands in other letters and their attachments."""
+    """The agent answers a question by other letters and their attachments."""
     partner = scene.pick(scene.rows("SELECT name, email, company FROM contacts"))
     scene.run(
         "DELETE FROM messages WHERE sent_at >= '2026-05-13' "
@@ -272,7 +273,7 @@ def answer_mail(scene: ToolScene, level: int) -> Draft:
 
 
 def _colleagues(scene: ToolScene) -> list[str]:
-    """The addresses of the others, in random order."""
+    """Return the addresses of the colleagues in random order."""
     return scene.some(scene.values("SELECT email FROM users WHERE email <> :me ORDER BY email", me=ME), 4)
 
 
@@ -282,7 +283,7 @@ def _name(scene: ToolScene, email: str) -> str:
 
 
 def _fresh_titles(scene: ToolScene) -> list[str]:
-    """Titles that no event has."""
+    """Return titles that no event has."""
     used = set(scene.values("SELECT title FROM events"))
     return [title for title in scene.service.scenario.words["meetings"] if title not in used]
 
@@ -290,7 +291,7 @@ def _fresh_titles(scene: ToolScene) -> list[str]:
 def _add(
     scene: ToolScene, owner: str, title: str, start: str, minutes: int, guests: dict[str, str], room: int | None = None
 ) -> int:
-    """An event in the owner's calendar, with guests and their responses."""
+    """Add an event to the owner's calendar, with guests and their responses; return its number."""
     end = (datetime.datetime.fromisoformat(start) + datetime.timedelta(minutes=minutes)).isoformat()
     calendar = scene.value("SELECT min(calendar_id) FROM calendars WHERE owner = :owner", owner=owner)
     event = scene.put("events", calendar_id=calendar, organizer=owner, title=title, start=start, room_id=room, end=end)
@@ -300,7 +301,7 @@ def _add(
 
 
 def _busy(scene: ToolScene, people: Sequence[str], start: str, end: str) -> bool:
-    """Whether one of the people has something between two times."""
+    """Tell whether one of the people has an event between two times."""
     marks = ", ".join(f":p{index}" for index in range(len(people)))
     found = scene.values(
         f"SELECT 1 FROM attendees a JOIN events e USING (event_id) WHERE a.email IN ({marks}) "
@@ -313,7 +314,7 @@ def _busy(scene: ToolScene, people: Sequence[str], start: str, end: str) -> bool
 
 
 def _collisions(scene: ToolScene, event: int) -> list[str]:
-    """How one has responded to the events that overlap with this one, but for those that were declined."""
+    """Return the responses to the events that overlap with an event; declined events do not count."""
     found: list[str] = scene.values(
         "SELECT a.response FROM events e JOIN attendees a USING (event_id), events x WHERE x.event_id = :event "
         'AND e.event_id <> :event AND a.email = :me AND e.start < x."end" AND e."end" > x.start '
@@ -329,7 +330,7 @@ def _at(day: str, hour: int) -> str:
 
 
 def _spoken(day: str) -> str:
-    """A date as people say it.
+    """Return a date as people say it.
 
     >>> _spoken("2026-05-21")
     'Thursday 21 May'
@@ -339,7 +340,7 @@ def _spoken(day: str) -> str:
 
 
 def _moments(scene: ToolScene, count: int) -> list[str]:
-    """Different times of the last working days, in order."""
+    """Return different times of the last working days in order."""
     found = {
         f"2026-05-{scene.pick((13, 14, 15)):02}T{scene.rng.randint(7, 17):02}:{scene.rng.randrange(60):02}"
         f":{scene.rng.randrange(60):02}"
@@ -349,7 +350,7 @@ def _moments(scene: ToolScene, count: int) -> list[str]:
 
 
 def _receive(scene: ToolScene, sender: str, sent_at: str, subject: str, body: str) -> int:
-    """A letter in the inbox."""
+    """Add a letter to the inbox; return its number."""
     inbox = scene.value("SELECT folder_id FROM folders WHERE owner = :me AND kind = 'inbox'", me=ME)
     letter = scene.put(
         "messages", folder_id=inbox, thread_id=0, sender=sender, sent_at=sent_at, subject=subject, body=body
@@ -360,7 +361,7 @@ def _receive(scene: ToolScene, sender: str, sent_at: str, subject: str, body: st
 
 
 def _answer(scene: ToolScene, letter: int, to: str, sent_at: str) -> None:
-    """An earlier reply of one's own."""
+    """Add an earlier reply to a letter."""
     scene.run(
         "INSERT INTO messages (folder_id, thread_id, in_reply_to, sender, sent_at, subject, body, is_read) "
         "SELECT f.folder_id, m.thread_id, m.message_id, :me, :at, 'Re: ' || m.subject, 'Thank you, noted. Nora', 1 "

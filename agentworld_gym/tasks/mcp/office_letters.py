@@ -1,4 +1,4 @@
-"""Questions in letters, and the letters in which the answers stand."""
+"""Letters that ask questions, and the letters in which the answers stand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ WEEKDAYS = ("Tuesday", "Wednesday", "Thursday", "Friday")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What letters can be about: `{key}` is looked up, `{value}` is found, `{site}` leads to the key."""
+    """A topic of letters as texts to fill: `{site}` leads to `{key}`, and what is looked up for the key is
+    `{value}`."""
 
     what: str
     keys: tuple[str, ...]
@@ -106,7 +107,7 @@ TOPICS = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question with its letters. Of `keys` and `found` the first ones belong to it, the others are in the way."""
+    """One question with its letters. The first of `keys` and of `found` belong to it, the others are distractors."""
 
     topic: Topic
     sender: str
@@ -129,52 +130,52 @@ class Question:
 
     @property
     def telltales(self) -> tuple[str, ...]:
-        """The words and numbers by which wrong values differ from the right one: "3 or 10 June" tells 10."""
+        """The words and numbers in which wrong values differ from the right one, such as 10 in "3 or 10 June"."""
         right = re.findall(r"\w+", self.found[0])
         words = {word: None for value in self.others for word in re.findall(r"\w+", value)}
         return tuple(word for word in words if word not in right)
 
     @property
     def what(self) -> str:
-        """What is asked for."""
+        """The thing that is asked for."""
         return self.topic.what
 
     @property
     def filename(self) -> str:
-        """What the attachment with the table is called."""
+        """The file name of the attachment with the table."""
         return self.topic.filename
 
     @property
     def letter(self) -> tuple[str, str]:
-        """Subject and text of the question."""
+        """Return the subject and text of the letter that asks."""
         text = self.topic.site_question if self.site else self.topic.question
         asked = text.format(key=self.keys[0], site=self.site)
         return self.topic.subject, f"Hello Nora, {asked} Kind regards, {self.sender}"
 
     @property
     def hop_letter(self) -> tuple[str, str]:
-        """Subject and text of the letter that leads from the site to the key."""
+        """Return the subject and text of the letter that leads from the site to the key."""
         return f"News from {self.site}", self._hop(self.site, self.keys[0])
 
     @property
     def other_hop_letter(self) -> tuple[str, str]:
-        """The same of another site."""
+        """Return the subject and text of a letter that leads from another site to another key."""
         return f"News from {self.other_site}", self._hop(self.other_site, self.keys[1])
 
     @property
     def table(self) -> str:
-        """The attachment: all keys with their values."""
+        """Return the text of the attachment: all keys with their values."""
         rows = [f"{self.keys[index]},{self.found[index]}" for index in self.order]
         return "\n".join([",".join(self.topic.columns), *rows])
 
     def source_letter(self, in_attachment: bool) -> tuple[str, str]:
-        """Subject and text of the letter that holds the values, or that has them attached."""
+        """Return the subject and text of the letter that holds the values or has them attached."""
         lines = [self.topic.source_line.format(key=self.keys[index], value=self.found[index]) for index in self.order]
         text = "you find the list attached." if in_attachment else f"for your information: {'; '.join(lines)}."
         return self.topic.source_subject, f"Hello, {text} Regards,"
 
     def reply(self, value: str) -> str:
-        """An answer with some value."""
+        """Return an answer with a value."""
         return self.topic.reply.format(value=value)
 
     def _hop(self, site: str, key: str) -> str:
@@ -182,7 +183,7 @@ class Question:
 
 
 def invented(scene: ToolScene, sender: str, site: bool) -> Question:
-    """A question from somebody; with `site` it takes one more letter to know what to look up."""
+    """Draw a question; with `site` it takes one more letter to know what to look up."""
     topic = scene.pick(TOPICS)
     count = min(4, len(topic.keys))
     keys, values = scene.some(topic.keys, count), scene.some(topic.values, count)

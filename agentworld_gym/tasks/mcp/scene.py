@@ -1,4 +1,4 @@
-"""What all families of tool tasks share: a small database, truths by SQL, calls, and checks on what tools show."""
+"""The scene of a tool task: a small database that is being arranged, and checks on what tools show of it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from agentworld_gym.tasks.scene import Build, Scene, Unfit, family_of
 _NUMBER = re.compile(r"finish: \d+(?:\.\d+)?")
 
 Fields = Mapping[str, Any]
-"""Keys of one JSON object, and their values."""
+"""Some keys of a JSON object with their values."""
 
 
-class Books:
-    """A database to read truths from and to arrange.
+class Tables:
+    """The tables of a database, which families read by SQL to know the truth and arrange for a task.
 
-    >>> books = Books(sqlite3.connect(":memory:"))
-    >>> books.run("CREATE TABLE t (n INTEGER PRIMARY KEY, word TEXT)")
-    >>> books.put("t", word="amber"), books.put("t", word="jade")
+    >>> tables = Tables(sqlite3.connect(":memory:"))
+    >>> tables.run("CREATE TABLE t (n INTEGER PRIMARY KEY, word TEXT)")
+    >>> tables.put("t", word="amber"), tables.put("t", word="jade")
     (1, 2)
-    >>> books.value("SELECT word FROM t WHERE n = :n", n=2), books.values("SELECT n FROM t")
+    >>> tables.value("SELECT word FROM t WHERE n = :n", n=2), tables.values("SELECT n FROM t")
     ('jade', [1, 2])
-    >>> books.rows("SELECT * FROM t")[0]
+    >>> tables.rows("SELECT * FROM t")[0]
     {'n': 1, 'word': 'amber'}
     """
 
@@ -44,13 +44,13 @@ class Books:
         connection.create_function("today", 1, today, deterministic=True)
 
     def rows(self, sql: str, **values: Any) -> list[dict[str, Any]]:
-        """All rows."""
+        """Return all rows of a query."""
         cursor = self.connection.execute(sql, values)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def row(self, sql: str, **values: Any) -> dict[str, Any]:
-        """The only row.
+        """Return the only row of a query.
 
         Raises:
             Unfit: there is none, or more than one.
@@ -61,11 +61,11 @@ class Books:
         return found[0]
 
     def values(self, sql: str, **values: Any) -> list[Any]:
-        """The first column of all rows."""
+        """Return the first column of all rows of a query."""
         return [row[0] for row in self.connection.execute(sql, values)]
 
     def value(self, sql: str, **values: Any) -> Any:
-        """The only column of the only row.
+        """Return the only column of the only row of a query.
 
         Raises:
             Unfit: there is no row, or more than one.
@@ -73,7 +73,7 @@ class Books:
         return next(iter(self.row(sql, **values).values()))
 
     def put(self, table: str, **columns: Any) -> int:
-        """Insert a row; its number.
+        """Insert a row and return its number.
 
         Raises:
             Unfit: a constraint refuses it.
@@ -82,7 +82,7 @@ class Books:
         return self.run(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", **columns) or 0
 
     def run(self, sql: str, **values: Any) -> int | None:
-        """Change rows; the number of the last one inserted.
+        """Change rows and return the number of the row that was inserted last.
 
         Raises:
             Unfit: a constraint refuses it.
@@ -93,8 +93,8 @@ class Books:
             raise Unfit(str(error)) from error
 
 
-class ToolScene(Scene, Books):
-    """A scenario's small database being arranged for one task.
+class ToolScene(Scene, Tables):
+    """The small database of a scenario while it is being arranged for one task.
 
     >>> scene = ToolScene("bank", random.Random(1), 1, "train")
     >>> scene.call("get_card", card_id=3)
@@ -106,52 +106,56 @@ class ToolScene(Scene, Books):
     def __init__(self, scenario: str, rng: random.Random, level: int, split: Split) -> None:
         Scene.__init__(self, rng, level, split)
         self.service = load_service(scenario)
-        Books.__init__(self, opened(generated(scenario, "small", rng.getrandbits(31))))
+        Tables.__init__(self, opened(generated(scenario, "small", rng.getrandbits(31))))
 
     @property
     def now(self) -> str:
-        """The moment at which the episode plays."""
+        """The moment at which the episode takes place."""
         return self.service.scenario.about.now
 
     @property
     def today(self) -> str:
-        """Its date."""
+        """The date on which the episode takes place."""
         return self.now[:10]
 
     def call(self, tool: str, **arguments: Any) -> str:
-        """The action that calls a tool, named without its server. Arguments that are None are left out."""
+        """Return the action that calls a tool, which is named without its server; arguments that are None are left
+        out."""
         given = {name: value for name, value in arguments.items() if value is not None}
         return json.dumps({"name": f"{self.service.scenario.name}-{tool}", "arguments": given}, ensure_ascii=False)
 
     def calls(self, tool: str, key: str, values: Iterable[Any], **arguments: Any) -> list[str]:
-        """The same call with each of some values of one argument."""
+        """Return calls of one tool, one for each value of an argument."""
         return [self.call(tool, **{key: value, **arguments}) for value in values]
 
     def probe(
         self, action: str, *having: Fields | str, lacking: Sequence[Fields | str] = (), weight: float = 1.0
     ) -> Check:
-        """A check on what a reading call shows at the end.
+        """Return a check on what a reading call shows at the end.
 
-        For each of `having` some JSON object of the answer has these fields, for each of `lacking` none has. A text
-        instead of fields is a regular expression.
+        Args:
+            action: The call.
+            having: Fields that some JSON object of the answer has to have, or regular expressions that match.
+            lacking: Fields that no JSON object may have, or regular expressions that must not match.
+            weight: The weight of the check.
         """
         wanted = "".join(f"(?=.*{_pattern(fields)})" for fields in having)
         unwanted = "".join(f"(?!.*{_pattern(fields)})" for fields in lacking)
         return Check(probe=action, expect=Expect(matches=rf"(?s)\A{unwanted}{wanted}"), weight=weight)
 
     def answers(self, answer: float | str | Sequence[str], weight: float = 1.0) -> Check:
-        """A check on what follows `finish:`: a number to the cent, a name, or names in any order."""
+        """Return a check on what follows `finish:`: a number to the cent, a name, or names in any order."""
         if isinstance(answer, int | float):
             return Check(answer=Expect(number=answer, tolerance=0.005), weight=weight)
         items = (answer,) if isinstance(answer, str) else tuple(answer)
         return Check(answer=Expect(items=items), weight=weight)
 
     def finishes(self, *answers: object) -> list[str]:
-        """Wrong answers for the menu."""
+        """Return the `finish` actions with these answers."""
         return [f"finish: {shown(answer)}" for answer in answers]
 
-    def after(self, actions: Iterable[str]) -> Books:
-        """The database after some calls, to read truths from.
+    def after(self, actions: Iterable[str]) -> Tables:
+        """Return the tables as they are after some calls.
 
         Raises:
             RuntimeError: a call is refused.
@@ -160,7 +164,7 @@ class ToolScene(Scene, Books):
         stage = Stage("mcp", machine, problem)
         for action in actions:
             stage.perform(action)
-        return Books(opened(machine.database()))
+        return Tables(opened(machine.database()))
 
     def draft(
         self,
@@ -171,7 +175,15 @@ class ToolScene(Scene, Books):
         answer: float | str | Sequence[str] | None = None,
         menu_max: int | None = None,
     ) -> Draft:
-        """The finished draft; `answer` gives one more check.
+        """Prove the task and return its draft.
+
+        Args:
+            instruction: The instruction.
+            expert: The calls of the expert without the closing `finish`.
+            distractors: Wrong or useless actions; right answers among them are left out.
+            checks: The checks on what the agent does.
+            answer: The right answer, which gives one more check.
+            menu_max: The size of the menu; the usual size of the level if it is None.
 
         Raises:
             Unfit: a check holds from the start.
@@ -202,7 +214,7 @@ class ToolScene(Scene, Books):
         )
 
     def _surrounded(self, answer: float, actions: Sequence[str]) -> list[str]:
-        """The actions with other wrong numbers, where the place of the right one among them would tell it."""
+        """Replace wrong numbers among the actions, so that the right number is not told by its place among them."""
         offers = [action for action in actions if _NUMBER.fullmatch(action)]
         numbers = around(self.rng, answer, [type(answer)(offer.removeprefix("finish: ")) for offer in offers])
         others = iter(self.finishes(*numbers))
@@ -224,12 +236,12 @@ def family(scenario: str) -> Callable[[Build[ToolScene]], Family]:
 
 
 def problem(before: str, after: str) -> str:
-    """Return why a call of the expert failed; empty if it did not."""
+    """Return why a call of the expert failed, or an empty text if it did not."""
     return "the expert is refused" if '"status": "error"' in after or not after.startswith(("{", "[")) else ""
 
 
 def shown(answer: object) -> str:
-    """An answer as it is written: sums with two decimals, names with commas.
+    """Return an answer as it is written: sums with two decimals, names with commas.
 
     >>> shown(12.5), shown(3), shown(["Ada", "Bo"])
     ('12.50', '3', 'Ada, Bo')
@@ -240,7 +252,8 @@ def shown(answer: object) -> str:
 
 
 def around(rng: random.Random, right: float, wrong: Sequence[float]) -> list[float]:
-    """Wrong numbers of which a random share lies below the right one, as near to it as those given; none is negative.
+    """Return wrong numbers, none of them negative, of which a random share lies below the right one, as near as those
+    given.
 
     >>> around(random.Random(4), 10, [12, 13, 17])
     [8, 12, 13]
@@ -254,13 +267,13 @@ def around(rng: random.Random, right: float, wrong: Sequence[float]) -> list[flo
 
 
 def _mirrored(right: float, number: float) -> float:
-    """As far below the right number as the other one is above it, or as many times smaller."""
+    """Return a number as far below the right one as another is above it, or as many times smaller."""
     lower = 2 * right - number
     return lower if lower >= 0 else type(right)(right * right / number)
 
 
 def _pattern(fields: Fields | str) -> str:
-    r"""One JSON object with all of these fields, in any order.
+    r"""Return a regular expression for a JSON object with all of these fields, in any order.
 
     >>> bool(re.search(_pattern({"id": 3, "price": 2.5}), '{"price": 2.50, "id":3}'))
     True

@@ -1,4 +1,4 @@
-"""Tasks in the back office of a shop: double orders, orders by phone, goods that come back."""
+"""Tasks in the back office of a shop: the agent cancels double orders, enters orders, and handles returns."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 Item = tuple[str, int]
-"""An article number and how many pieces."""
+"""An article number and a number of pieces."""
 
 CARRIERS = ("Bluebird Post", "Northline", "Parcelo")
 REASONS = ("one corner is broken", "it is scratched", "the colour is wrong", "a part is missing")
 
 
 def _basket(scene: ToolScene, count: int) -> list[Item]:
-    """Different articles with their pieces."""
+    """Draw different articles with their numbers of pieces."""
     skus = scene.values("SELECT sku FROM products WHERE active = 1 ORDER BY sku")
     return [(sku, scene.rng.choice((1, 1, 2, 3))) for sku in scene.some(skus, count)]
 
 
 def _put_order(scene: ToolScene, customer_id: int, status: str, placed_at: str, items: list[Item]) -> int:
-    """An order with its lines and its payment."""
+    """Add an order with its lines and its payment; return its number."""
     number = scene.put("orders", customer_id=customer_id, status=status, placed_at=placed_at)
     for sku, quantity in items:
         price = scene.value("SELECT price FROM products WHERE sku = :sku", sku=sku)
@@ -34,7 +34,7 @@ def _put_order(scene: ToolScene, customer_id: int, status: str, placed_at: str, 
 
 
 def _customer(scene: ToolScene) -> tuple[int, str]:
-    """Somebody whom the last name finds alone."""
+    """Draw a customer whom the last name identifies; return the number and the name."""
     person = scene.pick(scene.rows("SELECT customer_id, name FROM customers ORDER BY customer_id"))
     last = person["name"].split()[-1]
     scene.need(len(scene.rows("SELECT 1 FROM customers WHERE has(name, :last) OR has(email, :last)", last=last)) == 1)
@@ -43,7 +43,7 @@ def _customer(scene: ToolScene) -> tuple[int, str]:
 
 @family("shop")
 def cancel_duplicate(scene: ToolScene, level: int) -> Draft:
-    """An order went through twice: the later one is cancelled, its pieces go back, its payment is refunded."""
+    """The agent cancels the later of two equal orders, restocks its pieces and refunds its payment."""
     customer, name = _customer(scene)
     last = name.split()[-1]
     basket = _basket(scene, 2 if level < 3 else 3)
@@ -120,7 +120,7 @@ def cancel_duplicate(scene: ToolScene, level: int) -> Draft:
 
 @family("shop")
 def order_goods(scene: ToolScene, level: int) -> Draft:
-    """An order by phone: goods by their names, the best coupon that is still valid, payment and shipping."""
+    """The agent enters an order by phone: goods by their names, the best valid coupon, payment and shipping."""
     customer, name = _customer(scene)
     basket = _basket(scene, 2 if level == 3 else 1)
     for sku, quantity in basket:
@@ -183,7 +183,7 @@ def order_goods(scene: ToolScene, level: int) -> Draft:
 
 @family("shop")
 def handle_return(scene: ToolScene, level: int) -> Draft:
-    """Goods come back: the return is opened or decided, and what was paid for the pieces is refunded."""
+    """The agent opens or decides a return of goods, and refunds what was paid for the pieces."""
     customer, name = _customer(scene)
     basket = _basket(scene, 3)
     scene.run("DELETE FROM returns")

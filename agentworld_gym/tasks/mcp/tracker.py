@@ -1,4 +1,4 @@
-"""Project tracker: new issues that find an owner, reports that came twice, and sprints that end."""
+"""Tasks in the project tracker: the agent assigns new issues, closes duplicate reports, and ends sprints."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ME = "rhea.lindholm"
 TRIAGE = "needs-triage"
 POINTS = (1, 2, 3, 5, 8)
 FILED = tuple(f"2026-09-{day:02}" for day in (1, 2, 3, 4, 7, 8, 9, 10))
-"""The days on which new issues come, one a day."""
+"""The days on which new issues arrive, one a day."""
 
 RANK = "CASE priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END"
 
 
 @family("tracker")
 def triage_issues(scene: ToolScene, level: int) -> Draft:
-    """Each new issue goes to the developer with the least to do at that moment."""
+    """The agent assigns each new issue to the developer with the least to do at that moment."""
     project, name = _project(scene)
     developers = _staff(scene, project)
     count = min(level, 2)
@@ -92,7 +92,7 @@ def triage_issues(scene: ToolScene, level: int) -> Draft:
 
 @family("tracker")
 def close_duplicates(scene: ToolScene, level: int) -> Draft:
-    """Of two reports of the same fault the later one is closed, and what hangs on it goes to the earlier one."""
+    """The agent closes the later of two reports of one fault, and transfers what belongs to it to the earlier one."""
     project, name = _project(scene)
     people = scene.some(_staff(scene, project), 3)
     fault, part = scene.pick(scene.service.scenario.words["faults"]), scene.pick(_fresh_parts(scene))
@@ -171,7 +171,7 @@ def close_duplicates(scene: ToolScene, level: int) -> Draft:
 
 @family("tracker")
 def roll_sprint(scene: ToolScene, level: int) -> Draft:
-    """A sprint ends: what is not done goes to the next one, as far as it fits and can be done."""
+    """The agent ends a sprint: what is not done goes to the next one as far as it fits and can be done."""
     project, name = _project(scene)
     people = _staff(scene, project)
     running = scene.row("SELECT * FROM sprints WHERE state = 'active'")
@@ -190,7 +190,7 @@ def roll_sprint(scene: ToolScene, level: int) -> Draft:
         scene.put("links", source=blocker, kind="blocks", target=waiting)
         columns = _ongoing(scene, people, running)
         _file(scene, project, _title(scene), priority="low", points=scene.pick(POINTS[1:]), **columns)
-    # One issue of the coming sprint is there before, and the last one by priority must not fit any more.
+    # The coming sprint has one issue from the start, and the last issue by priority must not fit.
     _file(scene, project, _title(scene), points=3, sprint_id=coming["sprint_id"])
     ordered = scene.rows(
         f"SELECT issue_key, points, EXISTS (SELECT 1 FROM links l JOIN issues b ON b.issue_key = l.source "
@@ -266,15 +266,15 @@ def roll_sprint(scene: ToolScene, level: int) -> Draft:
 
 
 def _project(scene: ToolScene) -> tuple[str, str]:
-    """Key and name of the only project."""
+    """Return the key and name of the only project, whose numbers get a gap."""
     project = scene.row("SELECT project_key, name FROM projects")
-    # Issues that were moved to other projects leave gaps.
+    # Issues that were moved to other projects leave gaps in the numbers.
     scene.run("UPDATE projects SET last_number = last_number + :gap", gap=scene.rng.randint(0, 40))
     return project["project_key"], project["name"]
 
 
 def _staff(scene: ToolScene, project: str) -> list[str]:
-    """Everybody but you and the lead becomes a developer with open issues; their usernames."""
+    """Make everybody but the user and the lead a developer with open issues; return their usernames."""
     developers: list[str] = scene.values(
         "SELECT username FROM users WHERE username <> :me AND username NOT IN (SELECT lead FROM projects) "
         "ORDER BY username",
@@ -298,7 +298,7 @@ def _staff(scene: ToolScene, project: str) -> list[str]:
 
 
 def _file(scene: ToolScene, project: str, title: str, **columns: Any) -> str:
-    """A new issue with the next number; its key."""
+    """Add an issue with the next number; return its key."""
     scene.run("UPDATE projects SET last_number = last_number + 1 WHERE project_key = :project", project=project)
     number = scene.value("SELECT last_number FROM projects WHERE project_key = :project", project=project)
     key, day = f"{project}-{number}", FILED[scene.value("SELECT count(*) FROM issues WHERE created_at > '2026-09'")]
@@ -319,7 +319,7 @@ def _file(scene: ToolScene, project: str, title: str, **columns: Any) -> str:
 
 
 def _ongoing(scene: ToolScene, people: Sequence[str], sprint: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes an issue one that is under way in a sprint."""
+    """Return the columns of an issue that is under way in a sprint."""
     return {
         "sprint_id": sprint["sprint_id"],
         "assignee": scene.pick(people),
@@ -328,18 +328,18 @@ def _ongoing(scene: ToolScene, people: Sequence[str], sprint: Mapping[str, Any])
 
 
 def _title(scene: ToolScene) -> str:
-    """What a new issue is about; nothing else is."""
+    """Draw a title for an issue about a part of the software that no other issue is about."""
     return f"{scene.pick(scene.service.scenario.words['faults'])} in the {scene.pick(_fresh_parts(scene))}"
 
 
 def _fresh_parts(scene: ToolScene) -> list[str]:
-    """Parts of the software that no issue is about."""
+    """Return the parts of the software that no issue is about."""
     titles = " ".join(scene.values("SELECT lower(title) FROM issues"))
     return [part for part in scene.service.scenario.words["parts"] if part not in titles]
 
 
 def _label(scene: ToolScene, project: str, name: str) -> int:
-    """The number of a label, which is made where it is missing."""
+    """Return the number of a label, which is added if it is missing."""
     scene.run("INSERT OR IGNORE INTO labels (project_key, name) VALUES (:project, :name)", project=project, name=name)
     number: int = scene.value("SELECT label_id FROM labels WHERE name = :name", name=name)
     return number
@@ -357,7 +357,7 @@ def _open_points(scene: ToolScene, person: str) -> int:
 
 
 def _loads(load: dict[str, int]) -> list[dict[str, Any]]:
-    """What the list of members shows of their open points."""
+    """Return the fields in which the list of members shows their open points."""
     return [{"username": person, "open_points": points} for person, points in load.items()]
 
 
@@ -366,7 +366,7 @@ def _shuffled(scene: ToolScene, entries: list[Any]) -> list[Any]:
 
 
 def _spoken(fault: str) -> str:
-    """The name of a fault inside a sentence.
+    """Return the name of a fault as it stands inside a sentence.
 
     >>> _spoken("Blank page"), _spoken("Endless spinner"), _spoken("Lost input")
     ('a blank page', 'an endless spinner', 'lost input')

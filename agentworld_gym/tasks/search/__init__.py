@@ -1,7 +1,7 @@
 """The families of search tasks.
 
-The questions themselves stand in the themes (`domain_specs/scenarios/search/`); a level adds how far the thing that is
-asked about lies from the one that is named. All but `bridge` name it at level 1.
+The questions stand in the themes (`domain_specs/scenarios/search/`). At level 1 a question names the thing that it asks
+about, except in the family `bridge`; each further level describes the thing by one more thing.
 """
 
 from __future__ import annotations
@@ -36,5 +36,6 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "share": _family("share"),
     }
 )
-"""Name → family: one value; one value behind others; a sum or count; two things side by side; the most or least of
-some; the one thing of which two things hold; a list; a table; a span of time; a part of a whole."""
+"""Name → family. In their order they ask for one value; one value that is found by way of another thing; a sum or
+count; a comparison of two things; the most or least; the thing that meets two conditions; a list; a table; a span of
+time; a part of a whole."""

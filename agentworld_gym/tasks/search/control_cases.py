@@ -1,7 +1,7 @@
-"""What each control of the web does to an agent that reads, and how one that knows it copes.
+"""Agents that show what each control of the search does: one that fails under it, and one that copes with it.
 
-The agent here searches for its question and for the names in it, reads what it finds, and answers with the one offer of
-its menu that the text bears out. Its habits say how careful it is.
+The agent searches for its question and for the names in it, reads what it finds, and gives the one answer of its menu
+that the text supports. Its habits decide how careful it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.tasks.control_cases import ControlCase, Solver
 
 Steps = Generator[str, str, str]
-"""Actions, each answered by an observation; returns what was read."""
+"""A generator that yields actions, is sent their observations, and returns what was read."""
 
 _HIT = re.compile(r"^\[\d+\] (\S+)\nTitle: (.*)\nSnippet: (.*)\nDate: (.*)$", re.MULTILINE)
 _NEXT = re.compile(r"Next part: (\S+)$", re.MULTILINE)
@@ -49,9 +49,8 @@ class Hit(NamedTuple):
 class Habits:
     """How an agent reads.
 
-    It tries `tries` times to open a page and to get all of it, follows the `parts` of a page, asks `again` in other
-    ways, takes the `newest` of several pages of one subject, and believes `snippets` that state
-    an answer.
+    The agent tries `tries` times to open a page and to get all of it. It follows the `parts` of a page, asks `again` in
+    other words, takes the `newest` of several pages of one subject, and believes `snippets` that state an answer.
     """
 
     tries: int = 1
@@ -62,13 +61,13 @@ class Habits:
 
 
 def states(offer: str, text: str) -> bool:
-    """Whether a text states an answer: of a list or a table every part."""
+    """Tell whether a text states an answer; of a list or a table it has to state every part."""
     groups = Hidden(answer=offer).secrets
     return all(Guard([group]).leaks(text) for group in groups)
 
 
 def reading(habits: Habits) -> Solver:
-    """An agent that reads, with such habits."""
+    """Return an agent with these habits."""
 
     def solve(task: Task) -> Generator[str, str, None]:
         query = re.split(r"(?<=[?.])\s", task.instruction)[0]
@@ -97,7 +96,7 @@ def reading(habits: Habits) -> Solver:
 
 
 def _read(url: str, habits: Habits) -> Steps:
-    """All that can be had of a page."""
+    """Read as much of a page as the habits allow."""
     text = ""
     for _ in range(habits.tries):
         seen = yield _call("web_extractor", url=url)
@@ -110,7 +109,7 @@ def _read(url: str, habits: Habits) -> Steps:
 
 
 def _again(query: str, hits: list[Hit]) -> Generator[str, str, list[Hit]]:
-    """The same with its names in quotes, on the sites that have shown up and on all others."""
+    """Return the query with its names in quotes, once for the sites that have shown up and once for all others."""
     quoted = _NAME.sub(lambda match: f'"{match[0]}"', query)
     hosts = list(dict.fromkeys(hit.url.split("/")[2] for hit in hits))[: _BATCH - 1]
     found: list[Hit] = []
@@ -122,9 +121,9 @@ def _again(query: str, hits: list[Hit]) -> Generator[str, str, list[Hit]]:
 
 
 def _rated(query: str, hits: list[Hit], newest: bool) -> list[Hit]:
-    """Each result once, those first whose subject has most of the names in the query, then most of its words.
+    """Return each result once, first those whose subject has most of the names in the query, then most of its words.
 
-    With `newest`, only the newest page of every subject; a site that gives no dates is kept up to date.
+    With `newest`, only the newest page of every subject is returned; a page of a site without dates counts as current.
     """
     found = {hit.url: hit for hit in reversed(hits)}
     dates: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""From a question to a task: what the agent is told, what it may choose from, and how its answer is tested."""
+"""Tasks made of questions: the instruction, the menu, and the checks on the answer and on what is noted."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.search.questions import Asked, ask, exactly
 
 MENU = {1: 13, 2: 15, 3: 16}
-"""How many actions the menu of a level offers."""
+"""How many actions the menu of each level offers."""
 
 PAGES_IN_PLAY = 8
-"""How many pages a task's state states, where its way does not need more."""
+"""How many pages the state of a task holds, unless its expert needs more."""
 
 _HINTS = {
     "items": "Answer with a list, its items separated by semicolons.",
@@ -26,9 +26,9 @@ _HINTS = {
 
 
 def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) -> Draft:
-    """A task of a family, about a thing that is told by way of `hops` others."""
+    """Draft a task of a family about a thing that is described by way of `hops` others."""
     asked = ask(rng, split, family, hops)
-    # What leads to the answer is noted: the thing meant where it is told by others, else the answer itself.
+    # The agent notes the thing that is described by others, or the answer if the question names the thing itself.
     key = asked.noun.replace(" ", "_") if hops else asked.key
     value = asked.subject if hops else asked.answer
     noted = exactly(asked.subject) if hops else asked.expect
@@ -76,7 +76,8 @@ def _instruction(rng: random.Random, asked: Asked, key: str) -> str:
 
 
 def _way(asked: Asked, note: str) -> tuple[str, ...]:
-    """Search and open each page, note the thing once it is known, or the answer at the end."""
+    """Return the expert's actions: it searches for each page, opens it, and notes the thing or the answer once it is
+    known."""
     before, after = asked.stops[: asked.hops], asked.stops[asked.hops :]
     way = [action for stop in before for action in (_search(stop.query), _open(stop.page))]
     if asked.hops:
@@ -96,7 +97,7 @@ def _distractors(asked: Asked, notes: Sequence[str], decoys: Sequence[Page]) -> 
 
 
 def _decoys(rng: random.Random, asked: Asked) -> list[Page]:
-    """Pages beside the way: in turns the same of other things and others of the same things, then any."""
+    """Return pages that the expert does not need: the same kinds of pages of other things, other pages, then any."""
     recipes = asked.world.recipe.pages
     on_the_way = {stop.page.key for stop in asked.stops}
     things = {_thing(asked, key) for key in on_the_way} | {asked.thing}
@@ -111,7 +112,7 @@ def _decoys(rng: random.Random, asked: Asked) -> list[Page]:
 
 
 def _thing(asked: Asked, key: str) -> tuple[str | None, str]:
-    """The table and the row that a page is about."""
+    """Return the table and the row that a page is about."""
     recipe, _, row = key.partition("/")
     return asked.world.recipe.pages[recipe].of, row
 

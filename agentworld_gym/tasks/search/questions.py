@@ -1,4 +1,4 @@
-"""Questions about a fictional world, made backwards: the answer by SQL first, then the way that leads to it."""
+"""Questions about a fictional world: SQL gives the answer first, then the pages are found that lead to it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from agentworld_gym.engines.search.theme import Question, Route, Table, Theme, l
 from agentworld_gym.errors import SpecError
 
 WORLDS: Mapping[Split, int] = {"train": 8, "validation": 4, "test": 4}
-"""How many worlds of each theme a split has; no world is in two splits."""
+"""How many worlds of each theme every split has; no world is in two splits."""
 
 WRONG_MIN = 5
-"""How many tempting wrong answers a question needs."""
+"""How many wrong answers a question needs at least."""
 
 _TRIES = 400
 
@@ -39,29 +39,33 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with all that proves its answer.
-
-    `sql` gives the answer when it is run on the database of the world. `stops` lead to the answer in order, the first
-    `hops` of them to the thing that the question is about: `thing` is its table and row, `subject` its name, `noun`
-    its kind. `wrong` answers are right for other things of that kind, or close to the right one; `others` are names
-    of such things. With `together` the stops behind the hops can be searched for at once.
-    """
+    """A question with all that proves its answer."""
 
     world: FictionalWorld
     form: str
     text: str
     sql: str
+    """The query that gives the answer on the database of the world."""
     key: str
     answer: str
     expect: Expect
+    """The test of an answer."""
     wrong: tuple[str, ...]
+    """Answers that are right for other things of the same kind, or close to the right one."""
     thing: tuple[str, str]
+    """The table and the row of the thing that the question is about."""
     subject: str
+    """The name of that thing."""
     noun: str
+    """The kind of that thing."""
     others: tuple[str, ...]
+    """The names of other things of that kind."""
     hops: int
+    """How many of the stops lead to that thing."""
     stops: tuple[Stop, ...]
+    """The pages that lead to the answer, in their order."""
     together: bool
+    """Whether the stops after the hops can be searched for at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +78,11 @@ class _Hop:
 
 
 def ask(rng: random.Random, split: Split, family: str, hops: int) -> Asked:
-    """A question of a family about a thing that is told by way of `hops` others, in a random world of the split.
+    """Draw a question of a family about a thing that is described by way of `hops` others, in a random world of the
+    split.
 
     Raises:
-        SpecError: no theme has such a question, or nothing in its worlds fits it.
+        SpecError: no theme has such a question, or nothing in the worlds fits it.
     """
     choices = _askable(family, hops)
     if not choices:
@@ -92,7 +97,7 @@ def ask(rng: random.Random, split: Split, family: str, hops: int) -> Asked:
 
 
 def pose(rng: random.Random, world: FictionalWorld, question: Question, hops: int) -> Asked | None:
-    """One question of a pattern about a random thing; None where the pattern does not fit that thing.
+    """Draw one question of a pattern about a random thing; return None if the pattern does not fit that thing.
 
     Raises:
         SpecError: the pattern is broken: its SQL is wrong, or a text names a value that there is not.
@@ -112,7 +117,7 @@ def pose(rng: random.Random, world: FictionalWorld, question: Question, hops: in
 
 
 class _Maker:
-    """Makes one question of a pattern; what does not fit gives None."""
+    """A maker of one question of a pattern; its methods return None if something does not fit."""
 
     def __init__(
         self, world: FictionalWorld, connection: sqlite3.Connection, rng: random.Random, question: Question
@@ -165,7 +170,7 @@ class _Maker:
         )
 
     def _path(self, hops: int, table: str, row: int) -> list[_Hop] | None:
-        """Steps that lead to a row, the first one from a thing with a name of its own."""
+        """Draw hops that lead to a row from a thing with a name of its own; return None if there are none."""
         path: list[_Hop] = []
         for _ in range(hops):
             routes = [route for route in self.theme.routes if self.theme.target(route) == table]
@@ -199,7 +204,7 @@ class _Maker:
             if page is None:
                 return None
             stops.append(Stop(query, page))
-        # A page that comes twice would make a step that shows nothing.
+        # A page that comes twice would make a step that shows nothing more.
         return tuple(stops) if len({stop.page.url for stop in stops}) == len(stops) else None
 
     def _values(self, bound: Mapping[str, int]) -> dict[str, Any] | None:
@@ -212,13 +217,13 @@ class _Maker:
         return dict(zip([column[0] for column in cursor.description], row, strict=True))
 
     def _gives_away(self, guard: Guard, answer: str, text: str, stops: Sequence[Stop]) -> bool:
-        """Whether the question itself holds the answer, or a title or address that a search has to show."""
+        """Tell whether the answer stands in the question, or in a title or address that a search has to show."""
         if self.question.form == "text" and answer.casefold() in _titles(self.world.theme, self.world.seed):
             return True
         return guard.leaks(text) or any(guard.leaks(f"{stop.page.title}\n{stop.page.url}") for stop in stops)
 
     def _skips(self, guard: Guard, path: Sequence[_Hop], subject: str) -> bool:
-        """Whether some page leads past a thing on the way, so that fewer pages would do."""
+        """Tell whether some page leads past a thing on the way, so that fewer pages would be enough."""
         names = [*(hop.name for hop in path), subject]
         for first, third in zip(names, names[2:], strict=False):
             if any(first in page.body and third in page.body for page in self.world.pages):
@@ -226,7 +231,8 @@ class _Maker:
         return bool(path) and any(path[-1].name in page.body and guard.leaks(page.body) for page in self.world.pages)
 
     def _wrong(self, bound: Mapping[str, int], right: Sequence[Any], expect: Expect) -> tuple[str, ...]:
-        """Answers to the same question about other things, in random order, and values close to the right one."""
+        """Return answers to the same question about other things, in random order, and values close to the right
+        one."""
         found = []
         for changed in self._elsewhere(bound):
             result = self.connection.execute(self.question.answer, changed).fetchall()
@@ -236,14 +242,14 @@ class _Maker:
         if self.question.form == "number":
             answers += [_text(value) for value in _near(right[0][0], self.rng)]
         elif self.question.form in ("items", "rows") and len(right) > 1 and len(found) > 1:
-            # Lists like the right one and like another one, in turns: the right one is not told by what it resembles.
+            # Some lists resemble the right one and some another one, so that resemblance does not tell the right one.
             pool = [row for result in found[1:] for row in result]
             lists = [found[0], *_alike(right, pool, self.rng), *_alike(found[0], pool, self.rng)]
             answers[:1] = [_answer(self.question, lists[n])[0] for n in (1, 0, 2, 3, 4)]
         return tuple(dict.fromkeys(answer for answer in answers if not expect.holds(answer)))
 
     def _elsewhere(self, bound: Mapping[str, int]) -> list[Mapping[str, int]]:
-        """The same question about every other thing, and with every other `other`, in random order."""
+        """Return the values of the same question about all other things, in random order."""
         names = {"id": self.question.about} | ({"other": self.question.other} if self.question.other else {})
         found: list[Mapping[str, int]] = []
         for name, table in names.items():
@@ -274,7 +280,7 @@ class _Maker:
 
 @lru_cache(maxsize=64)
 def _askable(family: str, hops: int) -> Mapping[str, Sequence[Question]]:
-    """The questions of a family about things that so many hops can lead to, by theme."""
+    """Return the questions of a family about things that so many hops can lead to, by theme."""
     found = {}
     for name in theme_names():
         theme = load_theme(name)
@@ -296,18 +302,18 @@ def _pages(theme: str, seed: int) -> Mapping[str, Page]:
 
 @lru_cache(maxsize=64)
 def _titles(theme: str, seed: int) -> str:
-    """All titles and addresses of a world as one text."""
+    """Return all titles and addresses of a world as one text."""
     return "\n".join(f"{page.title}\n{page.url}" for page in build_world(theme, seed).pages).casefold()
 
 
 def _tells(result: Sequence[Sequence[Any]]) -> bool:
-    """Whether a result is an answer: there is a row, no cell is empty, and it is not one digit, which is everywhere."""
+    """Tell whether a result can be an answer: it has a row, no cell is empty, and it is more than one digit."""
     cells = [cell for row in result for cell in row]
     return bool(cells) and None not in cells and (len(cells) > 1 or len(_text(cells[0])) > 1)
 
 
 def _answer(question: Question, result: Sequence[Sequence[Any]]) -> tuple[str, Expect]:
-    """A result as the text that an agent finishes with, and the test of such a text."""
+    """Return a result as the text that an agent finishes with, and the test of such a text."""
     rows = [tuple(_text(cell) for cell in row) for row in result]
     match question.form:
         case "number":
@@ -321,7 +327,7 @@ def _answer(question: Question, result: Sequence[Sequence[Any]]) -> tuple[str, E
 
 
 def exactly(name: str) -> Expect:
-    """A test for a name, whatever its case, with or without an article and quotes.
+    """Return a test for a name, whatever its case, with or without an article and quotes.
 
     >>> exactly("Tin Goose").holds('the "tin goose".'), exactly("Tin Goose").holds("Tin Goose or Wet Foot")
     (True, False)
@@ -333,7 +339,7 @@ def exactly(name: str) -> Expect:
 
 
 def _alike(rows: Sequence[Row], pool: Sequence[Row], rng: random.Random) -> list[list[Row]]:
-    """Two lists that are, with the given one, a chain of small changes, in which that one stands at any place."""
+    """Return two lists that form a chain of small changes with a given list, which stands at any place in it."""
     if rng.random() < 1 / 3:
         return [_altered(rows, pool, rng), _altered(rows, pool, rng)]
     once = _altered(rows, pool, rng)
@@ -343,9 +349,9 @@ def _alike(rows: Sequence[Row], pool: Sequence[Row], rng: random.Random) -> list
 
 
 def _altered(rows: Sequence[Row], pool: Sequence[Row], rng: random.Random) -> list[Row]:
-    """A list with one row less, more, or another, in order; a row whose first cell is there takes the place of that."""
+    """Return a list with one row removed, added or exchanged; a row replaces the row with the same first cell."""
     keys = [row[0] for row in rows]
-    # The rows of some years stay rows of those years.
+    # Rows of certain years are exchanged for rows of the same years.
     twins = [row for row in pool if row[0] in keys and row not in rows]
     strange = [row for row in pool if row[0] not in keys]
     if twins:
@@ -360,7 +366,7 @@ def _altered(rows: Sequence[Row], pool: Sequence[Row], rng: random.Random) -> li
 
 
 def _near(number: float, rng: random.Random) -> list[float]:
-    """Numbers of the same look as the right one."""
+    """Return numbers that look like the right one."""
     step = 1 if isinstance(number, int) else 0.1
     spread = max(3, int(abs(number) * 0.12 / step))
     near = {round(number + step * rng.choice((-1, 1)) * rng.randint(1, spread), 6) for _ in range(12)}

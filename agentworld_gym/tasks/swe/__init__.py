@@ -1,4 +1,4 @@
-"""The families of swe tasks: one for each kind of bug, and one that publishes a repair."""
+"""The families of tasks in a repository: one for each kind of bug, and one that publishes a repair."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from agentworld_gym.tasks.swe.repository import ROOT, Mutation
 
 
 def call(name: str, **arguments: Any) -> str:
-    """An action of the domain.
+    """Return a tool call.
 
     >>> call("list_directory", path="/repo")
     '{"name": "list_directory", "arguments": "{\\\\"path\\\\": \\\\"/repo\\\\"}"}'
@@ -18,20 +18,20 @@ def call(name: str, **arguments: Any) -> str:
 
 
 def shell(command: str) -> str:
-    """An action that runs a command."""
+    """Return the call that runs a command."""
     return call("run_shell_command", command=command)
 
 
 def read(path: str) -> str:
-    """An action that reads a file."""
+    """Return the call that reads a file."""
     return call("read_file", absolute_path=path)
 
 
 def edit(path: str, old: str, new: str) -> str:
-    """An action that changes a piece of a file."""
+    """Return the call that replaces a piece of a file."""
     return call("edit", file_path=path, old_string=old, new_string=new)
 
 
 def fix(bug: Mutation) -> str:
-    """The action that repairs a bug."""
+    """Return the call that repairs a bug."""
     return edit(f"{ROOT}/{bug.file}", bug.broken, bug.right)

@@ -9,16 +9,16 @@ from agentworld_gym.tasks.swe.repository import Repository
 
 SUITE = "python -m pytest -q"
 UNWANTED = "conftest.py tests/conftest.py pytest.ini"
-"""Files that change which tests run and how; no repository has them."""
+"""Files that would change which tests run and how; no repository has them."""
 PASSED = Expect(
     matches=r"\nDirectory: \(root\)\nOutput: \.+ +\[100%\]\n\d+ passed in [\d.]+s\n"
     r"Error: \(none\)\nExit Code: 0\nSignal: \(none\)\nBackground PIDs: \(none\)\s*\Z"
 )
-"""The end of what a run shows in which all tests pass, and nothing else is printed."""
+"""A test for the end of a report in which all tests pass and nothing else is printed."""
 
 
 def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
-    """Every test passes, none is skipped, and the tests are those that were there.
+    """Return a check that every test passes, that none is skipped, and that the tests are those of the start.
 
     The grounded repository judges the tests of the start, and the same ones with other names and numbers, which the
     agent never sees, by the values that the code gives. Any other world is asked,
@@ -31,6 +31,6 @@ def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
 
 
 def prints(command: str, output: str, weight: float = 1.0) -> Check:
-    """A command prints this and nothing else, and ends well."""
+    """Return a check that a command prints this and nothing else, and succeeds."""
     expect = Expect(equals=Envelope(command, output=output, exit_code=0).text)
     return Check(probe=shell(command), expect=expect, weight=weight)

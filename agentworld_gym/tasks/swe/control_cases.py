@@ -19,13 +19,14 @@ _MESSAGE = re.compile(r'with the message "([^"]+)"')
 
 Steps = Generator[str, str, None]
 Test = Callable[[], Generator[str, str, bool]]
-"""Yields actions that test the repository as it is and undo all changes where it fails; returns whether it passed."""
+"""A generator that yields actions which test the repository and undo all changes if it fails; it returns whether it
+passed."""
 
 Look = Callable[[], Generator[str, str, Test]]
-"""Yields what is done before the first repair, and returns how repairs are tested."""
+"""A generator that yields the actions before the first repair, and returns how repairs are tested."""
 
 End = Callable[[Task], Steps]
-"""Yields what is done after the repair."""
+"""A generator that yields the actions after the repair."""
 
 
 def _nothing(task: Task) -> Steps:
@@ -33,7 +34,8 @@ def _nothing(task: Task) -> Steps:
 
 
 def trying(look: Look, end: End = _nothing) -> Solver:
-    """An agent that applies one repair of its menu after the other until the test that `look` returns accepts one."""
+    """Return an agent that applies one repair of its menu after the other until the test that `look` returns accepts
+    one."""
 
     def solve(task: Task) -> Steps:
         test = yield from look()
@@ -48,7 +50,8 @@ def trying(look: Look, end: End = _nothing) -> Solver:
 
 
 def _repairs(task: Task) -> list[str]:
-    """The edits on the menu that change the same piece of text; where there are several such pieces, the most edits."""
+    """Return the edits on the menu that change the same piece of text; of several pieces, the one with the most
+    edits."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for action in task.menu:
         made = json.loads(action) if action.startswith("{") else {}
@@ -59,7 +62,7 @@ def _repairs(task: Task) -> list[str]:
 
 
 def passed(report: str) -> bool:
-    """Whether a test run was seen to pass.
+    """Tell whether a report shows a test run that passed.
 
     >>> passed("....\\n4 passed in 0.01s"), passed("1 failed, 3 passed in 0.02s")
     (True, False)
@@ -68,7 +71,8 @@ def passed(report: str) -> bool:
 
 
 def judged(command: str, timeout: int | None = None) -> Test:
-    """Test by one command that undoes what fails; where its report does not tell how it went, undo by hand."""
+    """Return a test by one command that undoes a failed repair; if the report does not tell the result, the agent
+    undoes it."""
     more = {} if timeout is None else {"timeout": timeout}
 
     def test() -> Generator[str, str, bool]:
@@ -81,7 +85,7 @@ def judged(command: str, timeout: int | None = None) -> Test:
 
 
 def running(command: str, before: str = "", timeout: int | None = None) -> Look:
-    """Make the action `before`, then test by one command."""
+    """Return a start that takes the action `before` and then tests by one command."""
 
     def look() -> Generator[str, str, Test]:
         if before:
@@ -92,7 +96,8 @@ def running(command: str, before: str = "", timeout: int | None = None) -> Look:
 
 
 def found_files(wary: bool) -> Look:
-    """Test the files that a search finds; a wary agent does not trust a search that left something out."""
+    """Return a start that tests the files a search finds; a wary agent does not trust a search that left something
+    out."""
 
     def look() -> Generator[str, str, Test]:
         found = yield call("glob", pattern="tests/**/test_*.py")
@@ -104,7 +109,7 @@ def found_files(wary: bool) -> Look:
 
 
 def among_sources(command: str) -> Look:
-    """Test with a command that prints all sources, too."""
+    """Return a start that tests by a command which also prints all sources."""
 
     def look() -> Generator[str, str, Test]:
         yield from ()
@@ -114,7 +119,7 @@ def among_sources(command: str) -> Look:
 
 
 def publishing(patient: bool) -> End:
-    """Commit and push; a patient agent pushes once more where the network failed."""
+    """Return an end that commits and pushes; a patient agent pushes again if the network failed."""
 
     def end(task: Task) -> Steps:
         found = _MESSAGE.search(task.instruction)
@@ -127,7 +132,7 @@ def publishing(patient: bool) -> End:
 
 
 def noting(wary: bool) -> Solver:
-    """An agent that knows the repairs and the note to write; a wary one sees when a file cannot be written."""
+    """Return an agent that knows the repairs and the note to write; a wary one notices if a file cannot be written."""
 
     def solve(task: Task) -> Steps:
         for action in task.expert[:-1]:

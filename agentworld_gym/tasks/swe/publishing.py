@@ -1,4 +1,4 @@
-"""Tasks that repair a repository and publish the repair: commit it and push it to where others see it."""
+"""Tasks that repair a repository, commit the repair and push it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AUTHORS = "Rosa Lindqvist\nTomas Keller\n"
 
 
 def publish(rng: random.Random, level: int, split: Split) -> Draft:
-    """A bug (two at level 3) to be repaired, committed and pushed; from level 2 on the remote is ahead."""
+    """The agent repairs a bug, or two at level 3, commits and pushes; from level 2 on the remote is ahead."""
     template = rng.choice(list(templates().values()))
     repository = draw_repository(rng, template)
     bugs = _bugs(rng, repository.mutations, 2 if level == 3 else 1)
@@ -69,7 +69,7 @@ def publish(rng: random.Random, level: int, split: Split) -> Draft:
 
 
 def _bugs(rng: random.Random, mutations: Sequence[Mutation], count: int) -> list[Mutation]:
-    """Some bugs in different files; a broken import comes first, for it hides the other."""
+    """Draw bugs in different files; a broken import comes first, because it hides the other bug."""
     first = rng.choice(mutations)
     others = [other for other in mutations if other.file != first.file and other.kind != first.kind]
     found = [first, rng.choice(others)] if count > 1 else [first]
@@ -88,14 +88,15 @@ def _instruction(bugs: Sequence[Mutation], level: int, message: str) -> str:
 
 
 def _checks(repository: Repository, message: str, level: int) -> tuple[Check, ...]:
-    """The repair, and that the remote has it: it is asked, and under its full name, which no branch can take.
+    """Return the checks that the repository is repaired and that the remote has the repair.
 
-    There is one commit more than before, and none that was not pushed.
+    The remote is asked by its full name, which no branch can take. It has to have one commit more than before, and no
+    commit may be left unpushed.
     """
     there = f"git fetch -q; git diff --stat {REMOTE} | wc -l; git status --porcelain | wc -l"
     there += f"; git log -1 --format=%s {REMOTE}; git rev-list --count {REMOTE}; git rev-list --count {REMOTE}..HEAD"
     shown = f"0\n0\n{message}\n{2 if level == 1 else 3}\n0\n"
-    if level > 1:  # what others have pushed is still there
+    if level > 1:  # What others have pushed is still there.
         there += f"; git log --format=%s {REMOTE} | grep -c '^{NEWS_MESSAGE}$'"
         shown += "1\n"
     return suite_passes(repository, 0.5), prints(there, shown, 0.5)

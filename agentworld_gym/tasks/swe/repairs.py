@@ -1,4 +1,4 @@
-"""Tasks that repair a repository: one bug that is named, one that shows in a symptom, or two with a note of both."""
+"""Tasks that repair a repository: the agent repairs a bug that a test or a symptom shows, or two bugs with a note."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MENU = {1: 11, 2: 12, 3: 16}
 
 
 def repair(kind: str) -> Family:
-    """The family of tasks whose bug is of a kind."""
+    """Return the family of tasks with bugs of one kind."""
 
     def family(rng: random.Random, level: int, split: Split) -> Draft:
         template = rng.choice([template for template in templates().values() if kind in template.kinds()])
@@ -118,17 +118,17 @@ def _draft(
 
 
 def _note(paths: Sequence[str]) -> str:
-    """The lines that tell which files were repaired."""
+    """Return the lines that tell which files were repaired."""
     return "".join(f"- Fix {path}.\n" for path in paths)
 
 
 def _wrong(rng: random.Random, bug: Mutation, count: int) -> list[str]:
-    """Repairs of the right place that do not repair it."""
+    """Draw edits of the right place that do not repair it."""
     return [edit(f"{ROOT}/{bug.file}", bug.broken, text) for text in rng.sample(bug.wrong, min(count, len(bug.wrong)))]
 
 
 def _breaking(rng: random.Random, repository: Repository, bugs: Sequence[Mutation], count: int) -> list[str]:
-    """Changes of healthy places that break them."""
+    """Draw edits of healthy places that break them."""
     taken = {(bug.file, bug.right) for bug in bugs}
     files = repository.broken(*bugs)
     others = [
@@ -141,14 +141,14 @@ def _breaking(rng: random.Random, repository: Repository, bugs: Sequence[Mutatio
 
 
 def _spoiling(rng: random.Random, bugs: Sequence[Mutation]) -> list[str]:
-    """Ways to make a test quiet, and to lose what was done."""
+    """Draw actions that silence a test or lose the work."""
     file = rng.choice(bugs).test.partition("::")[0]
     quiet = rng.choice([f"rm {file}", f"sed -i 's/^def test_/def check_/' {file}"])
     return [shell(quiet), shell("git checkout -- .")]
 
 
 def _plain(function: str) -> str:
-    """The last part of a dotted name."""
+    """Return the last part of a dotted name."""
     return function.rpartition(".")[2]
 
 

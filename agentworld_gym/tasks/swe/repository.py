@@ -1,4 +1,4 @@
-"""Small repositories from templates and seeds, and the bugs that they can have.
+"""Small repositories that are drawn from templates, and the bugs that they can have.
 
 A template is a folder below `domain_specs/scenarios/swe`: `template.yaml` with its parameters, files and mutations, and
 one Jinja text for each file. A mutation is a piece of healthy text, what stands in its place where the bug is, and
@@ -35,42 +35,42 @@ KINDS = (
     "broken_import",
     "lost_update",
 )
-"""What can be wrong in a repository; each is a family of tasks."""
+"""The kinds of bugs in a repository; each is a family of tasks."""
 
 
 class Mutation(Strict):
-    """One bug. Every text but `id` and `kind` is a Jinja text over the parameters.
-
-    `right` occurs once in the healthy `file`, and `broken` once where the bug is. `wrong` are repairs that leave
-    some test failing. `test` is what fails, as it is written for pytest; `symptom` tells a user's view of it.
-    """
+    """One bug. Every text but `id` and `kind` is a Jinja template over the parameters."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     kind: str = Field(pattern="^(" + "|".join(KINDS) + ")$")
     file: str
     right: str
+    """The healthy text, which occurs once in the file."""
     broken: str
+    """The text in its place where the bug is, which occurs once there."""
     wrong: tuple[str, ...] = Field(min_length=2)
+    """Texts in its place that leave some test failing."""
     function: str
     test: str
+    """The test that fails, as it is written for pytest."""
     symptom: str
+    """The bug as a user sees it."""
 
     def rendered(self, render: Render) -> Mutation:
-        """The mutation of one repository."""
+        """Fill the templates for one repository."""
         texts = {name: render(getattr(self, name), name) for name in ("file", "right", "broken", "function", "test")}
         wrong = tuple(render(text, "wrong") for text in self.wrong)
         return self.model_copy(update={**texts, "symptom": render(self.symptom, "symptom"), "wrong": wrong})
 
 
 class TemplateFile(Strict):
-    """`template.yaml`: what a repository is about, what is drawn for it, its files and its possible bugs.
-
-    `files` tells which text of the folder becomes which path; every parameter is drawn from its list.
-    """
+    """The contents of `template.yaml`: what a repository is about, what is drawn for it, its files and its bugs."""
 
     summary: str
     parameters: dict[str, tuple[str | int, ...]]
+    """The values from which each parameter is drawn."""
     files: dict[str, str]
+    """The texts of the folder by the paths that they get in the repository."""
     mutations: tuple[Mutation, ...]
 
 
@@ -84,19 +84,19 @@ class Template:
     texts: Mapping[str, str]
 
     def kinds(self) -> set[str]:
-        """The kinds of bugs it offers."""
+        """Return the kinds of bugs that the template offers."""
         return {mutation.kind for mutation in self.spec.mutations}
 
 
 @dataclass(frozen=True, slots=True)
 class Render:
-    """Fills Jinja texts of one template with one set of values."""
+    """A function that fills the Jinja texts of one template with one set of values."""
 
     path: Path
     values: Mapping[str, Any]
 
     def __call__(self, text: str, key: str) -> str:
-        """The filled text.
+        """Fill a text.
 
         Raises:
             SpecError: the text is no template, or names an unknown parameter.
@@ -109,19 +109,17 @@ class Render:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """One repository drawn from a template: its healthy files by path from the root, and its possible bugs.
-
-    `held` are its tests once more, with other names and numbers where the sources leave them open. No agent sees them.
-    """
+    """One repository drawn from a template: its healthy files by their paths, and its possible bugs."""
 
     template: Template
     values: Mapping[str, Any]
     files: Mapping[str, str]
     mutations: tuple[Mutation, ...]
     held: Mapping[str, str]
+    """The tests with other names and numbers where the sources leave them open; no agent sees these tests."""
 
     def broken(self, *mutations: Mutation) -> dict[str, str]:
-        """The files with some bugs, by absolute path.
+        """Return the files with some bugs by their absolute paths.
 
         Raises:
             SpecError: the text of a mutation does not occur exactly once.
@@ -142,13 +140,13 @@ class Repository:
 
 @cache
 def templates() -> Mapping[str, Template]:
-    """All templates by name, sorted.
+    """Read all templates; return them by their names, sorted.
 
     >>> len(templates()) >= 6, all(template.kinds() for template in templates().values())
     (True, True)
 
     Raises:
-        SpecError: a template is wrong; names the file, the key, its value and what was expected.
+        SpecError: a template is wrong; the error names the file, the key, its value and what was expected.
     """
     folder = data_folder("domain_specs") / "scenarios" / "swe"
     names = sorted(path.parent.name for path in folder.glob("*/template.yaml"))
@@ -159,7 +157,7 @@ def load_template(folder: Path, common: Path) -> Template:
     """Read one template; the files of the folder `common` belong to every repository.
 
     Raises:
-        SpecError: names the file, the key, its value and what was expected.
+        SpecError: the template is wrong; the error names the file, the key, its value and what was expected.
     """
     path = folder / "template.yaml"
     spec = validated(TemplateFile, read_yaml(path), path)
@@ -176,7 +174,7 @@ def load_template(folder: Path, common: Path) -> Template:
 
 
 def draw_repository(rng: random.Random, template: Template) -> Repository:
-    """A repository with random parameters.
+    """Draw a repository with random parameters.
 
     >>> repository = draw_repository(random.Random(1), templates()["till"])
     >>> sorted(repository.files)[:2], len(repository.files)
@@ -192,7 +190,7 @@ def draw_repository(rng: random.Random, template: Template) -> Repository:
 
 
 def _held(template: Template, values: Mapping[str, Any]) -> dict[str, str]:
-    """The tests with the next value of every parameter that no source names."""
+    """Return the tests with the next value of every parameter that no source names."""
     sources = [text for target, text in template.texts.items() if not target.startswith("tests/")]
     names = meta.find_undeclared_variables(BoundedEnvironment().parse("\n".join([*sources, *template.texts])))
     other = dict(values)

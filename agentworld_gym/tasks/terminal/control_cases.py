@@ -1,4 +1,4 @@
-"""What each control of the terminal does to an expert, and how one that knows it copes."""
+"""Experts that show what each control of the terminal does: one that fails under it, and one that copes with it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from agentworld_gym.tasks.control_cases import ControlCase, Solver
 
 WAIT = '[{"keystrokes": "", "duration": 2.0}]'
 React = Callable[[str, str], list[str] | None]
-"""From an action and what it showed to what is done about it before going on; None where all is well."""
+"""A function of an action and what it showed: the actions to take before going on, or None if all is well."""
 
 _WRITTEN = re.compile(r"^echo \d+ (>>?) (\S+)$")
 _DENIED = re.compile(r"^bash: (\S+): Permission denied$", re.MULTILINE)
 
 
 def planned(react: React | None = None) -> Solver:
-    """Plays the task's expert; `react` may put actions in between."""
+    """Return a solver that plays the task's expert; `react` may add actions after each one."""
 
     def solve(task: Task) -> Generator[str, str, None]:
         for action in task.expert:
@@ -29,23 +29,27 @@ def planned(react: React | None = None) -> Solver:
 
 
 def repeat_on(words: str) -> React:
-    """Repeat an action whose observation holds these words."""
+    """Return a reaction that repeats an action whose observation holds these words."""
     return lambda action, seen: [action] if words in seen else None
 
 
 def unlock(action: str, seen: str) -> list[str] | None:
-    """Take back the write protection of the files that were refused, and repeat."""
+    """Remove the write protection of the files that were refused, and repeat the action."""
     denied = _DENIED.findall(seen)
     return [*(f"chmod u+w {path}" for path in denied), action] if denied else None
 
 
 def wait(action: str, seen: str) -> list[str] | None:
-    """Wait where no prompt came back."""
+    """Wait if no prompt came back."""
     return None if seen.rstrip().endswith(("$", "#")) else [WAIT]
 
 
 def counted(look: Callable[[str], list[str]]) -> Solver:
-    """Plays the expert, but writes the number it reads itself: in the last output of the actions that `look` gives."""
+    """Return a solver that plays the expert but writes the number that it reads itself.
+
+    Args:
+        look: A function of a command that counts: it returns the actions whose last output shows the number.
+    """
 
     def solve(task: Task) -> Generator[str, str, None]:
         number = ""
@@ -65,13 +69,13 @@ def counted(look: Callable[[str], list[str]]) -> Solver:
 
 
 def by_eye(action: str) -> list[str]:
-    """Instead of counting lines with a command: print them."""
+    """Return the command that prints the lines instead of counting them."""
     count, *rest = action.split(maxsplit=2)
     return [f"cat {rest[1]}"] if count == "wc" else [f"grep {rest[1]}"]
 
 
 def _number(seen: str) -> str:
-    """The number an output begins with; for printed lines, how many there are."""
+    """Return the number with which an output begins, or the number of lines if it begins with none."""
     lines = seen.split("\n")[1:-1]
     first = lines[0].split()[0] if lines and lines[0].split() else ""
     return first if first.isdecimal() else str(len(lines))

@@ -1,4 +1,4 @@
-"""Files that are changed where they are: words, settings, permissions."""
+"""Tasks that change files in place: the agent replaces words, permissions and settings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from agentworld_gym.tasks.terminal.scene import TerminalScene, family, prints
 from agentworld_gym.tasks.vocabulary import KEYS
 
 MODES = ("600", "640", "660", "700", "740", "750", "755", "770")
-"""The owner can always read and write, so that no later step depends on who enforces permissions."""
+"""Modes that always let the owner read and write, so that no later step depends on who enforces permissions."""
 
 
 @family
 def edit_in_place(scene: TerminalScene, level: int) -> Draft:
-    """A word is replaced in the file that holds it, after a copy was saved."""
+    """The agent saves a copy of the file that holds a word, then replaces the word."""
     old, replacement, wrong, folder = scene.word(), scene.word(), scene.word(), scene.folder()
     found, second, third = scene.siblings("txt", old)
     saved = f"{folder}/{found}" if level == 3 else scene.file("bak")
@@ -60,7 +60,7 @@ def edit_in_place(scene: TerminalScene, level: int) -> Draft:
 
 @family
 def permissions(scene: TerminalScene, level: int) -> Draft:
-    """A script is copied; the copy (and then the script too) gets the mode that a policy names."""
+    """The agent copies a script and gives the copy, and at higher levels the script, the mode that a policy names."""
     word, folder = scene.word(), scene.folder()
     found, second, third = scene.siblings("sh", word)
     for name in (found, second, third):
@@ -111,7 +111,7 @@ def permissions(scene: TerminalScene, level: int) -> Draft:
 
 @family
 def change_config(scene: TerminalScene, level: int) -> Draft:
-    """The configuration in use gets another value, after it was saved."""
+    """The agent saves a copy of the configuration in use, then changes a value in it."""
     key, other_key, third_key = (scene.fresh(KEYS) for _ in range(3))
     wanted, found, second = scene.word(), scene.file("conf"), scene.file("conf")
     value, other_value, target, foreign, wrong = scene.rng.sample(range(10, 100), 5)

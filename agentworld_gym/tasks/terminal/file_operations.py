@@ -1,4 +1,4 @@
-"""Files and folders that come into being, move, and are packed."""
+"""Tasks with whole files: the agent creates, copies, moves and archives them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentworld_gym.tasks.terminal.scene import TerminalScene, family, prints
 
 @family
 def create_files(scene: TerminalScene, level: int) -> Draft:
-    """A plan names the folder to make; the lines of a new file in it are read elsewhere, one after the other."""
+    """The agent makes the folder that a plan names, and writes a file in it with lines that stand elsewhere."""
     plan, other_plan, text, other_text = (scene.file("txt") for _ in range(4))
     folder, wrong_folder, spare, name = scene.folder(), scene.folder(), scene.folder(), scene.file("log")
     first, last, wrong = scene.line(), scene.line(), scene.line()
@@ -49,7 +49,7 @@ def create_files(scene: TerminalScene, level: int) -> Draft:
 
 @family
 def copy_move(scene: TerminalScene, level: int) -> Draft:
-    """Files known by a word in them are moved, copied and renamed, in an order that matters."""
+    """The agent moves, copies and renames files that it knows by a word in them, in an order that matters."""
     word, other_word, folder, added = scene.word(), scene.word(), scene.folder(), scene.word()
     if level == 1:
         found, second, third = scene.siblings("txt", word)
@@ -111,7 +111,7 @@ def copy_move(scene: TerminalScene, level: int) -> Draft:
 
 @family
 def archive(scene: TerminalScene, level: int) -> Draft:
-    """Files known by a word in them go into an archive; the originals go only after that."""
+    """The agent archives files that it knows by a word in them, and only then removes the originals."""
     word, other_word, folder = scene.word(), scene.word(), scene.folder()
     found, second, third = scene.siblings("log", word)
     tar, report = scene.file("tar"), f"{folder}/{scene.file('txt')}"

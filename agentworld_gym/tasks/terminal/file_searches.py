@@ -1,4 +1,4 @@
-"""Finding files, counting lines, keeping the lines that matter."""
+"""Tasks that search files: the agent finds a file, counts lines, or keeps the lines that matter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from agentworld_gym.tasks.terminal.scene import TerminalScene, family, numbers, 
 
 @family
 def find_file(scene: TerminalScene, level: int) -> Draft:
-    """A file somewhere below is copied before it is overwritten; from level 2 on it is named by another one."""
+    """The agent finds a file in a subfolder and copies it before it is overwritten; from level 2 on another file names
+    it."""
     places = [f"{scene.folder()}/{scene.folder()}", scene.folder(), scene.folder()]
     scene.rng.shuffle(places)
     names = [scene.file("txt") for _ in range(3)]
@@ -60,7 +61,7 @@ def find_file(scene: TerminalScene, level: int) -> Draft:
 
 @family
 def count_lines(scene: TerminalScene, level: int) -> Draft:
-    """Numbers that were counted are written down."""
+    """The agent counts lines and writes the numbers down."""
     word, mark, folder = scene.word(), scene.word(), scene.folder()
     source, other = scene.file("log"), scene.file("log")
     hits = scene.rng.randint(1, 3)
@@ -102,7 +103,7 @@ def count_lines(scene: TerminalScene, level: int) -> Draft:
 
 @family
 def filter_lines(scene: TerminalScene, level: int) -> Draft:
-    """A note says which lines to keep (and drop); they are kept, and counted."""
+    """The agent keeps the lines that a note asks for, and counts them."""
     keep, drop, wrong, folder = scene.word(), scene.word(), scene.word(), scene.folder()
     note, source, other = scene.file("txt"), scene.file("log"), scene.file("log")
     kept = [scene.line(keep) for _ in range(scene.rng.randint(1, 3))]

@@ -1,4 +1,4 @@
-"""What all terminal families share: random names and lines, files in a working folder, and checks on them."""
+"""The scene of a terminal task: a working folder that is being filled, and checks on its files."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WORKING_FOLDERS = (HOME, HOME + "/work", "/srv/app", "/srv/data")
 
 
 Print = tuple[str, str]
-"""A command, and what it must print at the end."""
+"""A command, and what it must print at the end of the episode."""
 
 
 class TerminalScene(Scene):
-    """A working folder being set up. Every word and name it hands out is a fresh one.
+    """A working folder that is being filled for one task. It hands out every word and name only once.
 
     >>> scene = TerminalScene(random.Random(1), 1, "train")
     >>> path = scene.put(scene.file("txt"), [scene.word(), scene.word()])
@@ -33,46 +33,46 @@ class TerminalScene(Scene):
         self._used: set[str] = set()
 
     def fresh(self, pool: Sequence[str]) -> str:
-        """One entry of a pool that has not been handed out."""
+        """Draw one entry of a pool that has not been handed out."""
         while (entry := self.rng.choice(pool)) in self._used:
             pass
         self._used.add(entry)
         return entry
 
     def word(self) -> str:
-        """A fresh content word."""
+        """Draw a fresh content word."""
         return self.fresh(WORDS)
 
     def name(self) -> str:
-        """A fresh person."""
+        """Draw the fresh name of a person."""
         return self.fresh(NAMES)
 
     def folder(self) -> str:
-        """A fresh folder name."""
+        """Draw a fresh folder name."""
         return self.fresh(FOLDERS)
 
     def file(self, extension: str) -> str:
-        """A fresh file name."""
+        """Draw a fresh file name with this extension."""
         return f"{self.fresh(STEMS)}.{extension}"
 
     def line(self, *words: str) -> str:
-        """A line of two words in random order: the given ones, filled up with fresh ones."""
+        """Return a line of two words in random order: the given ones, and fresh ones if there are fewer than two."""
         chosen = [*words, *(self.word() for _ in range(2 - len(words)))]
         self.rng.shuffle(chosen)
         return " ".join(chosen)
 
     def lines(self, least: int, most: int) -> list[str]:
-        """Some lines of one or two fresh words."""
+        """Return some lines of one or two fresh words."""
         count = self.rng.randint(least, most)
         return [self.line() if self.rng.random() < 0.4 else self.word() for _ in range(count)]
 
     def put(self, path: str, lines: Iterable[str]) -> str:
-        """Write a file, given relative to the working folder."""
+        """Write a file below the working folder and return its path."""
         self.files[path] = "".join(line + "\n" for line in lines)
         return path
 
     def siblings(self, extension: str, word: str, count: int = 3) -> list[str]:
-        """Files of a few lines, of which only the first holds the word (once); the names are in random order."""
+        """Write files of a few lines, of which only the first holds the word, once; return their names."""
         names = [self.file(extension) for _ in range(count)]
         for index, name in enumerate(names):
             lines = self.lines(2, 3)
@@ -82,18 +82,18 @@ class TerminalScene(Scene):
         return names
 
     def other_numbers(self, number: int, count: int = 2) -> list[int]:
-        """Wrong numbers close to the right one."""
+        """Draw wrong numbers close to the right one."""
         near = [n for n in range(max(1, number - 3), number + 4) if n != number]
         return self.rng.sample(near, count)
 
     def listing(self, *more: str, without: Sequence[str] = ()) -> list[str]:
-        """What `ls -1` prints with some entries more and some less than at the start."""
+        """Return what `ls -1` prints when there are some entries more and some fewer than at the start."""
         return sorted({path.split("/")[0] for path in self.files} - set(without) | set(more))
 
     def draft(
         self, instruction: str, expert: Sequence[str], distractors: Sequence[str], checks: Sequence[Print]
     ) -> Draft:
-        """The finished draft, in a random working folder; its checks weigh the same."""
+        """Return the draft, in a random working folder and with checks of equal weight."""
         cwd = self.rng.choice(WORKING_FOLDERS)
         # The order of the files must not tell which one matters.
         files = {f"{cwd}/{path}": text for path, text in sorted(self.files.items())}
@@ -104,14 +104,14 @@ class TerminalScene(Scene):
 
 
 family = family_of(TerminalScene)
-"""Turns a function of a scene and a level into a family of terminal tasks."""
+"""The decorator that turns a function of a scene and a level into a family of terminal tasks."""
 
 
 def prints(command: str, lines: str | Iterable[str]) -> Print:
-    """A check that a command prints exactly these lines."""
+    """Return a check that a command prints exactly these lines."""
     return command, lines if isinstance(lines, str) else "\n".join(lines)
 
 
 def numbers(values: Iterable[int], command: str) -> list[str]:
-    """The command for each number, put where `{}` stands."""
+    """Return the command for each number, which replaces `{}`."""
     return [command.replace("{}", str(value)) for value in values]

@@ -1,4 +1,4 @@
-"""Sorting, summing, and pipes: text that is turned into other text."""
+"""Tasks that turn text into other text: the agent sorts lines, sums columns, and builds pipelines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentworld_gym.tasks.terminal.scene import TerminalScene, family, numbers, 
 
 @family
 def sort_unique(scene: TerminalScene, level: int) -> Draft:
-    """Lines are sorted; what comes first or last, or how many there are, is written down."""
+    """The agent sorts lines and writes down which comes first or last, or how many there are."""
     if level == 3:
         return _sort_numbers(scene)
     words = [scene.word() for _ in range(scene.rng.randint(3, 4))]
@@ -115,7 +115,7 @@ def _sort_numbers(scene: TerminalScene) -> Draft:
 
 @family
 def aggregate_csv(scene: TerminalScene, level: int) -> Draft:
-    """The rows of one person are kept, summed and counted."""
+    """The agent keeps, sums and counts the rows of one person."""
     person, second, third = scene.name(), scene.name(), scene.name()
     amounts = [scene.rng.randint(1, 9) for _ in range(scene.rng.randint(2, 3))]
     rows = scene.mixed(
@@ -168,7 +168,7 @@ def aggregate_csv(scene: TerminalScene, level: int) -> Draft:
 
 @family
 def pipeline(scene: TerminalScene, level: int) -> Draft:
-    """A column is cut out and its most frequent value found; what belongs to it is kept."""
+    """The agent finds the most frequent value of a column and keeps what belongs to it."""
     often, rare, rarer = scene.word(), scene.word(), scene.word()
     values = scene.mixed([often] * (2 if level == 1 else scene.rng.randint(2, 3)), [rare, rarer])
     people = [scene.name() for _ in values]

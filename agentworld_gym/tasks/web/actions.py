@@ -13,7 +13,7 @@ DISMISS = '{"name": "browser_handle_dialog", "arguments": {"accept": false}}'
 
 
 def go(address: str) -> str:
-    """Open an address; `wiki/all` is short for `http://wiki.example/all`.
+    """Return the action that opens an address; `wiki/all` is short for `http://wiki.example/all`.
 
     >>> go("wiki/all")
     '{"name": "browser_navigate", "arguments": {"url": "http://wiki.example/all"}}'
@@ -22,13 +22,13 @@ def go(address: str) -> str:
 
 
 def url(address: str) -> str:
-    """The address in full."""
+    """Return an address in full."""
     site, _, path = address.partition("/")
     return f"http://{site}.example/{path}"
 
 
 def click(name: str, role: str = "link", after: str = "", part: bool = False) -> str:
-    """Click an element.
+    """Return the action that clicks an element.
 
     >>> click("Save", "button")
     '{"name": "browser_click", "arguments": {"element": "Save button", "ref": "@{button \\'Save\\'}"}}'
@@ -40,12 +40,12 @@ def click(name: str, role: str = "link", after: str = "", part: bool = False) ->
 
 
 def press(name: str, after: str = "") -> str:
-    """Click a button."""
+    """Return the action that clicks a button."""
     return click(name, "button", after)
 
 
 def write(field: str, text: str, role: str = "textbox", submit: bool = False, after: str = "") -> str:
-    """Type into a field, and press Enter with `submit`."""
+    """Return the action that types into a field, and with `submit` presses Enter."""
     told, text = json.dumps(f"{field} field", ensure_ascii=False), json.dumps(text, ensure_ascii=False)
     more = ', "submit": true' if submit else ""
     ref = locator(field, role, after)
@@ -53,7 +53,7 @@ def write(field: str, text: str, role: str = "textbox", submit: bool = False, af
 
 
 def choose(field: str, option: str, after: str = "") -> str:
-    """Choose an option of a drop-down list."""
+    """Return the action that chooses an option of a drop-down list."""
     told, option = json.dumps(f"{field} list", ensure_ascii=False), json.dumps(option, ensure_ascii=False)
     ref = locator(field, "combobox", after)
     arguments = f'{{"element": {told}, "ref": "{ref}", "values": [{option}]}}'
@@ -61,7 +61,7 @@ def choose(field: str, option: str, after: str = "") -> str:
 
 
 def fill_in(*fields: tuple[str, str]) -> str:
-    """Fill several text fields at once, each given by its name and text."""
+    """Return the action that fills several text fields at once, each given by its name and text."""
     rows = [
         f'{{"name": {json.dumps(field)}, "type": "textbox", "ref": "{locator(field, "textbox")}",'
         f' "value": {json.dumps(text, ensure_ascii=False)}}}'

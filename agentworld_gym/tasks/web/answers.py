@@ -1,4 +1,4 @@
-"""Tests for the ways to say the answer of a web task."""
+"""Tests of answers to web tasks, which may be said in several ways."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _UNITS = {"year": "years?", "cm": "(?:cm|centimet(?:re|er)s?)"}
 
 
 def said(answer: str) -> Expect:
-    """A test for the ways to say an answer: a sum, a number or a length also without its unit, or in a sentence.
+    """Return a test that accepts the ways to say an answer: amounts without their unit, and answers within a sentence.
 
-    Whoever names two different numbers has not answered.
+    An answer that names two different numbers does not pass.
 
     >>> sums = ("44.9", "44.90 EUR", "The total is €44.90.", "€44.80", "€44.90 or €40.00")
     >>> [said("€44.90").holds(text) for text in sums]

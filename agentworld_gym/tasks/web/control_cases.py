@@ -1,7 +1,7 @@
-"""What each control of the web does to an expert that reads the pages, and how one that knows it copes.
+"""Experts that show what each control of the web does: one that fails under it, and one that copes with it.
 
-The experts of a task follow one plan; they differ in how they go on where an action did nothing, and in what they do
-about a page that they did not ask for.
+The experts of a task follow one plan. They differ in how they go on when an action did nothing, and in what they do
+when a page comes up that they did not ask for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,13 @@ Doing = Generator[str, str, None]
 
 
 class Hand:
-    """What an expert sees and does. `cope` deals with what comes between; `retries` repeats what did nothing."""
+    """The eyes and hands of an expert.
+
+    Args:
+        task: The task.
+        cope: What the expert does after every action about what came up.
+        retries: Whether it repeats an action that failed.
+    """
 
     def __init__(self, task: Task, cope: Cope | None = None, retries: bool = False) -> None:
         self.cope, self.retries = cope, retries
@@ -37,12 +43,12 @@ class Hand:
         self.nodes = read_screen("web", self.shown)
 
     def look(self) -> Doing:
-        """See what page there is: it need not be the one that was promised."""
+        """Look at the page, which need not be the one that was promised."""
         if self.cope is not None:
             yield from self.do(SNAPSHOT)
 
     def do(self, *actions: str) -> Doing:
-        """Actions one after the other."""
+        """Do actions one after the other."""
         for action in actions:
             yield from self.once(action)
             if self.retries and "### Error" in self.shown:
@@ -52,16 +58,16 @@ class Hand:
                 yield from self.cope(self)
 
     def once(self, action: str) -> Doing:
-        """One action and nothing else."""
+        """Do one action and nothing else."""
         self.last, self.shown = action, (yield action)
         self.nodes = read_screen("web", self.shown) or self.nodes
 
     def find(self, name: str) -> Node | None:
-        """The first element of that name or text."""
+        """Return the first element of a name or text."""
         return next((node for node in self.nodes if name in (node.name, node.text)), None)
 
     def after(self, text: str, pattern: str) -> str:
-        """The first text that matches, after the one given; empty if there is none."""
+        """Return the first text after a given one that matches a pattern; it is empty if there is none."""
         texts = [node.text or node.name for node in self.nodes]
         rest = texts[texts.index(text) + 1 :] if text in texts else []
         return next((told for told in rest if re.fullmatch(pattern, told)), "")
@@ -77,19 +83,19 @@ Plan = Callable[[Task, Hand], Way]
 
 
 def refuse(hand: Hand) -> Doing:
-    """Say no to whatever opens over a page."""
+    """Decline whatever opens over a page."""
     while any(node.role == "dialog" for node in hand.nodes):
         yield from hand.once(press(next(name for name in REFUSALS if hand.find(name))))
 
 
 def wait(hand: Hand) -> Doing:
-    """Wait until a page is there."""
+    """Wait until the page has loaded."""
     while hand.find("Loading"):
         yield from hand.once(WAIT)
 
 
 def ask_again(hand: Hand) -> Doing:
-    """Open a page once more that failed."""
+    """Open a page again that failed to load."""
     while "net::ERR_" in hand.shown:
         yield from hand.once(hand.last)
     while hand.title in ("502 Bad Gateway", "This site can’t be reached"):
@@ -99,14 +105,14 @@ def ask_again(hand: Hand) -> Doing:
 
 
 def _wishes(task: Task) -> tuple[str, str]:
-    """The delivery and the payment that a task wants."""
+    """Return the clicks for the delivery and the payment that a task wants."""
     delivery = WAYS["express" if "express" in task.instruction else "pickup"]
     payment = PAYMENTS["invoice" if "invoice" in task.instruction else "voucher"]
     return click(delivery, "radio"), click(payment, "radio")
 
 
 def order(task: Task, hand: Hand) -> Way:
-    """The way from the cart to an order, step by step."""
+    """Go from the cart to an order, step by step."""
     delivery, payment = _wishes(task)
     yield from hand.look()
     yield from hand.do(click("Go to checkout"), press("Continue to delivery"), delivery, press("Continue to payment"))
@@ -116,7 +122,7 @@ def order(task: Task, hand: Hand) -> Way:
 
 
 def order_by_pages(task: Task, hand: Hand) -> Way:
-    """The way from the cart to an order: whatever page there is, what it is there for."""
+    """Go from the cart to an order by doing on each page what the page is for."""
     delivery, payment = _wishes(task)
     told = re.search(r"you are (\w+), password (\S+)\.\)", task.instruction)
     assert told is not None
@@ -133,7 +139,7 @@ def order_by_pages(task: Task, hand: Hand) -> Way:
         if hand.title not in pages or (hand.find("Cart (0)") and hand.title != "Sign in"):
             break
         yield from hand.do(*pages[hand.title])
-    # The order may be placed although the page that says so did not come.
+    # The order may have been placed although the page that says so did not load.
     if not hand.title.startswith("Order "):
         yield from hand.do(go("shop/orders"))
         placed = [int(node.name[6:]) for node in hand.nodes if re.fullmatch(r"Order \d+", node.name)]
@@ -142,12 +148,12 @@ def order_by_pages(task: Task, hand: Hand) -> Way:
 
 
 def buy(task: Task, hand: Hand, compares: bool) -> Way:
-    """The cheapest product in stock goes into the cart.
+    """Put the cheapest product in stock into the cart.
 
     Args:
-        task: a task of the family.
-        hand: the expert's.
-        compares: whether it reads the prices, and does not trust that the list is sorted by them.
+        task: The task.
+        hand: The eyes and hands of the expert.
+        compares: Whether the expert reads the prices and does not trust that the list is sorted by them.
     """
     found = re.search(r"cheapest (.+?) that is|need a (.+?):", task.instruction)
     assert found is not None
@@ -162,17 +168,17 @@ def buy(task: Task, hand: Hand, compares: bool) -> Way:
 
 
 def _price(texts: list[str], name: str) -> float:
-    """What stands behind the name of a product."""
+    """Return the price that follows the name of a product."""
     return next(float(text[1:]) for text in texts[texts.index(name) + 1 :] if text.startswith("€"))
 
 
 def triage(task: Task, hand: Hand, leafs: bool) -> Way:
-    """One issue gets somebody and a priority.
+    """Assign one issue to somebody with a priority.
 
     Args:
-        task: a task of the family.
-        hand: the expert's.
-        leafs: whether it looks at the next page of a list too.
+        task: The task.
+        hand: The eyes and hands of the expert.
+        leafs: Whether the expert looks at the next page of a list too.
     """
     found = re.search(r"'(.+?)' (?:to|is for) (.+?)(?: with the|,) priority (\w+)", task.instruction)
     assert found is not None
@@ -186,13 +192,13 @@ def triage(task: Task, hand: Hand, leafs: bool) -> Way:
 
 
 def _number(hand: Hand, title: str) -> int:
-    """The number of an issue in the list; 0 if it is not there."""
+    """Return the number of an issue in the list, or 0 if it is not there."""
     found = (re.fullmatch(rf"#(\d+) {re.escape(title)}", node.name) for node in hand.nodes)
     return next((int(match[1]) for match in found if match), 0)
 
 
 def expert(plan: Plan, cope: Cope | None = None, retries: bool = False) -> Solver:
-    """An expert that follows a plan."""
+    """Return an expert that follows a plan."""
 
     def solve(task: Task) -> Way:
         return plan(task, Hand(task, cope, retries))

@@ -1,4 +1,4 @@
-"""Threads of the forum: what members say is liked, answered, reported, and put in order by a moderator."""
+"""Tasks in the forum: the agent likes, answers and reports posts, and as a moderator puts threads in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOARDS = {
 
 
 class Plant(NamedTuple):
-    """Something that gardeners ask about, and its board."""
+    """A plant that members ask about, and the board it belongs to."""
 
     name: str
     board: str
@@ -56,7 +56,7 @@ HARMLESS = (
 
 
 class Garden:
-    """The forum being filled; posts are numbered in the order in which they come."""
+    """The forum of a task while it is being filled; posts are numbered in the order in which they are added."""
 
     def __init__(self, scene: WebScene, moderator: bool = False) -> None:
         self.scene = scene
@@ -69,7 +69,7 @@ class Garden:
         self.threads = scene.rng.randint(10, 20)
 
     def thread(self, board: str, title: str, *posts: tuple[Person, str]) -> tuple[int, list[int]]:
-        """A thread of some posts, and their numbers."""
+        """Add a thread; return its number and the numbers of its posts."""
         self.threads += 1
         start = self.scene.rng.randint(5, 40)
         at = [self.scene.moment(start - place / 4) for place in range(len(posts))]
@@ -86,7 +86,7 @@ class Garden:
 
 @family
 def join_thread(scene: WebScene, level: int) -> Draft:
-    """A post is liked, or a question answered with what the moderator said elsewhere, and wrong advice reported."""
+    """The agent likes a post, or answers a question with what the moderator said elsewhere and reports wrong advice."""
     garden = Garden(scene)
     asker, *others = garden.members
     plants = scene.some([plant for plant in PLANTS if plant.board == "vegetables"], 2)
@@ -180,7 +180,7 @@ def join_thread(scene: WebScene, level: int) -> Draft:
 
 @family
 def moderate(scene: WebScene, level: int) -> Draft:
-    """Reports are judged by what the posts say; threads are closed and moved."""
+    """The agent judges reports by what the posts say, and closes and moves threads."""
     garden = Garden(scene, moderator=True)
     plants = scene.some(PLANTS, 3)
     people = scene.mixed(garden.members)

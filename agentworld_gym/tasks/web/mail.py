@@ -1,4 +1,4 @@
-"""Mail: sorted into folders, by hand and by rules, and answered with what other messages say."""
+"""Tasks in the mail: the agent sorts messages into folders, and answers with what other messages say."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL_TALK = (
 
 
 class Box:
-    """The mail program being filled."""
+    """The mail of a task while it is being filled."""
 
     def __init__(self, scene: WebScene) -> None:
         self.scene = scene
@@ -40,7 +40,7 @@ class Box:
             scene.add("mail", "contacts", owner=scene.me.username, name=person.name, address=person.address)
 
     def message(self, sender: Person, subject: str, text: str, days: float, place: str = "") -> None:
-        """One message to me, so many days ago, from a place."""
+        """Add a message to me that came so many days ago, in a folder."""
         self.number += 1
         signed = f"{sender.first}, from {place}" if place else sender.first
         me = self.scene.me
@@ -49,7 +49,7 @@ class Box:
                        text=f"{text}\n\n{signed}", sent_at=self.scene.moment(days))  # fmt: skip
 
     def small_talk(self, count: int) -> list[str]:
-        """Some messages that matter to nobody; gives their subjects."""
+        """Add messages that do not matter; return their subjects."""
         talk = self.scene.some(SMALL_TALK, count)
         for subject, text in talk:
             self.message(self.scene.pick(self.people), subject, text, self.scene.rng.uniform(1, 20))
@@ -57,18 +57,18 @@ class Box:
 
 
 def tick(subject: str) -> str:
-    """Select a message of a list."""
+    """Return the action that selects a message of a list."""
     return click(f"Select {subject}", "checkbox")
 
 
 def folder_page(folder: str) -> str:
-    """Open a folder."""
+    """Return the action that opens a folder."""
     return go(f"mail/folders/{folder}")
 
 
 @family
 def sort_mail(scene: WebScene, level: int) -> Draft:
-    """Messages go to the folder where they belong: by hand, after reading them, or by a rule."""
+    """The agent moves messages to the folder where they belong, by hand or by a rule."""
     box = Box(scene)
     firms = scene.some([firm for firm in common_words()["companies"] if "&" not in firm], 3)
     numbers = scene.some(range(1000, 9999), 3)
@@ -132,7 +132,7 @@ def sort_mail(scene: WebScene, level: int) -> Draft:
         click("Apply the rule", "button", part=True),
     ]
     scene.rows("mail", "messages").sort(key=lambda row: str(row["sent_at"]))
-    # With the sums in the subjects there is no need to open the invoices.
+    # If the subjects held the sums, nobody would have to open the invoices.
     for row in scene.rows("mail", "messages"):
         if row["subject"] in subjects:
             row["subject"] += f" over {sums[subjects.index(row['subject'])]}"
@@ -152,7 +152,7 @@ def sort_mail(scene: WebScene, level: int) -> Draft:
 
 @family
 def answer_mail(scene: WebScene, level: int) -> Draft:
-    """Somebody asks; the answer stands in other messages, the newest of which counts, and others are told too."""
+    """The agent answers a question by other messages, of which the newest counts, and tells others too."""
     box = Box(scene)
     asker, host, rival, friend, _ = box.people
     what, other = scene.some(OCCASIONS, 2)

@@ -6,27 +6,27 @@ import re
 
 
 def in_row(*texts: str) -> str:
-    """A regular expression for texts that follow one another in one row of a table."""
+    """Return a regular expression for texts that follow one another in one row of a table."""
     return r"(?:(?!- row\b).)*".join(re.escape(text) for text in texts)
 
 
 def in_article(*texts: str) -> str:
-    """A regular expression for texts that follow one another in one article."""
+    """Return a regular expression for texts that follow one another in one article."""
     return r"(?:(?!- article\b).)*".join(re.escape(text) for text in texts)
 
 
 def term(name: str, value: str) -> str:
-    """A regular expression for a term and its definition."""
+    """Return a regular expression for a term and its definition."""
     return rf"- term [^\n]*: {re.escape(name)}\n(?:(?!- term\b).)*?(?<![\w.,]){re.escape(value)}(?![\w.,])"
 
 
 def paragraph(text: str) -> str:
-    """A pattern for a paragraph with just this text, but for stops at its end."""
+    """Return a regular expression for a paragraph of just this text; a full stop at its end does not matter."""
     return rf"\]: {re.escape(text.rstrip('.!'))}[.!]?\n"
 
 
 def euros(amount: float) -> str:
-    """An amount as pages show it.
+    """Return an amount as pages show it.
 
     >>> euros(4.9)
     '€4.90'

@@ -1,4 +1,4 @@
-"""What all families of web tasks share: sites being filled, actions, and checks on what pages show."""
+"""The scene of a web task: sites that are being filled, and checks on what their pages show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agentworld_gym.tasks.web.answers import said
 
 
 class Person(NamedTuple):
-    """Somebody with an account."""
+    """A person with an account."""
 
     username: str
     name: str
@@ -34,12 +34,13 @@ class Person(NamedTuple):
 
     @property
     def address(self) -> str:
-        """Where mail goes."""
+        """The person's mail address."""
         return f"{self.username}@post.example"
 
 
 class WebScene(Scene):
-    """Sites being filled for one task. Their rows are stated whole, so nothing in them comes from a seed.
+    """The sites of one task while they are being filled. All their rows are stated, so nothing in them comes from a
+    seed.
 
     >>> scene = WebScene(random.Random(1), 1, "train")
     >>> scene.site("wiki", admins=scene.people(1))
@@ -56,24 +57,24 @@ class WebScene(Scene):
         self.state: dict[str, Any] = {"open": "", "sites": {}, "now": self.moment(0), "signed_in": {}}
 
     def word(self, kind: str) -> str:
-        """One of the common words."""
+        """Draw one of the common words of a kind."""
         found: str = self.rng.choice(common_words()[kind])
         return found
 
     def words(self, kind: str, count: int) -> list[str]:
-        """Some of the common words."""
+        """Draw several of the common words of a kind."""
         return self.some(common_words()[kind], count)
 
     def moment(self, days: float) -> str:
-        """So many days ago, as the sites store it."""
+        """Return the moment so many days ago, as the sites store it."""
         return (self.now - timedelta(minutes=round(24 * 60 * days))).strftime("%Y-%m-%dT%H:%M:00Z")
 
     def day(self, days: int) -> str:
-        """The date in so many days."""
+        """Return the date in so many days."""
         return (self.now + timedelta(days=days)).strftime("%Y-%m-%d")
 
     def people(self, count: int) -> list[Person]:
-        """So many people whose first names nobody else has."""
+        """Draw people whose first names nobody else has."""
         found = []
         for _ in range(count):
             name: str = self._names.pop()
@@ -90,14 +91,14 @@ class WebScene(Scene):
         admins: Iterable[Person] = (),
         signed_in: bool = True,
     ) -> None:
-        """Put a site into play, empty but for accounts: mine, and those of others.
+        """Add a site that is empty but for accounts: mine, and those of others.
 
         Args:
-            name: of the site.
-            people: who has an account.
-            role: mine, where it is not the usual one.
-            admins: who has an account and may do more than others (wiki and forum).
-            signed_in: whether I am.
+            name: The name of the site.
+            people: Others who have an account.
+            role: My role, if it is not the usual one.
+            admins: Others who have an account with more rights.
+            signed_in: Whether I am signed in.
         """
         self.state["sites"][name] = {table: [] for table in load_site(name).keys}
         self.join(name, self.me, role=role)
@@ -132,28 +133,35 @@ class WebScene(Scene):
         return row
 
     def start(self, address: str) -> None:
-        """The page that the browser shows first."""
+        """Set the page that the browser shows first."""
         self.state["open"] = url(address)
 
     def rows(self, site: str, table: str) -> list[dict[str, Any]]:
-        """The rows of a table."""
+        """Return the rows of a table."""
         found: list[dict[str, Any]] = self.state["sites"][site][table]
         return found
 
     def add(self, site: str, table: str, **row: Any) -> dict[str, Any]:
-        """One more row of a table."""
+        """Add a row to a table and return it."""
         self.rows(site, table).append(row)
         return row
 
     def shows(self, path: Sequence[str] | str, *having: str, lacking: Sequence[str] = (), weight: float = 1.0) -> Check:
-        """A check on the page that actions lead to: it has all of some regular expressions, none of others."""
+        """Return a check on the page that actions lead to.
+
+        Args:
+            path: The action or actions.
+            having: Regular expressions that the page has to match.
+            lacking: Regular expressions that it must not match.
+            weight: The weight of the check.
+        """
         wanted = "".join(f"(?=.*{pattern})" for pattern in having)
         unwanted = "".join(f"(?!.*{pattern})" for pattern in lacking)
         probe = path if isinstance(path, str) else tuple(path)
         return Check(probe=probe, expect=Expect(matches=rf"(?s)\A{unwanted}{wanted}"), weight=weight)
 
     def answers(self, answer: str, weight: float = 0.5) -> Check:
-        """A check on what follows `finish:`."""
+        """Return a check on what follows `finish:`."""
         return Check(answer=said(answer), weight=weight)
 
     def draft(
@@ -167,11 +175,17 @@ class WebScene(Scene):
         menu_max: int,
         hidden: Mapping[str, Any] = MappingProxyType({}),
     ) -> Draft:
-        """The finished draft.
+        """Prove the task and return its draft.
 
-        `answer` gives one more check, `wrong` are other answers, `hidden` is what a world must know beyond the state.
-
-        Distractors that are on none of the pages which the expert sees are left out.
+        Args:
+            instruction: The instruction; how to sign in is added to it.
+            expert: The actions of the expert without the closing `finish`.
+            distractors: Wrong or useless actions; those that are on no page which the expert sees are left out.
+            checks: The checks on what the agent does.
+            answer: The right answer, which gives one more check.
+            wrong: Wrong answers.
+            menu_max: The size of the menu.
+            hidden: What a world must know beyond the state.
 
         Raises:
             Unfit: a check holds from the start.
@@ -184,7 +198,7 @@ class WebScene(Scene):
         possible = prove(stage, instruction, expert, success, answer, distractors)
         offers = [f"finish: {text}" for text in dict.fromkeys(wrong) if text != answer]
         turns = [action for action in possible if action not in expert]
-        # Wrong answers and wrong turns by turns, so that a full menu drops some of each.
+        # Wrong answers and wrong actions alternate, so that a full menu drops some of each.
         mixed = [entry for pair in zip(offers, turns, strict=False) for entry in pair]
         rest = offers[len(turns) :] + turns[len(offers) :]
         return Draft(
@@ -197,15 +211,15 @@ _ADMIN = {"wiki": "admin", "forum": "moderator", "tracker": "maintainer"}
 
 
 family = family_of(WebScene, "no world")
-"""Turns a function of a scene and a level into a family of tasks on the sites."""
+"""The decorator that turns a function of a scene and a level into a family of web tasks."""
 
 
 def problem(before: str, after: str) -> str:
-    """Return why an action of the expert failed; empty if it did not."""
+    """Return why an action of the expert failed, or an empty text if it did not."""
     return "an error" if "### Error" in after else ""
 
 
 def _plain(name: str) -> str:
-    """A name in small letters of the English alphabet."""
+    """Return a name in small letters of the English alphabet."""
     letters = unicodedata.normalize("NFKD", name.lower())
     return "".join(letter for letter in letters if letter.isascii() and letter.isalpha())

@@ -1,4 +1,4 @@
-"""Goods under conditions go into the cart, or onto the wish list after a comparison."""
+"""Tasks up to the cart of the shop: the agent chooses goods under conditions, or compares them for the wish list."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPINIONS = {
 
 @family
 def buy_goods(scene: WebScene, level: int) -> Draft:
-    """The right goods in the right number are put into the cart, which is emptied of others and gets a coupon."""
+    """The agent puts the right number of goods into the cart, removes others, and enters a coupon."""
     kind, other = scene.some(KINDS, 2)
     scene.need(KINDS[kind] != KINDS[other])
     group, others = open_shop(scene, [kind, other], 4)
@@ -50,7 +50,7 @@ def buy_goods(scene: WebScene, level: int) -> Draft:
         checks = [scene.shows(go("shop/cart"), in_cart(right, 1), term("Total", euros(due.total)))]
         others = scene.mixed(row for row in group if row is not right)
         wrong = [euros(Sum(row["price"]).total) for row in others]
-        # Delivery is counted wrong, for the right product and for another one.
+        # The wrong answers count delivery wrong, for the right product and for another one.
         doubtful = [row["price"] + (0 if row["price"] < FREE_FROM else STANDARD) for row in (right, others[0])]
         wrong[1:1] = [euros(amount) for amount in doubtful]
         turns = [click(row["name"]) for row in group if row is not right]
@@ -130,7 +130,7 @@ def buy_goods(scene: WebScene, level: int) -> Draft:
 
 @family
 def compare_goods(scene: WebScene, level: int) -> Draft:
-    """Products are told apart by what their pages and reviews say, and the right one goes onto the wish list."""
+    """The agent compares products by their pages and reviews, and puts the right one onto the wish list."""
     kind, other = scene.some(KINDS, 2)
     scene.need(KINDS[kind] != KINDS[other])
     group, _ = open_shop(scene, [kind, other], 3)
@@ -207,7 +207,7 @@ def compare_goods(scene: WebScene, level: int) -> Draft:
 
 
 def _reviewed(scene: WebScene, row: dict[str, Any], stars: tuple[int, ...]) -> None:
-    """Reviews of one product, each by somebody else."""
+    """Add reviews of one product, each by another person."""
     for rating, person in zip(stars, scene.people(len(stars)), strict=True):
         scene.join("shop", person)
         title, text = OPINIONS[rating]

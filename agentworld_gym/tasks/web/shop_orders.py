@@ -1,4 +1,4 @@
-"""The way from the cart to an order, and what is done about orders that were placed."""
+"""Tasks with orders of the shop: the agent places an order, cancels one, or returns goods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agentworld_gym.tasks.web.shop_stock import (
 
 @family
 def place_order(scene: WebScene, level: int) -> Draft:
-    """The way from the cart to an order: payment, delivery, and an address that a friend wrote in a mail."""
+    """The agent turns a cart into an order, with payment, delivery, and an address that a friend wrote in a mail."""
     kind, other = scene.some(KINDS, 2)
     group, others = open_shop(scene, [kind, other], 2)
     first, second = scene.pick(group), scene.pick(others)
@@ -134,7 +134,7 @@ def place_order(scene: WebScene, level: int) -> Draft:
 
 @family
 def undo_order(scene: WebScene, level: int) -> Draft:
-    """An order is cancelled, or a part of it is given back, as the policy of the shop has it."""
+    """The agent cancels an order, or returns a part of it as the policy of the shop says."""
     kinds = scene.some(KINDS, 3)
     groups = open_shop(scene, kinds, 2)
     scene.start("shop/orders")

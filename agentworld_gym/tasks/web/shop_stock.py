@@ -1,4 +1,4 @@
-"""The shop being filled: goods in categories, and what they come to."""
+"""The shop of a task while it is being filled: goods in categories, and what they cost together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {
     "vase": "Decoration",
     "stool": "Furniture",
 }
-"""What is sold, and under which category."""
+"""The kinds of goods, each with its category."""
 COLOURS = ("amber", "black", "blue", "copper", "cream", "green", "grey", "red")
 MATERIALS = {
     "Kitchen": ("copper", "enamel", "glass", "steel"),
@@ -42,11 +42,11 @@ FACTS = {
     "refunds": "The returns policy (/help/returns): damaged items and wrong items are refunded to the original payment;"
     " items that are no longer needed or not as described as store credit.",
 }
-"""What a world has to know of the shop beyond its rows."""
+"""What a world has to know about the shop beyond its rows."""
 
 
 class Sum(NamedTuple):
-    """What a cart comes to."""
+    """The costs of a cart."""
 
     goods: float
     discount: float = 0.0
@@ -54,18 +54,18 @@ class Sum(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All in all."""
+        """The total of the cart."""
         left = self.goods - self.discount
         return round(left + (EXPRESS if self.express else 0 if left >= FREE_FROM else STANDARD), 2)
 
 
 def reduced(goods: float, percent: int) -> Sum:
-    """Goods with a coupon."""
+    """Return the price of goods with a coupon."""
     return Sum(goods, round(goods * percent / 100, 2))
 
 
 def open_shop(scene: WebScene, kinds: list[str], each: int) -> list[list[dict[str, Any]]]:
-    """A shop with so many products of each kind, the cheapest of a kind first; all prices differ."""
+    """Fill the shop with products of some kinds, all of different prices; return them by kind, the cheapest first."""
     scene.site("shop")
     names = sorted(set(KINDS[kind] for kind in kinds) | {"Decoration", "Textiles"})
     scene.rows("shop", "categories").extend({"slug": name.lower(), "name": name} for name in names)
@@ -97,5 +97,5 @@ def open_shop(scene: WebScene, kinds: list[str], each: int) -> list[list[dict[st
 
 
 def in_cart(row: dict[str, Any], pieces: int) -> str:
-    """A regular expression for a line of the cart."""
+    """Return a regular expression for a line of the cart."""
     return in_row(f'"{row["name"]}"', f'"{euros(row["price"] * pieces)}"')

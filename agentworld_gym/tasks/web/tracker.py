@@ -1,4 +1,4 @@
-"""Issues of the tracker: assigned, labelled, closed as duplicates, and opened."""
+"""Tasks in the issue tracker: the agent assigns, labels and opens issues, and closes duplicates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentworld_gym.tasks.web.scene import Person, WebScene, family
 
 
 class Fault(NamedTuple):
-    """What is wrong, in two wordings, and its area."""
+    """A fault in two wordings, and its area."""
 
     title: str
     again: str
@@ -39,7 +39,7 @@ CHANGES = "group 'Change the selected issues'"
 
 
 class Desk:
-    """The tracker being filled. Issues are numbered in the order in which they come."""
+    """The tracker of a task while it is being filled; issues are numbered in the order in which they are added."""
 
     def __init__(self, scene: WebScene, role: str = "developer") -> None:
         self.scene = scene
@@ -54,12 +54,12 @@ class Desk:
             scene.add("tracker", "milestones", title=release, due_on=scene.day(20 + 10 * place))
 
     def team(self, person: Person) -> str:
-        """The team of somebody."""
+        """Return the team of a person."""
         rows = self.scene.rows("tracker", "users")
         return next(str(row["team"]) for row in rows if row["username"] == person.username)
 
     def issue(self, title: str, text: str = "It happens on all our machines.", **more: object) -> int:
-        """One more issue; gives its number."""
+        """Add an issue and return its number."""
         self.number += self.scene.rng.randint(1, 4)
         age = 30 - self.number % 25
         row = {"author": self.people[self.number % 4].username, "opened_at": self.scene.moment(age), **more}
@@ -68,18 +68,18 @@ class Desk:
 
 
 def select(number: int) -> str:
-    """Tick an issue of the list."""
+    """Return the action that ticks an issue of the list."""
     return click(f"Select issue {number}", "checkbox")
 
 
 def change(field: str, value: str) -> str:
-    """Choose what selected issues get."""
+    """Return the action that chooses what selected issues get."""
     return choose(field, value, CHANGES)
 
 
 @family
 def triage_issues(scene: WebScene, level: int) -> Draft:
-    """Issues get somebody and a priority; at the end a duplicate is found and closed as such."""
+    """The agent gives issues an assignee and a priority, and at level 3 closes a duplicate."""
     desk = Desk(scene)
     faults = scene.mixed(FAULTS)
     owner, other, third, _ = scene.mixed(desk.people)
@@ -190,7 +190,7 @@ def triage_issues(scene: WebScene, level: int) -> Draft:
 
 @family
 def open_issue(scene: WebScene, level: int) -> Draft:
-    """An issue is opened; at the end it comes from a mail, and the form does not take it at once."""
+    """The agent opens an issue; at level 3 a mail tells it, and the form does not accept it at once."""
     desk = Desk(scene)
     fault, *others = scene.some(FAULTS, 3)
     for other in others:
@@ -273,6 +273,6 @@ def open_issue(scene: WebScene, level: int) -> Draft:
 
 
 def _near(scene: WebScene, number: int) -> list[str]:
-    """Numbers next to one, which may stand anywhere among them."""
+    """Return numbers around a given one, which may lie anywhere among them."""
     first = number - scene.rng.randrange(4)
     return scene.mixed(f"#{other}" for other in range(first, first + 4) if other != number)

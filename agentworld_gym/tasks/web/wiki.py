@@ -1,4 +1,4 @@
-"""Pages of the wiki: found over links and searches, watched, edited, restored; and acted on in the tracker."""
+"""Tasks in the wiki: the agent finds, watches, edits and restores pages, and follows them in the tracker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOURS = range(7, 20)
 
 
 class Book:
-    """The wiki being filled."""
+    """The wiki of a task while it is being filled."""
 
     def __init__(self, scene: WebScene) -> None:
         self.scene = scene
@@ -29,7 +29,7 @@ class Book:
         self.revisions = scene.rng.randint(40, 90)
 
     def page(self, title: str, *texts: str, shelf: str = "Work", notes: tuple[str, ...] = ()) -> list[int]:
-        """A page in its versions, the oldest one first; gives their numbers."""
+        """Add a page in its versions, the oldest first; return the numbers of the versions."""
         self.pages += 1
         self.scene.add("wiki", "pages", page_id=self.pages, title=title)
         self.scene.add("wiki", "page_categories", page_id=self.pages, category=shelf)
@@ -45,18 +45,18 @@ class Book:
 
 
 def path(title: str) -> str:
-    """The address of a page."""
+    """Return the address of a page."""
     return f"wiki/wiki/{title.replace(' ', '_')}"
 
 
 def editor(text: str, summary: str) -> list[str]:
-    """Write a page anew and save it."""
+    """Return the actions that rewrite a page and save it."""
     return [fill_in(("Text", text), ("Summary", summary)), press("Save page")]
 
 
 @family
 def look_up(scene: WebScene, level: int) -> Draft:
-    """A fact stands at the end of some links; the page is watched, changed, and linked."""
+    """The agent follows links to a fact, and watches, changes and links the page."""
     book = Book(scene)
     rooms, chores = scene.some(ROOMS, 4), scene.some(CHORES, 3)
     hours = [f"{hour}:30" for hour in scene.some(HOURS, 4)]
@@ -74,7 +74,7 @@ def look_up(scene: WebScene, level: int) -> Draft:
             book.page(name, keys[name], shelf="House")
         for name in scene.mixed(chores):
             book.page(name, f"{name} are looked after on Mondays, see [[{scene.pick(rooms[1:3])}]].", shelf="Work")
-        # What changed last stands on the start page; these are no rooms.
+        # The start page shows what changed last; these pages are no rooms.
         for person in scene.some(book.people, 5 - 1):
             book.page(f"About {person.first}", f"{person.name} is with us since 2019 and likes tea.", shelf="People")
         book.page("House rules", "Close the windows in the evening, please.", shelf="Work")
@@ -104,7 +104,7 @@ def look_up(scene: WebScene, level: int) -> Draft:
             " time on the page of the room, and leave the rest of its text as it is; the summary is 'New hours'. Finish"
             " with who keeps the key."
         )
-        # As many texts name one person as another, so that the menu alone does not tell the answer.
+        # Equally many texts name each person, so that the menu alone does not tell the answer.
         bad = [
             f"The {name.lower()} is open from {hours[1]}. {keeper.name} keeps the key."
             for name, keeper in zip(rooms[1:], keepers[1:], strict=True)
@@ -147,7 +147,8 @@ def look_up(scene: WebScene, level: int) -> Draft:
 
 @family
 def follow_policy(scene: WebScene, level: int) -> Draft:
-    """The wiki says how faults are handled: by whom, how soon, who stands in, and since when; the tracker is set so."""
+    """The agent sets issues of the tracker as a policy in the wiki says: who handles a fault, how soon, and who stands
+    in."""
     book = Book(scene)
     desk = Desk(scene)
     scene.rows("tracker", "users")[1:] = []
