@@ -13,7 +13,7 @@ from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.gui import Message, Widget
 
 
-class Nothing(Strict):
+class EmptyState(Strict):
     """The stated contents of an app about which a task cannot state anything."""
 
 
@@ -55,7 +55,7 @@ class App:
     """Whether the launcher shows it."""
     aliases: ClassVar[tuple[str, ...]] = ()
     """Other names that `open_app` takes."""
-    State: ClassVar[type[Strict]] = Nothing
+    State: ClassVar[type[Strict]] = EmptyState
     """The schema of what a task's state may say under the app's id."""
     Defaults: ClassVar[type[Strict] | None] = None
     """The schema of its file in a scenario's folder; None where it has none."""

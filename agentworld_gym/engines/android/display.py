@@ -207,10 +207,10 @@ def next_field(body: Widget, key: str) -> str:
 
 def fields(widget: Widget) -> list[str]:
     """Return the keys of the text fields in a tree."""
-    found = [widget.key] if widget.field is not None and widget.enabled else []
+    keys = [widget.key] if widget.field is not None and widget.enabled else []
     for child in widget.children:
-        found += fields(child)
-    return found
+        keys += fields(child)
+    return keys
 
 
 def under(widget: Widget, x: int, y: int) -> list[Widget] | None:
@@ -218,20 +218,20 @@ def under(widget: Widget, x: int, y: int) -> list[Widget] | None:
     if not (widget.x <= x < widget.x + widget.w and widget.y <= y < widget.y + widget.h):
         return None
     for child in reversed(widget.children):
-        found = under(child, x, y)
-        if found is not None:
-            found.append(widget)
-            return found
+        path = under(child, x, y)
+        if path is not None:
+            path.append(widget)
+            return path
     return [widget] if widget.shown or widget.on else None
 
 
 def _elements(root: Widget) -> list[Element]:
-    found: list[Element] = []
-    _collect(root, 0, 0, widgets.WIDTH, widgets.HEIGHT, found)
-    return found
+    elements: list[Element] = []
+    _collect(root, 0, 0, widgets.WIDTH, widgets.HEIGHT, elements)
+    return elements
 
 
-def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, found: list[Element]) -> None:
+def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, elements: list[Element]) -> None:
     x, y = widget.x, widget.y
     # Assignments replace max and min here, since this runs for every widget of every screen.
     if x > left:
@@ -245,22 +245,22 @@ def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, found
     if left >= right or top >= bottom:
         return
     if widget.shown and widget.role:
-        found.append(Element(widget, left, top, right, bottom))
-    start = len(found)
+        elements.append(Element(widget, left, top, right, bottom))
+    start = len(elements)
     layered = widget.arrangement == "layers"
     for child in widget.children:
-        before = len(found)
-        _collect(child, left, top, right, bottom, found)
-        if layered and before > start and len(found) > before:
-            _uncover(found, start, before)
+        before = len(elements)
+        _collect(child, left, top, right, bottom, elements)
+        if layered and before > start and len(elements) > before:
+            _uncover(elements, start, before)
 
 
-def _uncover(found: list[Element], start: int, before: int) -> None:
+def _uncover(elements: list[Element], start: int, before: int) -> None:
     """Drop the elements whose middle lies below a layer on top of them, since a touch would not reach them."""
-    covers = found[before:]
-    found[start:before] = [
+    covers = elements[before:]
+    elements[start:before] = [
         element
-        for element in found[start:before]
+        for element in elements[start:before]
         if not any(
             cover.left <= element.centre[0] < cover.right and cover.top <= element.centre[1] < cover.bottom
             for cover in covers

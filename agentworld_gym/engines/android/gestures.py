@@ -152,9 +152,9 @@ class Gestures:
         name = action.get("app_name")
         if not isinstance(name, str) or len(name) > 100:
             return False
-        wanted = name.strip().casefold()
+        title = name.strip().casefold()
         for app in self.phone.apps.values():
-            if app.icon and wanted in (app.title.casefold(), app.package, *app.aliases):
+            if app.icon and title in (app.title.casefold(), app.package, *app.aliases):
                 if any(screen.get("disturbance") for screen in self.phone.model["above"]):
                     return False
                 self.phone.launch(app.id, fresh=True)
@@ -194,10 +194,10 @@ class Gestures:
             bar, message = slide
             self.phone.send((*message, round(100 * (target.x - bar.x) / bar.w)))
             return True
-        found = handler(path, gesture)
-        if found is None:
+        handled = handler(path, gesture)
+        if handled is None:
             return False
-        widget, message = found
+        widget, message = handled
         if message[0] == "system/key":
             return self._key(message[1])
         if message[0] == "system/nothing":
@@ -256,10 +256,10 @@ class Gestures:
                 if offset != area.offset:
                     self.phone.screen["scroll"][area.key] = offset
                     return True
-        found = handler(path, direction)
-        if found is None:
+        handled = handler(path, direction)
+        if handled is None:
             return False
-        self.phone.send(found[1])
+        self.phone.send(handled[1])
         return True
 
 

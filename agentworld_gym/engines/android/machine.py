@@ -60,9 +60,9 @@ class AndroidMachine:
             SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
         phone = begin(state, seed, controls)
-        told = {form for text in _texts(dict(state)) for form in (*_forms(phone, text), *_PIECES.split(text))}
-        told |= {app.title for app in phone.apps.values()}
-        return cls(phone, frozenset(form for text in _texts(phone.data) for form in _forms(phone, text)) - told)
+        stated = {form for text in _texts(dict(state)) for form in (*_forms(phone, text), *_PIECES.split(text))}
+        stated |= {app.title for app in phone.apps.values()}
+        return cls(phone, frozenset(form for text in _texts(phone.data) for form in _forms(phone, text)) - stated)
 
     @property
     def observation(self) -> str:
@@ -72,7 +72,7 @@ class AndroidMachine:
     @property
     def spans(self) -> tuple[Span, ...]:
         """The pieces of the observation that are not deterministic: times, and stored texts shown first."""
-        found: list[Span] = []
+        spans: list[Span] = []
         start = 0
         lines = self._display.text.split("\n")
         for element, line in zip(self._display.elements, lines, strict=False):
@@ -80,9 +80,9 @@ class AndroidMachine:
             for name, text in (('text="', widget.text), ('content_desc="', widget.description)):
                 if text:
                     place = start + line.index(name) + len(name)
-                    found += self._origins(text, place, kind(widget))
+                    spans += self._origins(text, place, kind(widget))
             start += len(line) + 1
-        return tuple(found)
+        return tuple(spans)
 
     @property
     def root(self) -> Widget:
@@ -118,11 +118,11 @@ class AndroidMachine:
         gestures = Gestures(phone, self._display)
         if phone.controls.strikes("stale-element", model["steps"]):
             gestures.shift = 1
-        told = model["toast"], model["snack"]
+        messages = model["toast"], model["snack"]
         model["toast"], model["snack"] = "", None
         changed = gestures.perform(action)
         if not changed:
-            model["toast"], model["snack"] = told
+            model["toast"], model["snack"] = messages
         if not model["above"] and phone.controls.strikes("unexpected-dialog", model["steps"]):
             kinds = len(phone.defaults["device"]["interruptions"])
             which = int(phone.controls.draw("unexpected-dialog", "which", model["steps"]) * kinds)
@@ -135,10 +135,10 @@ class AndroidMachine:
     def state(self) -> dict[str, Scalar]:
         """Return everything that actions change: stored data by app, settings, and the screens with their fields."""
         model = self.phone.model
-        found = {**model["data"], **{key: model[key] for key in _STATE}, "time": model["clock"]}
-        found["tasks"] = {app: [_told(screen) for screen in stack] for app, stack in model["tasks"].items()}
-        found["above"] = [_told(screen) for screen in model["above"]]
-        return flat(found)
+        fields = {**model["data"], **{key: model[key] for key in _STATE}, "time": model["clock"]}
+        fields["tasks"] = {app: [_told(screen) for screen in stack] for app, stack in model["tasks"].items()}
+        fields["above"] = [_told(screen) for screen in model["above"]]
+        return flat(fields)
 
     def fork(self) -> AndroidMachine:
         """Return an exact copy: equal actions on both give equal observations."""
@@ -158,10 +158,10 @@ class AndroidMachine:
                 self._seen.add(text)
                 self._seen.update(_PIECES.split(text))
 
-    def _origins(self, text: str, place: int, what: Kind) -> Iterator[Span]:
+    def _origins(self, text: str, place: int, kind: Kind) -> Iterator[Span]:
         """Return the pieces of a text that are not deterministic; it is one stored text, or made of several."""
-        if what != "deterministic":
-            yield Span(place, place + len(quoted(text)), what)
+        if kind != "deterministic":
+            yield Span(place, place + len(quoted(text)), kind)
         elif self._stored:
             start = 0
             for piece in (text,) if text in self._stored else _PIECES.split(text):
@@ -175,17 +175,17 @@ class AndroidMachine:
 def _calmed(phone: Phone) -> bool:
     """Remove the perturbations whose control is not in force, and return whether there were any."""
     model, strength = phone.model, phone.controls.strength
-    found = False
+    removed = False
     for stack in (model["above"], *model["tasks"].values()):
         for screen in stack[:]:
             disturbance = screen.get("disturbance")
             if disturbance and not strength(disturbance):
                 stack.remove(screen)
-                found = True
+                removed = True
             elif screen.get("loading") and not strength("slow-loading"):
                 del screen["loading"]
-                found = True
-    return found
+                removed = True
+    return removed
 
 
 def _told(screen: Mapping[str, Any]) -> dict[str, Any]:

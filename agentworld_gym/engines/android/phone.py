@@ -155,7 +155,7 @@ class Phone:
         above, stack = self.model["above"], self.stack
         if not over:
             above.clear()
-        screen = self.made(app or (above or stack)[-1]["app"], name, over, fields or {}, focus, args)
+        screen = self.new_screen(app or (above or stack)[-1]["app"], name, over, fields or {}, focus, args)
         if len(stack) >= MAX_DEPTH:
             del stack[1]
         stack.append(screen)
@@ -166,7 +166,7 @@ class Phone:
         above: list[Screen] = self.model["above"]
         if len(above) < MAX_DEPTH:
             app, over = args.pop("app", "system"), not args.pop("full", False)
-            above.append(self.made(app, name, over, args=args))
+            above.append(self.new_screen(app, name, over, args=args))
 
     def pop(self, times: int = 1) -> None:
         """Leave the screen on top. Leaving the last screen of an app leads to the launcher."""
@@ -187,7 +187,7 @@ class Phone:
         """Replace the screen on top by another one of the same app, such as another tab."""
         app = self.screen["app"]
         self.stack.pop()
-        self.stack.append(self.made(app, name, False, args.pop("fields", {}), args.pop("focus", ""), args))
+        self.stack.append(self.new_screen(app, name, False, args.pop("fields", {}), args.pop("focus", ""), args))
 
     def home(self) -> None:
         """Go to the first page of the launcher; apps stay as they are."""
@@ -195,7 +195,7 @@ class Phone:
         self._close_menus()
         self.model["front"] = LAUNCHER
         del self.stack[1:]
-        self.stack[0] = self.made(LAUNCHER, "home", False, {}, "", {})
+        self.stack[0] = self.new_screen(LAUNCHER, "home", False, {}, "", {})
 
     def launch(self, app: str, fresh: bool = False) -> None:
         """Bring an app to the front where it was left, or with `fresh` at its first screen."""
@@ -211,7 +211,7 @@ class Phone:
         if not tasks[app]:
             self.model["openings"] += 1
             self._forget_once(app)
-            tasks[app].append(self.made(app, self.apps[app].first, False, {}, "", {}))
+            tasks[app].append(self.new_screen(app, self.apps[app].first, False, {}, "", {}))
             self.apps[app].opened(self)
             self._disturb_opening(app)
 
@@ -228,7 +228,7 @@ class Phone:
             self.push(name or self.apps[app].first, app=app, **args)
             self._sign_in(app)
 
-    def made(
+    def new_screen(
         self,
         app: str,
         name: str,
@@ -327,7 +327,7 @@ class Phone:
     def notify(self, app: str, title: str, text: str, message: Message | None = None) -> int:
         """Add a notification to the shade, and return its id; a touch on it opens the app and sends the message.
 
-        Nothing is added, and 0 returned, where the app's notifications are off or not permitted.
+        EmptyState is added, and 0 returned, where the app's notifications are off or not permitted.
         """
         if not self.settings.get(f"notify:{app}", True) or not self.permitted("notifications", app):
             return 0
@@ -389,6 +389,8 @@ class Phone:
 
     def _sign_in(self, app: str) -> None:
         if self.apps[app].account and self.controls.strikes("session-expired", app, self.model["visits"]):
-            screen = self.made("system", "sign_in", False, {}, "", {"asking": app, "disturbance": "session-expired"})
+            screen = self.new_screen(
+                "system", "sign_in", False, {}, "", {"asking": app, "disturbance": "session-expired"}
+            )
             screen.pop("loading", None)
             self.stack.append(screen)

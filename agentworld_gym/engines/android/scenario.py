@@ -214,7 +214,7 @@ def begin(state: Mapping[str, Any], seed: int, controls: Controls) -> Phone:
         "visits": 0,
     }
     phone = Phone(model, installed, controls, scenario.defaults)
-    phone.stack.append(phone.made(LAUNCHER, "home"))
+    phone.stack.append(phone.new_screen(LAUNCHER, "home"))
     return phone
 
 
@@ -227,10 +227,10 @@ def _installed(titles: tuple[str, ...] | None) -> dict[str, App]:
     every = apps()
     if titles is None:
         return every
-    known = {app.title: app for app in every.values() if app.icon}
+    by_title = {app.title: app for app in every.values() if app.icon}
     for title in titles:
-        if title not in known:
-            raise SpecError(STATE, "apps", title, f"one of {', '.join(sorted(known))}")
+        if title not in by_title:
+            raise SpecError(STATE, "apps", title, f"one of {', '.join(sorted(by_title))}")
     return {app.id: app for app in every.values() if not app.icon or app.title in titles}
 
 
@@ -249,7 +249,7 @@ def _grants(stated: Mapping[str, str]) -> dict[str, str]:
 def _highest(value: Any) -> int:
     """Return the highest `id` of any row."""
     if isinstance(value, dict):
-        own = value.get("id")
+        number = value.get("id")
         inner = max(map(_highest, value.values()), default=0)
-        return max(inner, own) if type(own) is int else inner
+        return max(inner, number) if type(number) is int else inner
     return max(map(_highest, value), default=0) if isinstance(value, list) else 0

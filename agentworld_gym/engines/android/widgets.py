@@ -263,10 +263,10 @@ def entry(
         on["changed"] = changed
     kinds = [name for name, on_ in (("password", password), ("digits", digits), ("replace", replace)) if on_]
     flags = ("focusable", "editable", *kinds, *(("focused",) if screen["focus"] == key else ()))
-    shown = "•" * len(field.value) if password else field.value
+    text = "•" * len(field.value) if password else field.value
     return Widget(
         EDIT,
-        text=shown or hint,
+        text=text or hint,
         description=hint,
         key=key,
         field=field,

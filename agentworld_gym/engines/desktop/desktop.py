@@ -26,21 +26,27 @@ class Desktop:
 
     def __init__(
         self,
-        given: DesktopState,
+        initial_state: DesktopState,
         seed: int,
         controls: Controls,
         hidden: Mapping[str, Any],
         programs: Mapping[str, Program],
     ) -> None:
-        self.given, self.seed, self.controls, self.hidden, self.programs = given, seed, controls, hidden, programs
-        self.files = FileSystem(given.seconds)
+        self.initial_state, self.seed, self.controls, self.hidden, self.programs = (
+            initial_state,
+            seed,
+            controls,
+            hidden,
+            programs,
+        )
+        self.files = FileSystem(initial_state.seconds)
         self.resources: dict[str, Resource] = {}
         self.model: dict[str, Any] = {
             "serial": 0,
             "action": 0,
             "windows": [],
             "settings": {},
-            "clipboard": {"text": given.clipboard, "paths": (), "cut": False},
+            "clipboard": {"text": initial_state.clipboard, "paths": (), "cut": False},
             "popup": None,
             "overview": None,
             "notices": [],
@@ -61,7 +67,12 @@ class Desktop:
     def fork(self) -> Desktop:
         """Return an exact copy."""
         twin = object.__new__(Desktop)
-        twin.given, twin.seed, twin.controls, twin.hidden = self.given, self.seed, self.controls, self.hidden
+        twin.initial_state, twin.seed, twin.controls, twin.hidden = (
+            self.initial_state,
+            self.seed,
+            self.controls,
+            self.hidden,
+        )
         twin.programs, twin._opening = self.programs, self._opening
         twin.files = self.files.copy()
         twin.resources = {name: resource.fork() for name, resource in self.resources.items()}
@@ -380,9 +391,9 @@ class Desktop:
 
         `number` is that of the window it belongs to; `SHELL` stands for the desktop shell.
         """
-        shown = tuple(entry for entry in entries if entry.enabled)
-        if shown:
-            ordered = self.ordered(shown)
+        enabled = tuple(entry for entry in entries if entry.enabled)
+        if enabled:
+            ordered = self.ordered(enabled)
             self.model["popup"] = {"window": number, "entries": tuple(ordered), "x": x, "y": y, "index": -1}
 
     def ordered(self, items: Sequence[Any]) -> list[Any]:

@@ -91,17 +91,17 @@ class FileSystem:
         """
         if self.node(folder).content is not None:
             raise _error(errno.ENOTDIR, folder)
-        found = self._names.get(folder)
-        if found is None:
+        names = self._names.get(folder)
+        if names is None:
             start = folder.rstrip("/") + "/"
             length = len(start)
-            found = tuple(
+            names = tuple(
                 sorted(
                     p[length:] for p in self.nodes if len(p) > length and p.startswith(start) and "/" not in p[length:]
                 )
             )
-            self._names[folder] = found
-        return found
+            self._names[folder] = names
+        return names
 
     def read(self, path: str) -> str:
         """Return the text of a file.
@@ -274,7 +274,7 @@ class FileSystem:
     def within(self, path: str) -> list[str]:
         """Return a path and all paths below it."""
         start = path.rstrip("/") + "/"
-        return [found for found in self.nodes if found == path or found.startswith(start)]
+        return [name for name in self.nodes if name == path or name.startswith(start)]
 
     def place(self, path: str, content: str | None, mode: int, modified: float) -> None:
         """Make a file or a folder, with the folders above it, whatever the permissions are.

@@ -17,31 +17,31 @@ MAX_TEXT = 400
 
 def snapshot(desktop: Desktop) -> dict[str, Scalar]:
     """Return all that actions can change, by paths such as `files/home/user/a.txt` and `windows/3/title`."""
-    found: dict[str, Scalar] = {}
+    fields: dict[str, Scalar] = {}
     for path, node in desktop.files.nodes.items():
         name = f"files{path}" if node.content is not None else f"folders{path}"
-        found[name] = True if node.content is None else digest(node.content)
+        fields[name] = True if node.content is None else digest(node.content)
         if node.mode != (0o644 if node.content is not None else 0o755):
-            found[f"{name}#mode"] = f"{node.mode:o}"
+            fields[f"{name}#mode"] = f"{node.mode:o}"
     for path, origin in desktop.files.trashed.items():
-        found[f"trash{path}"] = origin
+        fields[f"trash{path}"] = origin
     stack = desktop.stack
     for order, window in enumerate(reversed(stack)):
-        found.update(_window(desktop, window, order))
+        fields.update(_window(desktop, window, order))
     model = desktop.model
-    found.update({f"settings/{name}": value for name, value in model["settings"].items()})
-    found.update({f"locked/{name}": True for name in sorted(model["locked"])})
-    found["clipboard"] = desktop.clipboard
-    found["clipboard#cut"] = bool(model["clipboard"]["cut"])
-    found["menu"] = "" if model["popup"] is None else ", ".join(entry.label for entry in model["popup"]["entries"])
-    found["overview"] = None if model["overview"] is None else model["overview"]["query"].value
-    found["pointer"] = "{}, {}".format(*model["pointer"])
-    found["held"] = " ".join(model["held"])
-    found["selected"] = model["selected"]
-    found.update({f"notices/{notice['id']}": notice["title"] for notice in model["notices"]})
+    fields.update({f"settings/{name}": value for name, value in model["settings"].items()})
+    fields.update({f"locked/{name}": True for name in sorted(model["locked"])})
+    fields["clipboard"] = desktop.clipboard
+    fields["clipboard#cut"] = bool(model["clipboard"]["cut"])
+    fields["menu"] = "" if model["popup"] is None else ", ".join(entry.label for entry in model["popup"]["entries"])
+    fields["overview"] = None if model["overview"] is None else model["overview"]["query"].value
+    fields["pointer"] = "{}, {}".format(*model["pointer"])
+    fields["held"] = " ".join(model["held"])
+    fields["selected"] = model["selected"]
+    fields.update({f"notices/{notice['id']}": notice["title"] for notice in model["notices"]})
     for name, resource in desktop.resources.items():
-        found.update({f"{name}/{path}": value for path, value in resource.state().items()})
-    return found
+        fields.update({f"{name}/{path}": value for path, value in resource.state().items()})
+    return fields
 
 
 def _window(desktop: Desktop, window: Window, order: int) -> Iterator[tuple[str, Scalar]]:

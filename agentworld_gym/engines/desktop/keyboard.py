@@ -9,7 +9,7 @@ from typing import Any
 from agentworld_gym.engines.desktop import desktop_shell
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import clean
-from agentworld_gym.engines.desktop.message_dispatch import choose, deliver, to_dialog
+from agentworld_gym.engines.desktop.message_dispatch import choose, dispatch, to_dialog
 from agentworld_gym.engines.desktop.mouse import focus
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.screen import Screen, Surface
@@ -153,7 +153,7 @@ class Keyboard:
             program = self.desktop.programs[window["program"]]
             if text != " " or not program.key(self.desktop, window, "space"):
                 if text == " " and widget is not None and "click" in widget.on:
-                    deliver(self.desktop, surface, widget.on["click"], (widget.x, widget.y + widget.h))
+                    dispatch(self.desktop, surface, widget.on["click"], (widget.x, widget.y + widget.h))
                 else:
                     program.type(self.desktop, window, text)
 
@@ -226,9 +226,9 @@ class Keyboard:
             if combo in ("enter", "space") and widget.enabled:
                 message = widget.on.get("enter") or widget.on.get("click")
                 if message:
-                    deliver(self.desktop, surface, message, (widget.x, widget.y + widget.h))
+                    dispatch(self.desktop, surface, message, (widget.x, widget.y + widget.h))
         elif combo == "enter" and "enter" in widget.on:
-            deliver(self.desktop, surface, widget.on["enter"], (widget.x, widget.y + widget.h))
+            dispatch(self.desktop, surface, widget.on["enter"], (widget.x, widget.y + widget.h))
         elif combo == "enter" and widget.field.multiline:
             widget.field.insert("\n")
             self._changed(window, surface, widget)
@@ -238,7 +238,7 @@ class Keyboard:
                 if widget.field.value != before:
                     self._changed(window, surface, widget)
                 elif "moved" in widget.on:
-                    deliver(self.desktop, surface, widget.on["moved"], (widget.x, widget.y))
+                    dispatch(self.desktop, surface, widget.on["moved"], (widget.x, widget.y))
 
     def _next(self, surface: Surface, widget: Widget | None, step: int) -> None:
         keys = [found.key for found in focusables(surface.root)]
@@ -253,7 +253,7 @@ class Keyboard:
             self.desktop.touch(window)
         for gesture in ("changed", "moved"):
             if gesture in widget.on:
-                deliver(self.desktop, surface, widget.on[gesture], (widget.x, widget.y + widget.h))
+                dispatch(self.desktop, surface, widget.on[gesture], (widget.x, widget.y + widget.h))
 
     def _in_menu(self, combo: str) -> None:
         popup = self.desktop.model["popup"]
@@ -345,10 +345,10 @@ def edit(desktop: Desktop, field: Field, combo: str) -> bool:
 def _word(field: Field, left: bool) -> int:
     """Return where the word before or after the cursor ends."""
     if left:
-        found = _WORD_LEFT.search(field.value[max(0, field.cursor - 200) : field.cursor])
-        return field.cursor - (len(found[0]) if found else 0)
-    found = _WORD_RIGHT.match(field.value, field.cursor)
-    return found.end() if found else len(field.value)
+        match = _WORD_LEFT.search(field.value[max(0, field.cursor - 200) : field.cursor])
+        return field.cursor - (len(match[0]) if match else 0)
+    match = _WORD_RIGHT.match(field.value, field.cursor)
+    return match.end() if match else len(field.value)
 
 
 def sequence(keys: Sequence[str]) -> Iterator[str]:

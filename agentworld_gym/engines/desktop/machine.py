@@ -12,14 +12,14 @@ from agentworld_gym.engines.desktop.filesystem import clean
 from agentworld_gym.engines.desktop.flat_state import snapshot
 from agentworld_gym.engines.desktop.geometry import kept
 from agentworld_gym.engines.desktop.interpreter import Interpreter, names
-from agentworld_gym.engines.desktop.interpreter.pyautogui import Robot
-from agentworld_gym.engines.desktop.interpreter.values import Purse
+from agentworld_gym.engines.desktop.interpreter.pyautogui import PyAutoGui
+from agentworld_gym.engines.desktop.interpreter.values import Budget
 from agentworld_gym.engines.desktop.keyboard import Keyboard
 from agentworld_gym.engines.desktop.mouse import Mouse
 from agentworld_gym.engines.desktop.programs import programs
 from agentworld_gym.engines.desktop.screen import Screen
 from agentworld_gym.engines.desktop.shell_data import shell_settings
-from agentworld_gym.engines.desktop.spans import Provenance
+from agentworld_gym.engines.desktop.spans import SpanTracker
 from agentworld_gym.engines.desktop.state import DesktopState, seconds
 from agentworld_gym.errors import SpecError
 
@@ -46,13 +46,13 @@ class DesktopMachine:
 
     concurrent = True
 
-    def __init__(self, desktop: Desktop, screen: Screen, provenance: Provenance) -> None:
+    def __init__(self, desktop: Desktop, screen: Screen, span_tracker: SpanTracker) -> None:
         self._desktop: Desktop | None = desktop
         self._screen = screen
-        self._provenance = provenance
+        self._span_tracker = span_tracker
         self.problem = ""
         self._observation = ""
-        self._code: tuple[Robot, Purse, dict[str, Any], dict[str, Any]] | None = None
+        self._code: tuple[PyAutoGui, Budget, dict[str, Any], dict[str, Any]] | None = None
 
     @classmethod
     def start(
@@ -73,12 +73,12 @@ class DesktopMachine:
         Raises:
             SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
-        given = DesktopState.of(state)
-        desktop = Desktop(given, seed, controls or Controls(), hidden or {}, programs())
+        initial_state = DesktopState.of(state)
+        desktop = Desktop(initial_state, seed, controls or Controls(), hidden or {}, programs())
         _furnish(desktop)
         _open_windows(desktop)
         perturbations.prepare(desktop)
-        machine = cls(desktop, Screen(desktop), Provenance(given))
+        machine = cls(desktop, Screen(desktop), SpanTracker(initial_state))
         machine._observation = machine._screen.table()
         return machine
 
@@ -90,7 +90,7 @@ class DesktopMachine:
     @property
     def spans(self) -> tuple[Span, ...]:
         """The pieces of the observation that are not deterministic: the clock, and contents that were not stated."""
-        return self._provenance.spans(self._observation)
+        return self._span_tracker.spans(self._observation)
 
     def act(self, source: Any) -> str:
         """Run code, and return the table of the screen after it.
@@ -99,7 +99,7 @@ class DesktopMachine:
         """
         desktop = self._open()
         before = self._observation
-        self._provenance.see(before, source if isinstance(source, str) else "")
+        self._span_tracker.see(before, source if isinstance(source, str) else "")
         self.problem = ""
         desktop.model["action"] += 1
         perturbations.before(desktop)
@@ -114,12 +114,12 @@ class DesktopMachine:
     def _run(self, desktop: Desktop, source: str) -> None:
         if self._code is None:
             mouse = Mouse(desktop, self._screen)
-            robot, purse = Robot(desktop, mouse, Keyboard(desktop, self._screen)), Purse()
-            self._code = (robot, purse, *names(desktop, robot, purse))
-        robot, purse, known, modules = self._code
-        robot.rest()
-        purse.fill()
-        interpreter = Interpreter(known, modules, purse)
+            pyautogui, budget = PyAutoGui(desktop, mouse, Keyboard(desktop, self._screen)), Budget()
+            self._code = (pyautogui, budget, *names(desktop, pyautogui, budget))
+        pyautogui, budget, names_of_code, modules = self._code
+        pyautogui.rest()
+        budget.fill()
+        interpreter = Interpreter(names_of_code, modules, budget)
         problem = interpreter.run(source)
         if problem:
             self.problem = TRACEBACK.format(line=interpreter.line, problem=problem)
@@ -131,7 +131,7 @@ class DesktopMachine:
     def fork(self) -> DesktopMachine:
         """Return an exact copy: equal actions on both give equal observations."""
         desktop = self._open().fork()
-        twin = DesktopMachine(desktop, self._screen.fork(desktop), self._provenance.copy())
+        twin = DesktopMachine(desktop, self._screen.fork(desktop), self._span_tracker.copy())
         twin.problem, twin._observation = self.problem, self._observation
         return twin
 
@@ -150,20 +150,20 @@ class DesktopMachine:
 
 
 def _furnish(desktop: Desktop) -> None:
-    given, files, model = desktop.given, desktop.files, desktop.model
+    initial_state, files, model = desktop.initial_state, desktop.files, desktop.model
     model["settings"] = shell_settings()
     for program in desktop.programs.values():
         model["settings"].update(program.settings)
-    for name, value in given.settings.items():
+    for name, value in initial_state.settings.items():
         if name not in model["settings"]:
             raise SpecError("task state", f"settings.{name}", value, f"one of {', '.join(sorted(model['settings']))}")
         model["settings"][name] = value
     place = ""
     try:
-        for place in given.folders:
+        for place in initial_state.folders:
             if not files.is_folder(place):
                 files.place(place, None, 0o755, files.now)
-        for place, file in given.files.items():
+        for place, file in initial_state.files.items():
             modified = files.now if file.modified is None else seconds(file.modified)
             files.place(place, file.content, int(file.mode, 8), modified)
     except OSError as error:
@@ -171,7 +171,7 @@ def _furnish(desktop: Desktop) -> None:
 
 
 def _open_windows(desktop: Desktop) -> None:
-    for number, opened in enumerate(desktop.given.open):
+    for number, opened in enumerate(desktop.initial_state.open):
         if opened.program not in desktop.programs:
             raise SpecError(
                 "task state", f"open.{number}.program", opened.program, f"one of {', '.join(sorted(desktop.programs))}"

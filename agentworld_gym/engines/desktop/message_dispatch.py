@@ -12,7 +12,7 @@ from agentworld_gym.engines.desktop.screen import Surface
 from agentworld_gym.engines.gui import Message
 
 
-def deliver(desktop: Desktop, surface: Surface, message: Message, place: tuple[int, int]) -> None:
+def dispatch(desktop: Desktop, surface: Surface, message: Message, place: tuple[int, int]) -> None:
     """Give a message to its receiver; `place` is the point at which a menu opens."""
     if not message:
         return

@@ -8,7 +8,7 @@ from typing import Any
 from agentworld_gym.engines.desktop import desktop_shell
 from agentworld_gym.engines.desktop.desktop import SHELL, Desktop
 from agentworld_gym.engines.desktop.geometry import HEIGHT, WIDTH
-from agentworld_gym.engines.desktop.message_dispatch import deliver
+from agentworld_gym.engines.desktop.message_dispatch import dispatch
 from agentworld_gym.engines.desktop.screen import Screen, Surface
 from agentworld_gym.engines.desktop.widgets import METRICS
 from agentworld_gym.engines.gui import Widget, handler
@@ -82,7 +82,7 @@ class Mouse:
         gesture = "hscroll" if sideways else "scroll"
         for widget in path:
             if gesture in widget.on:
-                deliver(self.desktop, surface, (*widget.on[gesture], int(lines)), self.position)
+                dispatch(self.desktop, surface, (*widget.on[gesture], int(lines)), self.position)
                 return
             if widget.scrolls and not sideways:
                 offset = min(max(widget.offset + int(lines * LINE_PIXELS), 0), max(widget.extent - widget.h, 0))
@@ -136,20 +136,20 @@ class Mouse:
         if count == 2 and handler(path, "double") is not None:
             gestures = ["double"]
         for gesture in gestures:
-            found = handler(path, gesture)
-            if found is not None:
-                widget, message = found
-                deliver(self.desktop, surface, message, (widget.x, widget.y + widget.h))
+            handled = handler(path, gesture)
+            if handled is not None:
+                widget, message = handled
+                dispatch(self.desktop, surface, message, (widget.x, widget.y + widget.h))
                 return
         self._point(surface, path, x, y)
 
     def _other(self, spot: Spot, button: str, x: int, y: int) -> None:
         surface, path = spot
-        found = handler(path, button)
-        if found is not None:
+        handled = handler(path, button)
+        if handled is not None:
             if path and path[0].field is not None:
                 self._focus(surface, path)
-            deliver(self.desktop, surface, found[1], (x, y))
+            dispatch(self.desktop, surface, handled[1], (x, y))
 
     def _focus(self, surface: Surface, path: list[Widget]) -> None:
         for widget in path:
@@ -174,28 +174,28 @@ class Mouse:
 
     def _moved(self, surface: Surface, widget: Widget) -> None:
         if "moved" in widget.on:
-            deliver(self.desktop, surface, widget.on["moved"], self.position)
+            dispatch(self.desktop, surface, widget.on["moved"], self.position)
 
     def _point(self, surface: Surface, path: list[Widget], x: int, y: int) -> None:
-        found = handler(path, "point")
-        if found is not None:
-            widget, message = found
+        handled = handler(path, "point")
+        if handled is not None:
+            widget, message = handled
             inside = (min(max(x - widget.x, 0), widget.w), min(max(y - widget.y, 0), widget.h))
-            deliver(self.desktop, surface, (*message, *inside, widget.w, widget.h), self.position)
+            dispatch(self.desktop, surface, (*message, *inside, widget.w, widget.h), self.position)
 
     def _drag(self, source: Spot, start: tuple[int, int], end: tuple[int, int]) -> None:
         surface, path = source
         if not path or any(not widget.enabled for widget in path):
             return
         inner = path[0]
-        found = handler(path, "drag")
+        handled = handler(path, "drag")
         if inner.field is not None:
             self._focus(surface, path)
             inner.field.place(caret(inner, *start))
             inner.field.place(caret(inner, *end), extend=True)
             self._moved(surface, inner)
-        elif found is not None:
-            self._drop(surface, found[1], start, end)
+        elif handled is not None:
+            self._drop(surface, handled[1], start, end)
         elif handler(path, "point") is not None:
             self._point(surface, path, *end)
         else:
@@ -212,10 +212,10 @@ class Mouse:
         dropped: tuple[Any, ...] = ("nowhere",)
         target = self.screen.at(*end)
         if target is not None and not target[0].blocked and self._same_program(surface, target[0]):
-            found = handler(target[1], "drop")
-            if found is not None:
-                dropped = found[1]
-        deliver(self.desktop, surface, (*message, *dropped), end)
+            handled = handler(target[1], "drop")
+            if handled is not None:
+                dropped = handled[1]
+        dispatch(self.desktop, surface, (*message, *dropped), end)
 
     def _same_program(self, one: Surface, other: Surface) -> bool:
         windows = self.desktop.find(one.number), self.desktop.find(other.number)

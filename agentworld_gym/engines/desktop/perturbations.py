@@ -15,7 +15,7 @@ def prepare(desktop: Desktop) -> None:
     _turn(desktop)
     if not controls.strength("permission-denied"):
         return
-    for path in (*desktop.given.files, *desktop.given.folders):
+    for path in (*desktop.initial_state.files, *desktop.initial_state.folders):
         if controls.strikes("permission-denied", path):
             node = desktop.files.node(path)
             desktop.files.nodes[path] = node._replace(mode=node.mode & ~0o222)

@@ -76,7 +76,7 @@ class DesktopServices(Protocol):
     """What a program may use of the desktop."""
 
     files: FileSystem
-    given: DesktopState
+    initial_state: DesktopState
     seed: int
     controls: Controls
     hidden: Mapping[str, Any]

@@ -138,7 +138,7 @@ class Screen:
     def _window_key(self, window: Window) -> object:
         desktop = self.desktop
         watches = desktop.programs[window["program"]].watches
-        shown = desktop.shown_dialog(window)
+        dialog = desktop.shown_dialog(window)
         return (
             window["version"],
             tuple(window["box"]),
@@ -148,7 +148,7 @@ class Screen:
             (desktop.files.version, desktop.model["turn"]) if "files" in watches else 0,
             desktop.settings_version if "settings" in watches else 0,
             int(desktop.files.now // 60) if "clock" in watches else 0,
-            shown["id"] if shown else 0,
+            dialog["id"] if dialog else 0,
         )
 
     def _dialog_key(self, window: Window, dialog: dict[str, Any]) -> object:
@@ -161,17 +161,17 @@ class Screen:
         )
 
     def _surface(self, name: tuple[Any, ...], key: object) -> Surface:
-        kept = self._surfaces.get(name)
-        if kept is not None and kept[0] == key:
-            return kept[1]
+        cached = self._surfaces.get(name)
+        if cached is not None and cached[0] == key:
+            return cached[1]
         surface = self._build(name)
         self._surfaces[name] = key, surface
         return surface
 
     def _printed(self, name: tuple[Any, ...], key: object) -> tuple[list[Row], Rect]:
-        kept = self._rows.get(name)
-        if kept is not None and kept[0] == key:
-            rows = kept[1]
+        cached = self._rows.get(name)
+        if cached is not None and cached[0] == key:
+            rows = cached[1]
         else:
             surface = self._surface(name, key)
             rows = [Row("", surface.box, None), *_rows(surface, self._focus(surface))]

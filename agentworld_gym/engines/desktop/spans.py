@@ -14,29 +14,31 @@ _ROW = re.compile(
 _TITLE = re.compile(r"^(?:frame|dialog)\t\*?([^\t\n]*)", re.MULTILINE)
 _CLOCK = re.compile(r"[A-Z][a-z]{2} \d{1,2}  \d{1,2}:\d\d(?: [AP]M)?")
 _CONTENTS = frozenset(("text", "paragraph", "link", "image"))
-MAX_TOLD = 50_000
+MAX_STATED = 50_000
 
 
-class Provenance:
+class SpanTracker:
     """What the task stated, and what was shown and typed since."""
 
-    def __init__(self, given: DesktopState) -> None:
-        self._told = "\n".join([*given.files, *(file.content for file in given.files.values()), *given.folders])
+    def __init__(self, initial_state: DesktopState) -> None:
+        self._stated = "\n".join(
+            [*initial_state.files, *(file.content for file in initial_state.files.values()), *initial_state.folders]
+        )
         self._titles: frozenset[str] = frozenset()
         self._last = ""
 
-    def copy(self) -> Provenance:
+    def copy(self) -> SpanTracker:
         """Return an exact copy."""
-        twin = object.__new__(Provenance)
-        twin._told, twin._titles, twin._last = self._told, self._titles, self._last
+        twin = object.__new__(SpanTracker)
+        twin._stated, twin._titles, twin._last = self._stated, self._titles, self._last
         return twin
 
     def see(self, observation: str, source: str) -> None:
         """Note a table that was shown, and the code that came in answer."""
         self._last = observation
         self._titles = self._titles.union(_TITLE.findall(observation))
-        if len(self._told) < MAX_TOLD:
-            self._told += "\n" + source[:1_000]
+        if len(self._stated) < MAX_STATED:
+            self._stated += "\n" + source[:1_000]
 
     def spans(self, observation: str) -> tuple[Span, ...]:
         """Return the pieces of a table that are not deterministic."""
@@ -54,14 +56,14 @@ class Provenance:
                 # At the start everything is as the task stated it.
                 fresh = bool(self._last) and name.removeprefix("*") not in self._titles
             shown = f"\n{role}\t{name}\t" in self._last
-            if name and fresh and not shown and name not in self._told:
+            if name and fresh and not shown and name not in self._stated:
                 yield Span(*row.span("name"), "pre-existing")
-            if text not in ('""', name) and not shown and (fresh or role in _CONTENTS) and not self._known(text):
+            if text not in ('""', name) and not shown and (fresh or role in _CONTENTS) and not self._is_known(text):
                 yield Span(*row.span("text"), "pre-existing")
             if fresh and not shown:
                 yield Span(*row.span("place"), "metadata")
 
-    def _known(self, text: str) -> bool:
+    def _is_known(self, text: str) -> bool:
         """Return whether a text was stated, typed, or shown just before."""
         plain = text[1:-1].replace('""', '"') if text.startswith('"') else text
-        return f"\t{text}\t" in self._last or all(line in self._told for line in plain.split("\\n"))
+        return f"\t{text}\t" in self._last or all(line in self._stated for line in plain.split("\\n"))

@@ -12,18 +12,18 @@ def hit(root: Widget, x: int, y: int) -> list[Widget]:
 
     Of overlapping widgets the last one counts. Nothing below a modal widget is hit, nor anything that is scrolled away.
     """
-    found = _under(root, x, y)
-    return found if found is not None else []
+    path = _under(root, x, y)
+    return path if path is not None else []
 
 
 def _under(widget: Widget, x: int, y: int) -> list[Widget] | None:
     if not (widget.x <= x < widget.x + widget.w and widget.y <= y < widget.y + widget.h):
         return None
     for child in reversed(widget.children):
-        found = _under(child, x, y)
-        if found is not None:
-            found.append(widget)
-            return found
+        path = _under(child, x, y)
+        if path is not None:
+            path.append(widget)
+            return path
         if child.modal:
             return [widget]
     return [widget]
@@ -65,18 +65,18 @@ def _visible(widget: Widget, top: int, bottom: int) -> Iterator[Widget]:
 
 def focusables(root: Widget) -> list[Widget]:
     """Return the widgets that can have the focus, in the order of the tree; within a modal widget, only its own."""
-    found: list[Widget] = []
-    _collect(root, found)
-    return found
+    widgets: list[Widget] = []
+    _collect(root, widgets)
+    return widgets
 
 
-def _collect(widget: Widget, found: list[Widget]) -> None:
+def _collect(widget: Widget, widgets: list[Widget]) -> None:
     if widget.modal:
-        found.clear()
+        widgets.clear()
     if widget.key and widget.enabled and ("focusable" in widget.flags or widget.field is not None):
-        found.append(widget)
+        widgets.append(widget)
     for child in widget.children:
-        _collect(child, found)
+        _collect(child, widgets)
 
 
 def find(root: Widget, key: str) -> Widget | None:
@@ -84,9 +84,9 @@ def find(root: Widget, key: str) -> Widget | None:
     if root.key == key:
         return root
     for child in root.children:
-        found = find(child, key)
-        if found is not None:
-            return found
+        match = find(child, key)
+        if match is not None:
+            return match
     return None
 
 

@@ -99,8 +99,8 @@ def _width(widget: Widget, metrics: Metrics) -> int:
         return widget.width
     children = widget.children
     if not children:
-        shown = widget.text or widget.name
-        return metrics.char * len(shown) + 2 * metrics.margin[0] if shown else 2 * metrics.margin[0]
+        text = widget.text or widget.name
+        return metrics.char * len(text) + 2 * metrics.margin[0] if text else 2 * metrics.margin[0]
     widths = [_width(child, metrics) + child.at[0] for child in children]
     if widget.arrangement == "row":
         inner = sum(widths) + widget.gap * (len(widths) - 1)

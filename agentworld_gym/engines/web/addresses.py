@@ -70,21 +70,21 @@ def _host(text: str) -> str:
 def _path(text: str) -> str:
     """Return a path without `.` and `..`."""
     *folders, last = text.replace("\\", "/").split("/")[1:] or [""]
-    kept: list[str] = []
+    segments: list[str] = []
     for name in folders:
-        _walk(kept, name)
-    _walk(kept, last)
+        _walk(segments, name)
+    _walk(segments, last)
     if _dots(last):
-        kept.append("")
-    return "/" + "/".join(kept)
+        segments.append("")
+    return "/" + "/".join(segments)
 
 
-def _walk(kept: list[str], name: str) -> None:
+def _walk(segments: list[str], name: str) -> None:
     dots = _dots(name)
     if dots == "..":
-        del kept[-1:]
+        del segments[-1:]
     elif not dots:
-        kept.append(name)
+        segments.append(name)
 
 
 def _dots(name: str) -> str:

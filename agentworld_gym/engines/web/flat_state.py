@@ -10,7 +10,7 @@ from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Tab
 from agentworld_gym.engines.web.document.page import Page
 
 
-def told_hosts(state: Mapping[str, Any], hosts: Iterable[str]) -> frozenset[str]:
+def stated_hosts(state: Mapping[str, Any], hosts: Iterable[str]) -> frozenset[str]:
     """Return the hosts whose rows the state of a task spells out."""
     sites = state.get("sites")
     named = [name for name, tables in sites.items() if tables] if isinstance(sites, Mapping) else []
@@ -19,17 +19,17 @@ def told_hosts(state: Mapping[str, Any], hosts: Iterable[str]) -> frozenset[str]
 
 def state(browser: Browser) -> dict[str, Scalar]:
     """Return the tabs, the cookies and what the sites store, as flat fields."""
-    found: dict[str, Scalar] = {"browser/tab": browser.current, "browser/size": "x".join(map(str, browser.size))}
+    fields: dict[str, Scalar] = {"browser/tab": browser.current, "browser/size": "x".join(map(str, browser.size))}
     for place, tab in enumerate(browser.tabs):
-        found.update(_tab(f"tab/{place}", tab))
+        fields.update(_tab(f"tab/{place}", tab))
     for host, cookies in browser.cookies.items():
-        found.update({f"cookie/{host}/{name}": value for name, value in cookies.items()})
-    found.update(browser.internet.state())
-    return found
+        fields.update({f"cookie/{host}/{name}": value for name, value in cookies.items()})
+    fields.update(browser.internet.state())
+    return fields
 
 
 def _tab(prefix: str, tab: Tab) -> dict[str, Scalar]:
-    found: dict[str, Scalar] = {
+    fields: dict[str, Scalar] = {
         f"{prefix}/url": tab.url,
         f"{prefix}/title": tab.title,
         f"{prefix}/history": tab.place,
@@ -37,22 +37,22 @@ def _tab(prefix: str, tab: Tab) -> dict[str, Scalar]:
     }
     if tab.modal is not None:
         modal = tab.modal
-        found[f"{prefix}/modal"] = "file chooser" if isinstance(modal, Chooser) else f"{modal.kind}: {modal.message}"
+        fields[f"{prefix}/modal"] = "file chooser" if isinstance(modal, Chooser) else f"{modal.kind}: {modal.message}"
     page = tab.page
     if page.focus is not None:
-        found[f"{prefix}/focus"] = _known(page, page.focus)
+        fields[f"{prefix}/focus"] = _known(page, page.focus)
     for index, value in page.values.items():
-        found[f"{prefix}/value/{_known(page, index)}"] = value
+        fields[f"{prefix}/value/{_known(page, index)}"] = value
     for index, checked in page.checked.items():
-        found[f"{prefix}/checked/{_known(page, index)}"] = checked
+        fields[f"{prefix}/checked/{_known(page, index)}"] = checked
     for index, chosen in page.chosen.items():
         labels = (" ".join(page.nodes[option].text().split()) for option in chosen)
-        found[f"{prefix}/chosen/{_known(page, index)}"] = ", ".join(labels)
+        fields[f"{prefix}/chosen/{_known(page, index)}"] = ", ".join(labels)
     for index, files in page.files.items():
-        found[f"{prefix}/files/{_known(page, index)}"] = ", ".join(files)
+        fields[f"{prefix}/files/{_known(page, index)}"] = ", ".join(files)
     for (index, name), changed in page.attrs.items():
-        found[f"{prefix}/{name}/{_known(page, index)}"] = changed
-    return found
+        fields[f"{prefix}/{name}/{_known(page, index)}"] = changed
+    return fields
 
 
 def _known(page: Page, index: int) -> str:

@@ -42,12 +42,12 @@ class WebMachine:
         url: str,
         controls: Controls = NONE,
         view: View = "playwright",
-        told: frozenset[str] = frozenset(),
+        stated_hosts: frozenset[str] = frozenset(),
     ) -> None:
-        """Open a browser at a URL; the hosts in `told` show only what the task states."""
-        self._controls, self._view, self._told = controls, view, told
+        """Open a browser at a URL; the hosts in `stated_hosts` show only what the task states."""
+        self._controls, self._view, self._stated_hosts = controls, view, stated_hosts
         self._browser: Browser | None = Browser(internet)
-        self._browser.cookies = {host: dict(kept) for host, kept in getattr(internet, "cookies", {}).items()}
+        self._browser.cookies = {host: dict(cookies) for host, cookies in getattr(internet, "cookies", {}).items()}
         self._calls = 0
         self._redrawn = False
         self._visited: frozenset[str] = frozenset()
@@ -81,7 +81,7 @@ class WebMachine:
         if view not in VIEWS:
             raise SpecError("task state", "view", view, " or ".join(VIEWS))
         sites = Sites.start({key: value for key, value in state.items() if key != "view"}, seed, controls, hidden)
-        return cls(sites, str(state["open"]), controls, view, flat_state.told_hosts(state, sites.hosts))
+        return cls(sites, str(state["open"]), controls, view, flat_state.stated_hosts(state, sites.hosts))
 
     @property
     def observation(self) -> str:
@@ -163,12 +163,12 @@ class WebMachine:
         """Return the text of a result, and note whether it shows a page for the first time."""
         self._spans = ()
         if self._view == "browsergym":
-            text, piece = browsergym_observation.observed(self.browser, result)
+            text, piece = browsergym_observation.observation(self.browser, result)
         else:
             text, piece = result.text(), result.snapshot
         if piece:
             url = self.browser.tab.url
-            if url not in self._visited and host_of(url) not in self._told:
+            if url not in self._visited and host_of(url) not in self._stated_hosts:
                 start = text.index(piece)
                 self._spans = (Span(start, start + len(piece), "pre-existing"),)
             self._visited |= {url}

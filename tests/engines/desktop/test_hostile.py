@@ -264,7 +264,7 @@ def test_random_actions_are_survived_under_all_controls(seed: int) -> None:
     generator = random.Random(seed)
     desk = desktop()
     desk.machine = DesktopMachine.start(
-        desk.machine._open().given.model_dump(), seed, CONTROLS if seed % 2 else Controls()
+        desk.machine._open().initial_state.model_dump(), seed, CONTROLS if seed % 2 else Controls()
     )
     for number in range(250):
         answer(desk.machine, random_action(generator))

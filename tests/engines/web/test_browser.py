@@ -345,7 +345,7 @@ class TestTheMachine:
         assert span.kind == "pre-existing"
         machine.act(call("snapshot"))
         assert machine.spans == ()
-        assert opened("links", told=frozenset({"pages.example"})).spans == ()
+        assert opened("links", stated_hosts=frozenset({"pages.example"})).spans == ()
 
     @pytest.mark.parametrize("view", ["playwright", "browsergym"])
     def test_a_redrawn_page_has_other_references(self, view: Any) -> None:

@@ -28,5 +28,5 @@ MODULES = (
 @cache
 def apps() -> dict[str, App]:
     """Return every app by its id."""
-    found = [import_module(f"{__name__}.{name}").APP for name in MODULES]
-    return {app.id: app for app in found}
+    every = [import_module(f"{__name__}.{name}").APP for name in MODULES]
+    return {app.id: app for app in every}

@@ -55,9 +55,9 @@ class CalculatorApp(App):
             for text, spoken in _KEYS
         ]
         show = [] if data["done"] else [value]
-        shown = row(widgets.gap(48), column(line, *show, grow=1), widgets.gap(48), height=400)
+        display = row(widgets.gap(48), column(line, *show, grow=1), widgets.gap(48), height=400)
         return widgets.page(
-            widgets.bar("Calculator", menu, back=False), shown, Widget(shown=False, grow=1), grid(4, keys, gap=12)
+            widgets.bar("Calculator", menu, back=False), display, Widget(shown=False, grow=1), grid(4, keys, gap=12)
         )
 
     def update(self, phone: Phone, message: Message) -> None:

@@ -48,9 +48,9 @@ def digits(number: str) -> str:
 
 def person_of(phone: Phone, number: str) -> Person | None:
     """Return the contact with a number."""
-    wanted = digits(number)
+    searched = digits(number)
     people: list[Person] = phone.data["contacts"]["people"]
-    return next((person for person in people if wanted and digits(person["phone"]) == wanted), None)
+    return next((person for person in people if searched and digits(person["phone"]) == searched), None)
 
 
 def title_of(phone: Phone, number: str) -> str:
@@ -66,14 +66,14 @@ def readable(phone: Phone, app: str) -> bool:
 
 def matching(people: list[Person], query: str) -> list[Person]:
     """Return contacts sorted by name; with a query, those whose name, number, address or company contains it."""
-    wanted, number = query.strip().lower(), digits(query)
-    found = [
+    text, number = query.strip().lower(), digits(query)
+    matches = [
         person
         for person in people
-        if wanted in f"{person['name']}\n{person['email']}\n{person['company']}".lower()
+        if text in f"{person['name']}\n{person['email']}\n{person['company']}".lower()
         or (number and number in digits(person["phone"]))
     ]
-    return sorted(found, key=lambda person: (str(person["name"]).lower(), person["id"]))
+    return sorted(matches, key=lambda person: (str(person["name"]).lower(), person["id"]))
 
 
 class ContactsApp(App):
@@ -117,10 +117,10 @@ class ContactsApp(App):
 
     def update(self, phone: Phone, message: Message) -> None:
         """Open, edit, save, star, share and delete contacts."""
-        what, *args = message
+        name, *args = message
         people: list[Person] = phone.data["contacts"]["people"]
         person = next((p for p in people if args and p["id"] == args[0]), None)
-        match what.removeprefix("contacts/"):
+        match name.removeprefix("contacts/"):
             case "list":
                 phone.replace("main")
             case "favorites":
@@ -172,7 +172,7 @@ class ContactsApp(App):
     def _save(self, phone: Phone, people: list[Person]) -> None:
         values = {key: phone.text(key).strip()[:MAX_CHARS] for key, _ in FIELDS}
         if not any(values.values()):
-            phone.toast("Nothing to save. Contact discarded.")
+            phone.toast("EmptyState to save. Contact discarded.")
             phone.pop()
             return
         values["name"] = values["name"] or values["company"] or values["phone"] or values["email"]
@@ -192,15 +192,15 @@ class ContactsApp(App):
 
 
 def _list(phone: Phone, screen: Screen, people: list[Person], starred: bool) -> Widget:
-    shown = [person for person in matching(people, "") if person["starred"] or not starred]
+    listed = [person for person in matching(people, "") if person["starred"] or not starred]
     if not starred:
-        shown = phone.ordered("contacts", shown)
+        listed = phone.ordered("contacts", listed)
     letters: list[str] = []
-    for person in shown:
+    for person in listed:
         letters.append(person["name"][:1].upper())
     rows = [
         (person, letter if number == 0 or letters[number - 1] != letter else "")
-        for number, (person, letter) in enumerate(zip(shown, letters, strict=True))
+        for number, (person, letter) in enumerate(zip(listed, letters, strict=True))
     ]
     body = (
         widgets.listing(screen, rows, lambda entry: _row(*entry), end=230)
@@ -224,12 +224,14 @@ def _row(person: Person, letter: str) -> Widget:
 
 def _search(screen: Screen, people: list[Person]) -> Widget:
     field = widgets.entry(screen, "query", "Search contacts", grow=1)
-    found = matching(people, field.field.value if field.field else "")
+    people_found = matching(people, field.field.value if field.field else "")
     top = row(widgets.icon("Navigate up", widgets.BACK), field, height=widgets.ROW)
-    if not found:
+    if not people_found:
         return widgets.page(top, widgets.empty("No results"))
     rows = widgets.listing(
-        screen, found, lambda p: widgets.item(p["name"], ("contacts/open", p["id"]), detail=p["phone"] or p["email"])
+        screen,
+        people_found,
+        lambda p: widgets.item(p["name"], ("contacts/open", p["id"]), detail=p["phone"] or p["email"]),
     )
     return widgets.page(top, rows)
 

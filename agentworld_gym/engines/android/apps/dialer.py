@@ -93,9 +93,9 @@ class PhoneApp(App):
 
     def update(self, phone: Phone, message: Message) -> None:
         """Dial, call, hang up, show a number, block it, clear the log."""
-        what, *args = message
+        name, *args = message
         data = phone.data["phone"]
-        match what.removeprefix("phone/"):
+        match name.removeprefix("phone/"):
             case "tab":
                 phone.replace(args[0])
             case "number":

@@ -114,11 +114,11 @@ def _folder(items: list[Item], path: str, now: datetime) -> int:
     """Return the id of a folder, which is made if it does not exist."""
     inside = 0
     for name in path.split("/") if path else ():
-        found = next((row for row in items if row["folder"] and row["in"] == inside and row["name"] == name), None)
-        if found is None:
-            found = _made(len(items) + 1, inside, name, True, 0, now.date().isoformat(), "")
-            items.append(found)
-        inside = found["id"]
+        record = next((row for row in items if row["folder"] and row["in"] == inside and row["name"] == name), None)
+        if record is None:
+            record = _made(len(items) + 1, inside, name, True, 0, now.date().isoformat(), "")
+            items.append(record)
+        inside = record["id"]
     return inside
 
 
@@ -138,9 +138,9 @@ def _path(phone: Phone, number: int) -> str:
     """Return the names of a folder and of those around it, from the top."""
     names = []
     while number:
-        found = _item(phone, number)
-        names.append(found["name"])
-        number = found["in"]
+        record = _item(phone, number)
+        names.append(record["name"])
+        number = record["in"]
     return " > ".join(["Files", *reversed(names)])
 
 
@@ -148,25 +148,25 @@ def _size(size: int) -> str:
     return f"{size} kB" if size < 1000 else f"{size / 1000:.1f} MB"
 
 
-def _detail(phone: Phone, found: Item) -> str:
-    if found["folder"]:
-        count = sum(other["in"] == found["id"] for other in _items(phone))
+def _detail(phone: Phone, record: Item) -> str:
+    if record["folder"]:
+        count = sum(other["in"] == record["id"] for other in _items(phone))
         return f"{count} item{'' if count == 1 else 's'}"
-    return f"{_size(found['size'])}, {phone.date_text(datetime.fromisoformat(found['changed']))}"
+    return f"{_size(record['size'])}, {phone.date_text(datetime.fromisoformat(record['changed']))}"
 
 
 def _sorted(phone: Phone, rows: list[Item]) -> list[Item]:
     sort = phone.data["files"]["sort"]
-    rows.sort(key=lambda found: (found["name"].casefold(), found["id"]))
+    rows.sort(key=lambda record: (record["name"].casefold(), record["id"]))
     if sort != "name":
-        rows.sort(key=lambda found: found[sort], reverse=True)
-    rows.sort(key=lambda found: not found["folder"])
+        rows.sort(key=lambda record: record[sort], reverse=True)
+    rows.sort(key=lambda record: not record["folder"])
     return rows
 
 
 def _browse(phone: Phone, screen: Screen) -> Widget:
     inside, chosen = screen.get("inside", 0), screen.get("chosen", [])
-    rows = phone.ordered("files", _sorted(phone, [found for found in _items(phone) if found["in"] == inside]))
+    rows = phone.ordered("files", _sorted(phone, [record for record in _items(phone) if record["in"] == inside]))
     sort = ("Sort by", ("files/ask_sort",))
     if chosen:
         one = [("Rename", ("files/ask_rename", chosen[0]))] if len(chosen) == 1 else []
@@ -183,46 +183,46 @@ def _browse(phone: Phone, screen: Screen) -> Widget:
         top = widgets.bar(_item(phone, inside)["name"], *icons, back=bool(inside))
     if not rows:
         return widgets.page(top, widgets.empty("No items"))
-    return widgets.page(top, widgets.listing(screen, rows, lambda found: _line(phone, found, chosen)))
+    return widgets.page(top, widgets.listing(screen, rows, lambda record: _line(phone, record, chosen)))
 
 
-def _line(phone: Phone, found: Item, chosen: list[int]) -> Widget:
-    number = found["id"]
+def _line(phone: Phone, record: Item, chosen: list[int]) -> Widget:
+    number = record["id"]
     touch: Message = ("files/choose", number) if chosen else ("files/open", number)
     flags = ("selected",) if number in chosen else ()
-    return item(found["name"], touch, detail=_detail(phone, found), hold=("files/choose", number), flags=flags,
-                leading=widgets.avatar("Folder" if found["folder"] else "File"))  # fmt: skip
+    return item(record["name"], touch, detail=_detail(phone, record), hold=("files/choose", number), flags=flags,
+                leading=widgets.avatar("Folder" if record["folder"] else "File"))  # fmt: skip
 
 
 def _search(phone: Phone, screen: Screen) -> Widget:
     field = widgets.entry(screen, "query", "Search files", height=widgets.BAR)
     field.grow = 1
-    wanted = phone.text("query").strip().casefold()
-    found = _sorted(phone, [found for found in _items(phone) if wanted and wanted in found["name"].casefold()])
+    query = phone.text("query").strip().casefold()
+    matches = _sorted(phone, [row for row in _items(phone) if query and query in row["name"].casefold()])
     top = row(icon("Navigate up", widgets.BACK), field, gap(widgets.MARGIN), height=widgets.BAR)
-    if not found:
-        return widgets.page(top, widgets.empty("No results" if wanted else "Search names"))
+    if not matches:
+        return widgets.page(top, widgets.empty("No results" if query else "Search names"))
     return widgets.page(
         top,
         widgets.listing(
-            screen, found, lambda one: item(one["name"], ("files/open", one["id"]), detail=_path(phone, one["in"]))
+            screen, matches, lambda one: item(one["name"], ("files/open", one["id"]), detail=_path(phone, one["in"]))
         ),
     )
 
 
 def _file(phone: Phone, screen: Screen) -> Widget:
-    found = _item(phone, screen["shown"])
-    number = found["id"]
+    record = _item(phone, screen["shown"])
+    number = record["id"]
     menu = widgets.more(("Rename", ("files/ask_rename", number)), ("Move to", ("files/move", number)),
                       ("Delete", ("files/ask_delete", number)))  # fmt: skip
     lines = [
-        item("Folder", detail=_path(phone, found["in"])),
-        item("Size", detail=_size(found["size"])),
-        item("Modified", detail=phone.date_text(datetime.fromisoformat(found["changed"] or "2000-01-01"))),
+        item("Folder", detail=_path(phone, record["in"])),
+        item("Size", detail=_size(record["size"])),
+        item("Modified", detail=phone.date_text(datetime.fromisoformat(record["changed"] or "2000-01-01"))),
     ]
-    body = [paragraph(found["text"])] if found["text"] else []
+    body = [paragraph(record["text"])] if record["text"] else []
     return widgets.page(
-        widgets.bar(found["name"], icon("Share", ("files/share", number)), menu), widgets.scrolling(*body, *lines)
+        widgets.bar(record["name"], icon("Share", ("files/share", number)), menu), widgets.scrolling(*body, *lines)
     )
 
 
@@ -274,9 +274,9 @@ def _named(phone: Phone, inside: int, name: str) -> None:
 
 
 def _renamed(phone: Phone, number: int, name: str) -> None:
-    found, name = _item(phone, number), name[:MAX_NAME].replace("/", "_")
-    if name and _free(phone, found["in"], name, number):
-        found["name"] = name
+    record, name = _item(phone, number), name[:MAX_NAME].replace("/", "_")
+    if name and _free(phone, record["in"], name, number):
+        record["name"] = name
         phone.screen["chosen"] = []
 
 
@@ -309,10 +309,10 @@ def _stop_move(phone: Phone) -> None:
 
 def _shared(phone: Phone, kind: str, content: str) -> None:
     """Store what another app shares in the first folder for downloads, or else at the top."""
-    found = next((row["id"] for row in _items(phone) if row["folder"] and row["name"] == "Downloads"), 0)
-    if len(_items(phone)) < MAX_ITEMS and _free(phone, found, content):
+    folder = next((row["id"] for row in _items(phone) if row["folder"] and row["name"] == "Downloads"), 0)
+    if len(_items(phone)) < MAX_ITEMS and _free(phone, folder, content):
         name = content[:MAX_NAME]
-        _items(phone).append(_made(phone.new_id(), found, name, False, 1, phone.clock.date().isoformat(), ""))
+        _items(phone).append(_made(phone.new_id(), folder, name, False, 1, phone.clock.date().isoformat(), ""))
         phone.toast("Saved to Downloads")
 
 

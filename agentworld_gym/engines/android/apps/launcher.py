@@ -40,8 +40,8 @@ class LauncherApp(App):
         elif name == "shade":
             phone.raise_above("shade", app="shade", full=True)
         elif name == "first":
-            if found := _matching(phone, phone.text("query")):
-                phone.launch(found[0].id)
+            if matches := _matching(phone, phone.text("query")):
+                phone.launch(matches[0].id)
         elif name == "held":
             app = message[1]
             phone.menu(("App info", ("launcher/info", app)), (f"Open {phone.apps[app].title}", ("launcher/start", app)))
@@ -59,8 +59,8 @@ def pages(phone: Phone) -> list[list[InstalledApp]]:
     """Return the apps on each page of the home screen."""
     data = phone.data["launcher"]
     by_title = {app.title: app for app in phone.apps.values()}
-    found = [[by_title[title] for title in page if title in by_title] for page in data["pages"]]
-    return [page for page in found if page] or [[]]
+    listed = [[by_title[title] for title in page if title in by_title] for page in data["pages"]]
+    return [page for page in listed if page] or [[]]
 
 
 def _home(phone: Phone, screen: Screen) -> Widget:
@@ -117,14 +117,14 @@ def _icon(app: InstalledApp, at: tuple[int, int], height: int, text: str) -> Wid
 
 
 def _matching(phone: Phone, query: str) -> list[InstalledApp]:
-    wanted = query.strip().casefold()
-    return [app for app in shown_apps(phone) if wanted in app.title.casefold()]
+    text = query.strip().casefold()
+    return [app for app in shown_apps(phone) if text in app.title.casefold()]
 
 
 def _drawer(phone: Phone, screen: Screen) -> Widget:
     field = entry(screen, "query", "Search apps", enter=("launcher/first",), height=126, grow=1)
-    found = _matching(phone, field.field.value if field.field is not None else "")
-    icons = [_icon(app, (0, 0), 252, app.title) for app in found]
+    matches = _matching(phone, field.field.value if field.field is not None else "")
+    icons = [_icon(app, (0, 0), 252, app.title) for app in matches]
     none = paragraph("No apps found")
     body = grid(COLUMNS, icons, padding=(60, 30), gap=24) if icons else none
     head = row(widgets.gap(60), field, widgets.gap(60), height=126)

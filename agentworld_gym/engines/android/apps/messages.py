@@ -47,7 +47,7 @@ class Stated(Strict):
     threads: tuple[StatedThread, ...] | None = None
 
 
-class Known(Strict):
+class Examples(Strict):
     """Conversations to draw from; a line that starts with `> ` was sent from this phone."""
 
     talks: tuple[tuple[str, ...], ...]
@@ -58,7 +58,7 @@ class MessagesApp(App):
 
     id, title, package = "messages", "Messages", "com.google.android.apps.messaging"
     aliases = ("SMS", "Simple SMS Messenger")
-    State, Defaults = Stated, Known
+    State, Defaults = Stated, Examples
     permissions = granted = ("contacts",)
     shares = ("text", "file")
 
@@ -113,9 +113,9 @@ class MessagesApp(App):
 
     def update(self, phone: Phone, message: Message) -> None:
         """Open, send, forward and delete messages."""
-        what, *args = message
+        name, *args = message
         threads: list[Thread] = phone.data["messages"]["threads"]
-        match what.removeprefix("messages/"):
+        match name.removeprefix("messages/"):
             case "open":
                 self._open(phone, *args)
             case "write":
@@ -227,9 +227,9 @@ def _when(phone: Phone, time: str) -> str:
 
 
 def _thread(phone: Phone, number: str) -> Thread | None:
-    wanted = digits(number) or number
+    searched = digits(number) or number
     threads: list[Thread] = phone.data["messages"]["threads"]
-    return next((t for t in threads if (digits(t["number"]) or t["number"]) == wanted), None)
+    return next((t for t in threads if (digits(t["number"]) or t["number"]) == searched), None)
 
 
 def _text(phone: Phone, number: str, text_id: int) -> dict[str, Any] | None:
@@ -253,12 +253,12 @@ def _threads(phone: Phone, screen: Screen) -> Widget:
 
     def line(thread: Thread) -> Widget:
         last = thread["texts"][-1] if thread["texts"] else None
-        said = "" if last is None else ("You: " if last["mine"] else "") + _short(last["text"])
+        summary = "" if last is None else ("You: " if last["mine"] else "") + _short(last["text"])
         when = "" if last is None else _when(phone, last["time"])
         return widgets.item(
             _name(phone, thread["number"]),
             ("messages/open", thread["number"]),
-            detail=said,
+            detail=summary,
             hold=("messages/hold", thread["number"]),
             trailing=(widgets.label(when, width=240),),
             description=f"{thread['unread']} unread" if thread["unread"] else "",
@@ -280,8 +280,8 @@ def _threads(phone: Phone, screen: Screen) -> Widget:
 def _conversation(phone: Phone, screen: Screen) -> Widget:
     number: str = screen["number"]
     name, thread = _name(phone, number), _thread(phone, number)
-    known = person_of(phone, number) is not None
-    about = ("Details", ("messages/details", number)) if known else ("Add contact", ("messages/add", number))
+    is_contact = person_of(phone, number) is not None
+    about = ("Details", ("messages/details", number)) if is_contact else ("Add contact", ("messages/add", number))
     bubbles = [_bubble(phone, number, name, text) for text in (thread["texts"] if thread else ())]
     compose = row(
         widgets.gap(widgets.MARGIN),
@@ -330,20 +330,20 @@ def _search(phone: Phone, screen: Screen) -> Widget:
     query = (field.field.value if field.field else "").strip().lower()
     top = row(widgets.icon("Navigate up", widgets.BACK), field, height=widgets.ROW)
     threads: list[Thread] = phone.data["messages"]["threads"]
-    found = [
+    matches = [
         (thread["number"], text)
         for thread in threads
         for text in thread["texts"]
         if query and query in f"{_name(phone, thread['number'])}\n{text['text']}".lower()
     ]
-    found.sort(key=lambda hit: str(hit[1]["time"]), reverse=True)
-    if not found:
+    matches.sort(key=lambda hit: str(hit[1]["time"]), reverse=True)
+    if not matches:
         return widgets.page(top, widgets.empty("No results" if query else "Search your messages"))
     return widgets.page(
         top,
         widgets.listing(
             screen,
-            found,
+            matches,
             lambda hit: widgets.item(_name(phone, hit[0]), ("messages/open", hit[0]), detail=_short(hit[1]["text"])),
         ),
     )

@@ -46,7 +46,7 @@ class Stated(Strict):
     labels: tuple[str, ...] = Field(default=())
 
 
-class Known(Strict):
+class Examples(Strict):
     """Notes to draw from."""
 
     notes: tuple[StatedNote, ...]
@@ -57,16 +57,18 @@ class NotesApp(App):
 
     id, title, package = "notes", "Notes", "com.google.android.keep"
     aliases = ("Keep",)
-    State, Defaults = Stated, Known
+    State, Defaults = Stated, Examples
     shares = ("text",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
         """Return the stated notes, or some of the scenario's."""
         if stated.notes is not None:
-            given = stated.notes
+            stated_notes = stated.notes
         else:
-            known = scene.defaults.get("notes", ())
-            given = tuple(StatedNote.model_validate(note) for note in scene.rng.sample(known, min(6, len(known))))
+            examples = scene.defaults.get("notes", ())
+            stated_notes = tuple(
+                StatedNote.model_validate(note) for note in scene.rng.sample(examples, min(6, len(examples)))
+            )
         ids = iter(range(1, 100_000))
         notes = [
             {
@@ -78,9 +80,9 @@ class NotesApp(App):
                 "label": note.label,
                 "pinned": note.pinned,
             }
-            for note in given
+            for note in stated_notes
         ]
-        labels = dict.fromkeys([*stated.labels, *(note.label for note in given if note.label)])
+        labels = dict.fromkeys([*stated.labels, *(note.label for note in stated_notes if note.label)])
         # The note edited last is stored last, so that an edit moves a note to the end.
         return {"notes": notes[::-1], "labels": list(labels)}
 
@@ -234,12 +236,12 @@ def _list(phone: Phone, screen: Screen) -> Widget:
     field = widgets.entry(screen, "query", "Search your notes", grow=1)
     query = (field.field.value if field.field else "").strip().lower()
     chosen = screen.get("label", ALL)
-    found = [
+    matches = [
         note
         for note in reversed(phone.data["notes"]["notes"])
         if chosen in (ALL, note["label"]) and query in f"{written(note)}\n{note['label']}".lower()
     ]
-    found.sort(key=lambda note: not note["pinned"])
+    matches.sort(key=lambda note: not note["pinned"])
     labels = [ALL, *phone.data["notes"]["labels"][:4]]
     chips = row(
         *(widgets.chip(label[:12], ("notes/show", label), label == chosen) for label in labels),
@@ -247,10 +249,10 @@ def _list(phone: Phone, screen: Screen) -> Widget:
         padding=(widgets.MARGIN, 0),
         height=150,
     )
-    found = phone.ordered("notes", found)
+    matches = phone.ordered("notes", matches)
     rows = (
-        widgets.listing(screen, found, _row, end=230)
-        if found
+        widgets.listing(screen, matches, _row, end=230)
+        if matches
         else widgets.empty("No notes" if not query else "No matching notes")
     )
     top = row(widgets.gap(widgets.MARGIN), field, widgets.icon("New list", ("notes/new", "list")), height=widgets.ROW)

@@ -74,11 +74,11 @@ class ShadeApp(App):
         elif name == "dismiss":
             phone.cancel(message[1])
         elif name == "open":
-            found = next((row for row in phone.model["notifications"] if row["id"] == message[1]), None)
-            if found is not None:
+            notification = next((row for row in phone.model["notifications"] if row["id"] == message[1]), None)
+            if notification is not None:
                 phone.cancel(message[1])
-                phone.launch(found["app"], fresh=True)
-                phone.send(found["message"])
+                phone.launch(notification["app"], fresh=True)
+                phone.send(notification["message"])
 
 
 def _tile(phone: Phone, key: str, text: str) -> Widget:

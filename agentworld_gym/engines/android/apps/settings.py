@@ -126,8 +126,8 @@ def _row(phone: Phone, line: Mapping[str, Any]) -> Widget:
     locked = key is not None and phone.controls.strikes("permission-denied", key)
     if key is None:
         if "page" in line:
-            shown = str(phone.settings[line["tell"]]) if "tell" in line else detail
-            return item(title, ("settings/page", line["page"]), detail=shown)
+            text = str(phone.settings[line["tell"]]) if "tell" in line else detail
+            return item(title, ("settings/page", line["page"]), detail=text)
         return item(title, detail=str(line["value"] if "value" in line else phone.settings[line["tell"]]))
     value = phone.settings[key]
     if "switch" in line:
@@ -146,27 +146,27 @@ def _row(phone: Phone, line: Mapping[str, Any]) -> Widget:
 def _search(phone: Phone, screen: Screen) -> Widget:
     field = entry(screen, "query", "Search settings", height=widgets.BAR)
     field.grow = 1
-    wanted = phone.text("query").strip().casefold()
+    query = phone.text("query").strip().casefold()
     rows = []
-    if wanted:
+    if query:
         for name, page in _pages(phone).items():
             for line in page["rows"]:
-                if wanted in line["title"].casefold():
+                if query in line["title"].casefold():
                     goal = line.get("page", name)
-                    where = "Settings" if name == "main" else f"Settings > {page['title']}"
-                    rows.append(item(line["title"], ("settings/page", goal), detail=where))
+                    path = "Settings" if name == "main" else f"Settings > {page['title']}"
+                    rows.append(item(line["title"], ("settings/page", goal), detail=path))
         for app in shown_apps(phone):
-            if wanted in app.title.casefold():
+            if query in app.title.casefold():
                 rows.append(item(app.title, ("settings/app", app.id), detail="Settings > Apps"))
     top = row(widgets.icon("Navigate up", widgets.BACK), field, gap(widgets.MARGIN), height=widgets.BAR)
-    none = widgets.empty("No results") if wanted else gap(1)
+    none = widgets.empty("No results") if query else gap(1)
     return widgets.page(top, widgets.scrolling(*rows) if rows else none)
 
 
 def _apps(phone: Phone, screen: Screen) -> Widget:
-    found = phone.ordered("apps", shown_apps(phone))
+    installed = phone.ordered("apps", shown_apps(phone))
     return widgets.page(
-        widgets.bar("Apps"), widgets.listing(screen, found, lambda app: item(app.title, ("settings/app", app.id)))
+        widgets.bar("Apps"), widgets.listing(screen, installed, lambda app: item(app.title, ("settings/app", app.id)))
     )
 
 

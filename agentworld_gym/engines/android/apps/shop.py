@@ -55,7 +55,7 @@ class Stated(Strict):
     account: str = "nora.feldt@post.example"
 
 
-class Known(Strict):
+class Examples(Strict):
     """The products of the shop, its delivery times, and the places of its branches."""
 
     products: tuple[StatedProduct, ...]
@@ -67,23 +67,25 @@ class ShopApp(App):
     """The shop app: products with search and categories; basket, checkout and orders of an account."""
 
     id, title, package = "shop", "Pantry", "example.pantry.android"
-    State, Defaults = Stated, Known
+    State, Defaults = Stated, Examples
     account = True
     permissions = ("location",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
         """Return the stated products, or those of the scenario; basket and orders are empty unless stated."""
         if stated.products is not None:
-            given = stated.products
+            stated_products = stated.products
         else:
-            given = tuple(StatedProduct.model_validate(product) for product in scene.defaults.get("products", ()))
-        products = [{"id": number, **product.model_dump()} for number, product in enumerate(given, 1)]
+            stated_products = tuple(
+                StatedProduct.model_validate(product) for product in scene.defaults.get("products", ())
+            )
+        products = [{"id": number, **product.model_dump()} for number, product in enumerate(stated_products, 1)]
         by_name = {product["name"]: product for product in products}
         slots = stated.slots if stated.slots is not None else tuple(scene.defaults.get("slots", ()))
 
         def lines(entries: tuple[StatedLine, ...]) -> list[dict[str, Any]]:
-            known = [(by_name[entry.product], entry.count) for entry in entries if entry.product in by_name]
-            return [{"id": product["id"], "count": count} for product, count in known]
+            pairs = [(by_name[entry.product], entry.count) for entry in entries if entry.product in by_name]
+            return [{"id": product["id"], "count": count} for product, count in pairs]
 
         orders = []
         for number, order in enumerate(stated.orders, 1):
@@ -123,9 +125,9 @@ class ShopApp(App):
 
     def update(self, phone: Phone, message: Message) -> None:
         """Show products, fill and empty the basket, choose a time, order, cancel."""
-        what, *args = message
+        name, *args = message
         data = phone.data["shop"]
-        match what.removeprefix("shop/"):
+        match name.removeprefix("shop/"):
             case "tab":
                 phone.replace(args[0])
             case "category":
@@ -160,8 +162,8 @@ class ShopApp(App):
                 phone.ask_permission("location", ("shop/near", args[0]))
             case "near":
                 shops = phone.defaults["shop"].get("shops", ())
-                found = f"In stock at {shops[args[0] % len(shops)]}." if shops else "No shop near you has it."
-                phone.confirm("Shops near you", found, ("OK", None))
+                answer = f"In stock at {shops[args[0] % len(shops)]}." if shops else "No shop near you has it."
+                phone.confirm("Shops near you", answer, ("OK", None))
             case "show":
                 phone.push("order", order=args[0])
             case "ask_cancel":
@@ -229,8 +231,8 @@ def _by_id(data: dict[str, Any]) -> dict[int, Product]:
 
 
 def _total(data: dict[str, Any], lines: list[dict[str, Any]]) -> int:
-    known = _by_id(data)
-    return sum(known[line["id"]]["price"] * line["count"] for line in lines)
+    products = _by_id(data)
+    return sum(products[line["id"]]["price"] * line["count"] for line in lines)
 
 
 def _tabbed(phone: Phone, title: str, selected: int, *body: Widget, actions: tuple[Widget, ...] = ()) -> Widget:
@@ -246,7 +248,7 @@ def _products(phone: Phone, screen: Screen) -> Widget:
     data = phone.data["shop"]
     categories = list(dict.fromkeys(product["category"] for product in data["products"]))
     chosen = screen.get("category", "")
-    found = [
+    matches = [
         product
         for product in data["products"]
         if chosen in ("", product["category"]) and query in f"{product['name']} {product['category']}".lower()
@@ -268,7 +270,11 @@ def _products(phone: Phone, screen: Screen) -> Widget:
         detail = ", ".join(filter(None, (money(product["price"]), product["size"], sold)))
         return widgets.item(product["name"], ("shop/open", product["id"]), detail=detail, trailing=(add,))
 
-    rows = widgets.listing(screen, phone.ordered("products", found), line) if found else widgets.empty("Nothing found")
+    rows = (
+        widgets.listing(screen, phone.ordered("products", matches), line)
+        if matches
+        else widgets.empty("EmptyState found")
+    )
     search = row(widgets.gap(widgets.MARGIN), field, widgets.gap(widgets.MARGIN), height=widgets.ROW)
     return _tabbed(phone, "Pantry", 0, search, chips, rows)
 
@@ -304,10 +310,10 @@ def _stepper(product: Product, count: int) -> Widget:
 
 def _basket(phone: Phone, screen: Screen) -> Widget:
     data = phone.data["shop"]
-    known = _by_id(data)
+    products = _by_id(data)
 
     def line(entry: dict[str, Any]) -> Widget:
-        product = known[entry["id"]]
+        product = products[entry["id"]]
         return widgets.item(
             product["name"],
             ("shop/open", product["id"]),
@@ -348,10 +354,10 @@ def _orders(phone: Phone, screen: Screen) -> Widget:
 
 def _order(phone: Phone, screen: Screen) -> Widget:
     data = phone.data["shop"]
-    known = _by_id(data)
+    products = _by_id(data)
     order = next(order for order in data["orders"] if order["id"] == screen["order"])
     lines = [
-        widgets.item(known[line["id"]]["name"], detail=f"{line['count']} × {money(known[line['id']]['price'])}")
+        widgets.item(products[line["id"]]["name"], detail=f"{line['count']} × {money(products[line['id']]['price'])}")
         for line in order["lines"]
     ]
     choices: list[tuple[str, Message]] = [("Order again", ("shop/again", order["id"]))]

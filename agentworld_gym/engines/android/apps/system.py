@@ -211,10 +211,10 @@ def _stuck(phone: Phone, screen: Screen) -> Widget:
 
 
 def _unexpected(phone: Phone, screen: Screen) -> Widget:
-    shown = phone.defaults["device"]["interruptions"][screen["which"]]
-    *others, last = shown["buttons"]
+    interruption = phone.defaults["device"]["interruptions"][screen["which"]]
+    *others, last = interruption["buttons"]
     answers = [*(button(answer, DISMISS) for answer in others), button(last, ("system/accept",))]
-    return panel(shown["title"], paragraph(shown["text"], 936), buttons(*answers))
+    return panel(interruption["title"], paragraph(interruption["text"], 936), buttons(*answers))
 
 
 def _sign_in(phone: Phone, screen: Screen) -> Widget:

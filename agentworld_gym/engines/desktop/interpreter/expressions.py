@@ -8,10 +8,10 @@ from typing import Any
 
 from agentworld_gym.engines.desktop.interpreter.values import (
     ARITHMETIC,
+    Budget,
     Function,
     Namespace,
     Problem,
-    Purse,
     binary,
     formatted,
     is_plain,
@@ -24,13 +24,13 @@ from agentworld_gym.engines.desktop.interpreter.values import (
 class Expressions:
     """Evaluates expressions over the names of the code."""
 
-    def __init__(self, names: Mapping[str, Any], purse: Purse | None = None) -> None:
+    def __init__(self, names: Mapping[str, Any], budget: Budget | None = None) -> None:
         self.names: dict[str, Any] = dict(names)
-        self.purse = purse or Purse()
+        self.budget = budget or Budget()
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of an expression."""
-        self.purse.step()
+        self.budget.step()
         handle = _EXPRESSIONS.get(type(node))
         if handle is None:
             raise Problem("RuntimeError", f"{named(node)} is not available in an action")
@@ -54,8 +54,8 @@ class Expressions:
     def _attribute(self, node: ast.Attribute) -> Any:
         owner = self.value(node.value)
         if isinstance(owner, Namespace):
-            return owner.given(node.attr)
-        return method(self.purse, owner, node.attr)
+            return owner.value_of(node.attr)
+        return method(self.budget, owner, node.attr)
 
     def _call(self, node: ast.Call) -> Any:
         function = self.value(node.func)
@@ -74,7 +74,7 @@ class Expressions:
             if not is_plain(argument):
                 raise Problem("TypeError", f"{function.name}() does not take a {type_name(argument)}")
             if not isinstance(argument, range):
-                self.purse.weigh(argument)
+                self.budget.weigh(argument)
         return function.call(*arguments, **named)
 
     def _binary(self, node: ast.BinOp) -> Any:
@@ -84,7 +84,7 @@ class Expressions:
         name = type(operator).__name__
         if name not in ARITHMETIC:
             raise Problem("RuntimeError", f"the operator {name} is not available in an action")
-        return binary(self.purse, name, left, right)
+        return binary(self.budget, name, left, right)
 
     def _unary(self, node: ast.UnaryOp) -> Any:
         value = self.value(node.operand)
@@ -116,7 +116,7 @@ class Expressions:
                 raise Problem("TypeError", "such objects cannot be compared")
             for side in (left, right):
                 if isinstance(side, list | tuple | dict | str) or (side is right and not isinstance(left, int)):
-                    self.purse.weigh(side)
+                    self.budget.weigh(side)
             if not _COMPARISONS[type(operator)](left, right):
                 return False
             left = right
@@ -126,18 +126,18 @@ class Expressions:
         return self.value(node.body if self.value(node.test) else node.orelse)
 
     def _list(self, node: ast.List) -> list[Any]:
-        self.purse.spend(1 + len(node.elts))
+        self.budget.spend(1 + len(node.elts))
         return [self.value(part) for part in node.elts]
 
     def _made_list(self, node: ast.ListComp | ast.GeneratorExp) -> list[Any]:
         """Return the list of a comprehension; a generator expression becomes the list of its items."""
         outer = dict(self.names)
         try:
-            found = list(self._generated(node.elt, node.generators))
+            items = list(self._generated(node.elt, node.generators))
         finally:
             self.names = outer
-        self.purse.spend(1 + len(found))
-        return found
+        self.budget.spend(1 + len(items))
+        return items
 
     def _generated(self, element: ast.expr, parts: list[ast.comprehension]) -> Iterator[Any]:
         if not parts:
@@ -154,22 +154,22 @@ class Expressions:
         raise NotImplementedError
 
     def _tuple(self, node: ast.Tuple) -> tuple[Any, ...]:
-        self.purse.spend(1 + len(node.elts))
+        self.budget.spend(1 + len(node.elts))
         return tuple([self.value(part) for part in node.elts])
 
     def _dict(self, node: ast.Dict) -> dict[Any, Any]:
-        self.purse.spend(1 + 2 * len(node.keys))
-        found = {}
+        self.budget.spend(1 + 2 * len(node.keys))
+        mapping = {}
         for key, part in zip(node.keys, node.values, strict=True):
             if key is None:
                 raise Problem("RuntimeError", "** is not available in an action")
-            found[self._key(key)] = self.value(part)
-        return found
+            mapping[self._key(key)] = self.value(part)
+        return mapping
 
     def _key(self, node: ast.expr) -> Any:
         """Return an index or a key; a large one is paid for before it is hashed."""
         key = self.value(node)
-        self.purse.weigh(key)
+        self.budget.weigh(key)
         return key
 
     def _subscript(self, node: ast.Subscript) -> Any:
@@ -182,29 +182,29 @@ class Expressions:
             part = node.slice
             bounds = [None if bound is None else self.value(bound) for bound in (part.lower, part.upper, part.step)]
             found = owner[slice(*bounds)]
-            self.purse.spend(len(found))
+            self.budget.spend(len(found))
             return found
         return owner[self._key(node.slice)]
 
     def _joined(self, node: ast.JoinedStr) -> str:
         pieces = [self._piece(part) for part in node.values]
-        self.purse.spend(sum(map(len, pieces)))
+        self.budget.spend(sum(map(len, pieces)))
         return "".join(pieces)
 
     def _piece(self, part: ast.expr) -> str:
         if isinstance(part, ast.FormattedValue):
             value = self.value(part.value)
             if part.conversion in (ord("r"), ord("a")):
-                value = text(self.purse, value, quoted=True)
+                value = text(self.budget, value, quoted=True)
             spec = self._joined(part.format_spec) if isinstance(part.format_spec, ast.JoinedStr) else ""
-            return formatted(self.purse, value, spec)
+            return formatted(self.budget, value, spec)
         return str(self.value(part))
 
     def _items(self, value: Any) -> Iterator[Any]:
         if not isinstance(value, str | list | tuple | dict | range):
             raise Problem("TypeError", f"'{type_name(value)}' object is not iterable")
         for item in value:
-            self.purse.step()
+            self.budget.step()
             yield item
 
 

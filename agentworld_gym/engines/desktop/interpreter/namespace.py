@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from agentworld_gym.engines.desktop.desktop import Desktop
-from agentworld_gym.engines.desktop.interpreter.os_modules import System
-from agentworld_gym.engines.desktop.interpreter.pyautogui import Robot
-from agentworld_gym.engines.desktop.interpreter.statements import guarded
-from agentworld_gym.engines.desktop.interpreter.values import Function, Namespace, Problem, Purse, real, text, whole
+from agentworld_gym.engines.desktop.interpreter.os_modules import OsModules
+from agentworld_gym.engines.desktop.interpreter.pyautogui import PyAutoGui
+from agentworld_gym.engines.desktop.interpreter.statements import raising_problems
+from agentworld_gym.engines.desktop.interpreter.values import Budget, Function, Namespace, Problem, real, text, whole
 
 MISSING = {
     "ImpressTools": ("NoConnectException", "Connector : couldn't connect to socket (Connection refused)"),
@@ -39,13 +39,13 @@ class _Anything(dict[str, Any]):
         return Function(name, refuse)
 
 
-def names(desktop: Desktop, robot: Robot, purse: Purse) -> tuple[dict[str, Any], dict[str, Namespace]]:
+def names(desktop: Desktop, pyautogui: PyAutoGui, budget: Budget) -> tuple[dict[str, Any], dict[str, Namespace]]:
     """Return the names that code has at first, and the modules that it may import."""
-    system = System(desktop, purse)
+    system = OsModules(desktop, budget)
     os_path = Namespace("posixpath", _functions(system.path_functions()))
     modules = {
-        "pyautogui": Namespace("pyautogui", {**_functions(robot.functions()), "PAUSE": 0.1, "FAILSAFE": False}),
-        "time": Namespace("time", _functions({"sleep": robot.sleep, "time": lambda: desktop.files.now})),
+        "pyautogui": Namespace("pyautogui", {**_functions(pyautogui.functions()), "PAUSE": 0.1, "FAILSAFE": False}),
+        "time": Namespace("time", _functions({"sleep": pyautogui.sleep, "time": lambda: desktop.files.now})),
         "json": Namespace("json", _functions({"dumps": _dumps, "loads": _loads})),
         "math": Namespace(
             "math", {"pi": math.pi, **_functions({"floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt})}
@@ -59,23 +59,23 @@ def names(desktop: Desktop, robot: Robot, purse: Purse) -> tuple[dict[str, Any],
             "subprocess", {**_functions(system.process_functions()), "PIPE": -1, "STDOUT": -2, "DEVNULL": -3}
         ),
     }
-    found: dict[str, Any] = {**_functions(_builtins(purse)), "__name__": "__main__"}
-    found["open"] = Function("open", system.open)
+    values: dict[str, Any] = {**_functions(_builtins(budget)), "__name__": "__main__"}
+    values["open"] = Function("open", system.open)
     for module in ("pyautogui", "time", "json", "os", "subprocess"):
-        found[module] = modules[module]
+        values[module] = modules[module]
     for name, error in MISSING.items():
-        found[name] = Namespace(name, _Anything(*error), "type object")
+        values[name] = Namespace(name, _Anything(*error), "type object")
     for program in desktop.programs.values():
         if program.tools:
-            found[program.tools] = _helper(desktop, program.tools, dict(program.tool_methods()))
-    return found, modules
+            values[program.tools] = _helper(desktop, program.tools, dict(program.tool_methods()))
+    return values, modules
 
 
 def _helper(desktop: Desktop, name: str, methods: dict[str, Callable[..., Any]]) -> Namespace:
     """Return a helper object; under the control `intermittent-errors` a call may find no connection."""
 
     def bound(label: str, call: Callable[..., Any]) -> Function:
-        run = guarded(call)
+        run = raising_problems(call)
 
         def attempt(*args: Any, **kwargs: Any) -> Any:
             desktop.model["calls"] += 1
@@ -92,23 +92,23 @@ def _functions(calls: dict[str, Callable[..., Any]]) -> dict[str, Function]:
     return {name: Function(name, call) for name, call in calls.items()}
 
 
-def _builtins(purse: Purse) -> dict[str, Callable[..., Any]]:
+def _builtins(budget: Budget) -> dict[str, Callable[..., Any]]:
     def listed(call: Callable[..., Any]) -> Callable[..., Any]:
         """Return a builtin that goes through all of its arguments and makes a list."""
 
         def run(*args: Any, **kwargs: Any) -> Any:
             for argument in args:
-                purse.weigh(argument)
-            made = call(*args, **kwargs)
-            purse.weigh(made)
-            return made
+                budget.weigh(argument)
+            result = call(*args, **kwargs)
+            budget.weigh(result)
+            return result
 
         return run
 
     def summed(call: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             for argument in args:
-                purse.weigh(argument)
+                budget.weigh(argument)
             if kwargs:
                 raise Problem("TypeError", "keywords are not available here")
             return call(*args)
@@ -121,7 +121,7 @@ def _builtins(purse: Purse) -> dict[str, Callable[..., Any]]:
     def power(base: Any, exponent: Any) -> Any:
         from agentworld_gym.engines.desktop.interpreter.values import binary
 
-        return binary(purse, "Pow", base, exponent)
+        return binary(budget, "Pow", base, exponent)
 
     return {
         "abs": abs,
@@ -139,11 +139,11 @@ def _builtins(purse: Purse) -> dict[str, Callable[..., Any]]:
         "pow": power,
         "print": lambda *args, **kwargs: None,
         "range": range,
-        "repr": lambda value: text(purse, value, quoted=True),
+        "repr": lambda value: text(budget, value, quoted=True),
         "reversed": listed(lambda items: list(items)[::-1]),
         "round": _round,
         "sorted": listed(ordered),
-        "str": lambda value="": text(purse, value),
+        "str": lambda value="": text(budget, value),
         "sum": summed(_sum),
         "tuple": listed(lambda items=(): tuple(items)),
         "zip": listed(lambda *lists: list(zip(*lists, strict=False))),

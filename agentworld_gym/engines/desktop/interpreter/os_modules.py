@@ -12,16 +12,16 @@ from typing import Any
 from agentworld_gym.engines.desktop.commands import start_program
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import HOME, absolute
-from agentworld_gym.engines.desktop.interpreter.values import Function, Namespace, Problem, Purse
+from agentworld_gym.engines.desktop.interpreter.values import Budget, Function, Namespace, Problem
 
 _VARIABLES = {"HOME": HOME, "USER": "user", "DISPLAY": ":0", "LANG": "en_US.UTF-8", "PATH": "/usr/bin:/bin"}
 
 
-class System:
+class OsModules:
     """What code does to files and programs. Every path names a file of the desktop."""
 
-    def __init__(self, desktop: Desktop, purse: Purse) -> None:
-        self.desktop, self.purse = desktop, purse
+    def __init__(self, desktop: Desktop, budget: Budget) -> None:
+        self.desktop, self.budget = desktop, budget
 
     def environment(self) -> dict[str, str]:
         """The mapping `os.environ`."""
@@ -89,14 +89,14 @@ class System:
             if kind != "r":
                 raise Problem("UnsupportedOperation", "not readable")
             content = files.read(path)
-            self.purse.spend(len(content))
+            self.budget.spend(len(content))
             return content
 
         def write(text: Any) -> int:
             if kind == "r" and mode != "r+":
                 raise Problem("UnsupportedOperation", "not writable")
             before = files.read(path)
-            self.purse.spend(len(before))
+            self.budget.spend(len(before))
             files.write(path, before + _text(text))
             return len(text)
 
@@ -112,8 +112,8 @@ class System:
 
     def run(self, args: Any, *rest: Any, shell: Any = False, **options: Any) -> Namespace:
         """Run a program: one with a window, or a command in the shell of the terminal."""
-        self.purse.commands -= 1
-        if self.purse.commands < 0:
+        self.budget.commands -= 1
+        if self.budget.commands < 0:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         if isinstance(args, str):
             words, line = (_split(args), args) if shell else ([args], shlex.quote(args))
@@ -149,7 +149,7 @@ class System:
         status, out = terminal.tool_methods()["run"](self.desktop, line, folder)
         if status == 127 and not shell:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), words[0][:200])
-        self.purse.spend(len(out))
+        self.budget.spend(len(out))
         return status, out
 
     def _join(self, *parts: Any) -> str:

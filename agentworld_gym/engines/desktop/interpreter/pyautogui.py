@@ -20,7 +20,7 @@ _BUTTONS = {"left": "left", "middle": "middle", "right": "right", "primary": "le
 _NUMBERED = {1: "left", 2: "middle", 3: "right"}
 
 
-class Robot:
+class PyAutoGui:
     """What code does to the mouse and the keyboard."""
 
     def __init__(self, desktop: Desktop, mouse: Mouse, keyboard: Keyboard) -> None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentworld_gym.engines.desktop.interpreter.expressions import Expressions, named
-from agentworld_gym.engines.desktop.interpreter.values import Exhausted, Namespace, Problem, Purse, type_name
+from agentworld_gym.engines.desktop.interpreter.values import Budget, Exhausted, Namespace, Problem, type_name
 from agentworld_gym.engines.desktop.program import ToolError
 from agentworld_gym.engines.python_source import tree
 
@@ -63,9 +63,9 @@ class Interpreter(Expressions):
     """
 
     def __init__(
-        self, names: Mapping[str, Any], modules: Mapping[str, Namespace] | None = None, purse: Purse | None = None
+        self, names: Mapping[str, Any], modules: Mapping[str, Namespace] | None = None, budget: Budget | None = None
     ) -> None:
-        super().__init__(names, purse)
+        super().__init__(names, budget)
         self.modules = modules or {}
         self.line = 1
 
@@ -88,14 +88,14 @@ class Interpreter(Expressions):
     def _body(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
             self.line = statement.lineno
-            self.purse.step()
+            self.budget.step()
             try:
                 handle = _STATEMENTS.get(type(statement))
                 if handle is None:
                     raise Problem("RuntimeError", f"{named(statement)} is not available in an action")
                 handle(self, statement)
             except _PLAIN_ERRORS as error:
-                raise told(error) from None
+                raise as_problem(error) from None
 
     def _expression(self, node: ast.Expr) -> None:
         self.value(node.value)
@@ -116,7 +116,7 @@ class Interpreter(Expressions):
         self._bind(node.target, self._operate(node.op, left, self.value(node.value)))
 
     def _bind(self, target: ast.expr, value: Any) -> None:
-        self.purse.step()
+        self.budget.step()
         if isinstance(target, ast.Name):
             if target.id.startswith("__"):
                 raise Problem("RuntimeError", "such a name is not available in an action")
@@ -162,7 +162,7 @@ class Interpreter(Expressions):
 
     def _round(self, body: list[ast.stmt]) -> bool:
         """Run one round of a loop; False if the loop ends here."""
-        self.purse.step()
+        self.budget.step()
         try:
             self._body(body)
         except _Break:
@@ -234,7 +234,7 @@ class Interpreter(Expressions):
         for alias in node.names:
             if alias.name not in module.members or alias.name.startswith("_"):
                 raise Problem("ImportError", f"cannot import name '{alias.name}' from '{module.name}'")
-            self.names[alias.asname or alias.name] = module.given(alias.name)
+            self.names[alias.asname or alias.name] = module.value_of(alias.name)
 
     def _module(self, name: str) -> Namespace:
         if name not in self.modules:
@@ -251,17 +251,17 @@ class Interpreter(Expressions):
         raise _Continue
 
 
-def told(error: Exception) -> Problem:
+def as_problem(error: Exception) -> Problem:
     """Return an exception of Python as one of the agent's code.
 
-    >>> str(told(KeyError("a")))
+    >>> str(as_problem(KeyError("a")))
     "KeyError: 'a'"
     """
     # A function of this module names itself in full, as `_builtins.<locals>.power()`.
     return Problem(type(error).__name__, re.sub(r"[\w.<>]*<locals>\.", "", str(error))[:2_000])
 
 
-def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
+def raising_problems(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return a helper's method whose errors become exceptions of the agent's code."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -270,7 +270,7 @@ def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
         except ToolError as error:
             raise Problem(error.kind, str(error)[:2_000]) from None
         except _PLAIN_ERRORS as error:
-            raise told(error) from None
+            raise as_problem(error) from None
 
     return run
 

@@ -55,7 +55,7 @@ class Exhausted(Problem):
     """The code takes too many steps or too much memory; it cannot be caught."""
 
 
-class Purse:
+class Budget:
     """The budget of one action: the steps that it may take, and the memory that it may fill."""
 
     def __init__(self) -> None:
@@ -125,14 +125,14 @@ class Namespace:
             Problem: There is no such name.
         """
         if name.startswith("_") or name not in self.members:
-            what = f"module '{self.name}'" if self.kind == "module" else f"{self.kind} '{self.name}'"
-            raise Problem("AttributeError", f"{what} has no attribute '{name}'")
+            owner = f"module '{self.name}'" if self.kind == "module" else f"{self.kind} '{self.name}'"
+            raise Problem("AttributeError", f"{owner} has no attribute '{name}'")
         return self.members[name]
 
-    def given(self, name: str) -> Any:
+    def value_of(self, name: str) -> Any:
         """Return the value that code gets for a name; of a mapping a copy, since the library outlives the action."""
-        found = self.member(name)
-        return dict(found) if isinstance(found, dict) else found
+        value = self.member(name)
+        return dict(value) if isinstance(value, dict) else value
 
     def __repr__(self) -> str:
         return f"<{type_name(self)} {self.name}>"
@@ -160,7 +160,7 @@ def type_name(value: Any) -> str:
     return "function" if isinstance(value, Function) else type(value).__name__
 
 
-def method(purse: Purse, value: Any, name: str) -> Function:
+def method(budget: Budget, value: Any, name: str) -> Function:
     """Return a method of a plain value.
 
     Raises:
@@ -179,33 +179,33 @@ def method(purse: Purse, value: Any, name: str) -> Function:
     )
     if name not in allowed:
         raise Problem("AttributeError", f"'{type_name(value)}' object has no attribute '{name}'")
-    return Function(name, lambda *args, **kwargs: _call_method(purse, value, name, args, kwargs))
+    return Function(name, lambda *args, **kwargs: _call_method(budget, value, name, args, kwargs))
 
 
-def _call_method(purse: Purse, value: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    purse.weigh(value)
+def _call_method(budget: Budget, value: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    budget.weigh(value)
     for argument in (*args, *kwargs.values()):
-        purse.weigh(argument)
+        budget.weigh(argument)
     if name == "zfill" and args and isinstance(args[0], int):
-        purse.spend(max(args[0], 0))
+        budget.spend(max(args[0], 0))
     elif name == "replace" and len(args) > 1 and isinstance(args[0], str) and isinstance(args[1], str):
-        purse.spend(len(value) + value.count(args[0]) * len(args[1]))
+        budget.spend(len(value) + value.count(args[0]) * len(args[1]))
     elif name == "rfind" and args and isinstance(args[0], str):
         # Unlike `find`, this may compare the whole text at every place.
-        purse.spend(len(value) * len(args[0]) // 1000)
+        budget.spend(len(value) * len(args[0]) // 1000)
     elif name == "join" and args:
         args = (list(args[0]),)
-        purse.spend(len(value) * len(args[0]))
+        budget.spend(len(value) * len(args[0]))
     if name == "sort" and kwargs.keys() - {"reverse"}:
         raise Problem("TypeError", "sort() takes only the keyword 'reverse' here")
     result = getattr(value, name)(*args, **kwargs)
     if name in ("keys", "values", "items"):
         result = list(result)
-    purse.weigh(result)
+    budget.weigh(result)
     return result
 
 
-def binary(purse: Purse, operator: str, left: Any, right: Any) -> Any:
+def binary(budget: Budget, operator: str, left: Any, right: Any) -> Any:
     """Return the result of an arithmetic operation on plain values.
 
     Raises:
@@ -217,13 +217,13 @@ def binary(purse: Purse, operator: str, left: Any, right: Any) -> Any:
     )
     if operator == "Add" and (numbers or both):
         if both:
-            purse.spend(len(left) + len(right))
+            budget.spend(len(left) + len(right))
         return _bounded(left + right)
     if operator == "Mult":
         if isinstance(right, str | list | tuple) and isinstance(left, int):
             left, right = right, left
         if isinstance(left, str | list | tuple) and isinstance(right, int):
-            purse.spend(len(left) * max(right, 0))
+            budget.spend(len(left) * max(right, 0))
             return left * right
     if not numbers:
         raise Problem(
@@ -290,18 +290,18 @@ def real(value: Any = 0.0) -> float:
     raise Problem("TypeError", f"float() argument must be a string or a real number, not '{type_name(value)}'")
 
 
-def text(purse: Purse, value: Any, quoted: bool = False) -> str:
+def text(budget: Budget, value: Any, quoted: bool = False) -> str:
     """Return `str()` or `repr()` of a value."""
-    purse.weigh(value)
+    budget.weigh(value)
     result = repr(value) if quoted else str(value)
-    purse.spend(len(result))
+    budget.spend(len(result))
     return result
 
 
-def formatted(purse: Purse, value: Any, spec: str) -> str:
+def formatted(budget: Budget, value: Any, spec: str) -> str:
     """Return a value in a format specification that is short."""
     if not spec:
-        return text(purse, value)
+        return text(budget, value)
     if not isinstance(value, str | int | float) or not _SPEC.fullmatch(spec):
         raise Problem("ValueError", "Invalid format specifier")
     return format(value, spec)

@@ -21,5 +21,5 @@ def programs() -> Mapping[str, Program]:
     from agentworld_gym.engines.desktop.programs.terminal.program import Terminal
     from agentworld_gym.engines.desktop.programs.viewer import Viewer
 
-    found = (Files(), TextEditor(), Spreadsheet(), Terminal(), Calculator(), Settings(), Browser(), Viewer())
-    return MappingProxyType({program.id: program for program in found})
+    every = (Files(), TextEditor(), Spreadsheet(), Terminal(), Calculator(), Settings(), Browser(), Viewer())
+    return MappingProxyType({program.id: program for program in every})

@@ -53,17 +53,17 @@ def _named(role: str, name: str, others: list[tuple[int, str]], index: int) -> s
 
 def _shortened(name: str) -> list[str]:
     """Return parts of a name that may do, best first: the name without a number at an end, and its first words."""
-    found: list[tuple[int, str]] = []
+    candidates: list[tuple[int, str]] = []
     for pattern, keep in ((_LEADING, "tail"), (_TRAILING, "head")):
         if match := pattern.search(name):
             part = name[match.end(1) :].lstrip() if keep == "tail" else name[: match.start(1)].rstrip()
             part = _words(part, MAX_TEXT)
-            found.append((-2 if len(part) <= MAX_SHORT else -1, part))
+            candidates.append((-2 if len(part) <= MAX_SHORT else -1, part))
     if len(name) > MAX_SHORT:
-        found += [(0, _words(name, MAX_TEXT)), (-1, _words(name, MAX_SHORT))]
+        candidates += [(0, _words(name, MAX_TEXT)), (-1, _words(name, MAX_SHORT))]
     else:
-        found.append((0, name))
-    return [part for _, part in sorted(found, key=lambda item: item[0]) if part]
+        candidates.append((0, name))
+    return [part for _, part in sorted(candidates, key=lambda item: item[0]) if part]
 
 
 def _words(text: str, longest: int) -> str:
@@ -78,8 +78,8 @@ def _listed(page: Page, index: int) -> bool:
     return page.listed.get(page.refs[index][2]) == index
 
 
-def _nth(call: str, found: list[int], index: int) -> str:
-    if len(found) < 2 or index not in found:
+def _nth(call: str, matches: list[int], index: int) -> str:
+    if len(matches) < 2 or index not in matches:
         return call
-    place = found.index(index)
+    place = matches.index(index)
     return call + (".first()" if place == 0 else f".nth({place})")

@@ -97,11 +97,11 @@ class Names:
         return (text, (node,)) if text else NOTHING
 
     def _referenced(self, node: Node) -> list[Node]:
-        wanted = node.attrs.get("aria-labelledby")
-        if not wanted:
+        ids = node.attrs.get("aria-labelledby")
+        if not ids:
             return []
-        found = [self._page.document.by_id[name] for name in wanted.split() if name in self._page.document.by_id]
-        return list(dict.fromkeys(found))
+        nodes = [self._page.document.by_id[name] for name in ids.split() if name in self._page.document.by_id]
+        return list(dict.fromkeys(nodes))
 
     def _embedded(self, node: Node, way: _Way) -> Name | None:
         """Return the value of a control that stands inside a label or a name, which is read in its place."""
@@ -171,8 +171,8 @@ class Names:
         return self._own(node, summary, way) if summary else None
 
     def _from_labels(self, labels: list[Node], way: _Way) -> Name:
-        found = [self._text(label, self._jump(label, way, "label")) for label in labels]
-        return _joined(name for name in found if name[0])
+        names = [self._text(label, self._jump(label, way, "label")) for label in labels]
+        return _joined(name for name in names if name[0])
 
     def _content(self, node: Node, way: _Way) -> Name:
         texts: list[str] = []
@@ -196,5 +196,5 @@ def _title(node: Node) -> str:
 
 
 def _joined(names: Iterable[Name]) -> Name:
-    found = list(names)
-    return " ".join(text for text, _ in found), tuple(dict.fromkeys(node for _, nodes in found for node in nodes))
+    parts = list(names)
+    return " ".join(text for text, _ in parts), tuple(dict.fromkeys(node for _, nodes in parts for node in nodes))

@@ -142,12 +142,12 @@ class _Builder:
 
     def _refer(self, node: Node, item: Item) -> None:
         page = self.page
-        known = page.refs.get(node.index)
-        if known is None or known[0] != item.role or known[1] != item.name:
+        ref = page.refs.get(node.index)
+        if ref is None or ref[0] != item.role or ref[1] != item.name:
             page.last_ref += 1
-            known = (item.role, item.name, f"e{page.last_ref}")
-            page.refs[node.index] = known
-        item.ref = known[2]
+            ref = (item.role, item.name, f"e{page.last_ref}")
+            page.refs[node.index] = ref
+        item.ref = ref[2]
         item.clickable = bool(self.layout.pointer[node.index])
         self.listed[item.ref] = node.index
         self.given[node.index] = item.ref
@@ -221,7 +221,7 @@ class _Distiller:
             if item.role != "generic" or not all(isinstance(child, str) for child in item.children):
                 self.pending.discard(item.ref)
 
-    def _exit(self, item: Item, kept: list[Item | str]) -> None:
+    def _exit(self, item: Item, items: list[Item | str]) -> None:
         item.children = merged(item.children, item.name)
         if item.role == "img" and not item.name and not item.children and not self._is_target(item):
             return
@@ -233,9 +233,9 @@ class _Distiller:
                     self.pending.add(item.ref)
                 return
             if self._unwraps(item):
-                kept.extend(item.children)
+                items.extend(item.children)
                 return
-        kept.append(item)
+        items.append(item)
 
     def _drop_redundant_name(self, item: Item) -> None:
         if not item.ref or not item.sources:

@@ -147,9 +147,9 @@ class Browser:
             Unreachable: Nothing answers; the tab shows the browser's own error page.
         """
         tab = tab or self.tab
-        here = addresses.without_fragment(url)
+        page_url = addresses.without_fragment(url)
         same = method == "GET" and url == tab.url
-        if "#" in url and method == "GET" and here == addresses.without_fragment(tab.url):
+        if "#" in url and method == "GET" and page_url == addresses.without_fragment(tab.url):
             if not same:
                 self._push(tab, Entry(url, tab.load))
                 tab.url = url
@@ -242,9 +242,9 @@ class Browser:
         return tab.load
 
     def _leave(self, tab: Tab) -> None:
-        kept = forms.saved(tab.page)
-        if kept:
-            tab.entries[tab.place] = replace(tab.entries[tab.place], saved=kept)
+        values = forms.saved(tab.page)
+        if values:
+            tab.entries[tab.place] = replace(tab.entries[tab.place], saved=values)
 
     def _load(self, tab: Tab) -> None:
         """Load the page of the current step of the history.

@@ -8,7 +8,7 @@ from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 
 
-def asked(page: Page, node: Node) -> Dialog | None:
+def dialog_before(page: Page, node: Node) -> Dialog | None:
     """Return the dialog that opens first when a button or link is clicked."""
     attrs = node.attrs
     for kind in ("confirm", "prompt", "alert"):
@@ -18,7 +18,7 @@ def asked(page: Page, node: Node) -> Dialog | None:
     return None
 
 
-def clicked(page: Page, node: Node) -> None:
+def act_on_button(page: Page, node: Node) -> None:
     """Carry out what a button is for: open, close, unfold or select."""
     attrs, by_id = node.attrs, page.document.by_id
     if (dialog := by_id.get(attrs.get("data-opens", ""))) is not None and dialog.tag == "dialog":
@@ -46,15 +46,15 @@ def select_tab(page: Page, tab: Node) -> None:
                 page.set_attr(panel, "hidden", None if other is tab else "")
 
 
-def edited(page: Page, field: Node) -> None:
+def filter_list(page: Page, field: Node) -> None:
     """Filter the list that a search field belongs to."""
     target = page.document.by_id.get(field.attrs.get("data-filter", ""))
     if target is None:
         return
-    wanted = page.value(field).lower()
+    query = page.value(field).lower()
     for child in target.elements():
         if child.tag in ("li", "tr"):
-            page.set_attr(child, "hidden", None if wanted in child.text().lower() else "")
+            page.set_attr(child, "hidden", None if query in child.text().lower() else "")
 
 
 def sends_itself(browser: Browser, control: Node) -> bool:

@@ -96,7 +96,7 @@ def _click_option(browser: Browser, option: Node) -> None:
 
 def _press_button(browser: Browser, button: Node) -> None:
     page = browser.page
-    dialog = data_attributes.asked(page, button)
+    dialog = data_attributes.dialog_before(page, button)
     if dialog is not None:
         browser.tab.modal = dialog
         return
@@ -111,7 +111,7 @@ def _after_button(browser: Browser, button: Node, extra: tuple[str, str] | None 
         except Unreachable:
             return
         return
-    data_attributes.clicked(page, button)
+    data_attributes.act_on_button(page, button)
     form = page.document.form_of(button)
     if form is None or button.type == "button":
         return
@@ -122,7 +122,7 @@ def _after_button(browser: Browser, button: Node, extra: tuple[str, str] | None 
 
 
 def _press_link(browser: Browser, link: Node) -> None:
-    dialog = data_attributes.asked(browser.page, link)
+    dialog = data_attributes.dialog_before(browser.page, link)
     if dialog is not None:
         browser.tab.modal = dialog
         return
@@ -154,8 +154,8 @@ def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, 
     if checked and (wrong := forms.first_invalid(page, form)) is not None:
         page.give_focus(wrong.index)
         return
-    own = button.attrs if button is not None else {}
-    method = own.get("formmethod", form.attrs.get("method", "get")).upper()
+    attrs = button.attrs if button is not None else {}
+    method = attrs.get("formmethod", form.attrs.get("method", "get")).upper()
     if method == "DIALOG":
         dialog = form.closest("dialog")
         if dialog is not None:
@@ -164,9 +164,9 @@ def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, 
     fields = forms.fields(page, form, button)
     if extra is not None:
         fields = (*(field for field in fields if field[0] != extra[0]), extra)
-    here = browser.tab.url
-    action = own.get("formaction", form.attrs.get("action", ""))
-    url = addresses.resolved(here, action) if action else addresses.without_fragment(here)
+    page_url = browser.tab.url
+    action = attrs.get("formaction", form.attrs.get("action", ""))
+    url = addresses.resolved(page_url, action) if action else addresses.without_fragment(page_url)
     if addresses.scheme_of(url) not in ("http", "https"):
         return
     try:
@@ -232,7 +232,7 @@ def fill(browser: Browser, node: Node, text: str) -> None:
         page.set_value(node, text.strip())
     else:
         put(page, node, text)
-    data_attributes.edited(page, node)
+    data_attributes.filter_list(page, node)
 
 
 def put(page: Page, node: Node, text: str) -> None:
@@ -251,7 +251,7 @@ def field_of(page: Page, node: Node) -> Node:
     return (page.document.target(label) if label is not None else None) or node
 
 
-def choose(browser: Browser, node: Node, wanted: list[str], labels_only: bool = False) -> list[str] | str:
+def choose(browser: Browser, node: Node, values: list[str], labels_only: bool = False) -> list[str] | str:
     """Select options by value or label; return their values, or else why that is impossible.
 
     Raises:
@@ -261,7 +261,7 @@ def choose(browser: Browser, node: Node, wanted: list[str], labels_only: bool = 
     select = field_of(page, node)
     if select.tag != "select":
         raise Refusal("Error: locator.selectOption: Error: Element is not a <select> element")
-    left, chosen = list(wanted), []
+    left, chosen = list(values), []
     for option in page.document.options(select):
         label = " ".join((option.attrs.get("label") or option.text()).split())
         value = page.option_value(option)

@@ -61,12 +61,12 @@ def evaluate(browser: Browser, source: str, node: Node | None) -> Any:
         return _read(browser.page, node, expression[len(parameter) + 1 :])
     if (query := _QUERY.fullmatch(expression)) is not None:
         selector = query[2] or f"#{query[4]}"
-        found = select(browser.page, selector)
-        if not found:
+        nodes = select(browser.page, selector)
+        if not nodes:
             if "?." in expression:
                 return UNDEFINED
             raise Refusal("Error: page.evaluate: TypeError: Cannot read properties of null")
-        return _read(browser.page, found[0], query[5])
+        return _read(browser.page, nodes[0], query[5])
     if (count := _COUNT.fullmatch(expression)) is not None:
         return len(select(browser.page, count[2]))
     raise Refusal(
@@ -93,21 +93,21 @@ def select(page: Page, selector: str) -> list[Node]:
     ]
 
 
-def _read(page: Page, node: Node, what: str) -> Any:
-    if what in ("textContent", "innerText", "textContent.trim()", "innerText.trim()"):
-        text = _visible(page, node) if what.startswith("inner") else node.text()
-        return text.strip() if what.endswith("trim()") else text
-    if what == "value":
+def _read(page: Page, node: Node, name: str) -> Any:
+    if name in ("textContent", "innerText", "textContent.trim()", "innerText.trim()"):
+        text = _visible(page, node) if name.startswith("inner") else node.text()
+        return text.strip() if name.endswith("trim()") else text
+    if name == "value":
         return page.value(node) if node.tag in ("input", "select", "textarea", "button") else UNDEFINED
-    if what == "checked":
+    if name == "checked":
         return page.is_checked(node) if node.tag == "input" else UNDEFINED
-    if what == "disabled":
+    if name == "disabled":
         return page.is_disabled(node)
-    if what == "tagName":
+    if name == "tagName":
         return node.tag.upper()
-    if what in ("id", "name", "type", "href", "placeholder"):
-        return page.attr(node, what) or ""
-    if match := re.fullmatch(r"getAttribute\((['\"`])([\w-]+)\1\)", what):
+    if name in ("id", "name", "type", "href", "placeholder"):
+        return page.attr(node, name) or ""
+    if match := re.fullmatch(r"getAttribute\((['\"`])([\w-]+)\1\)", name):
         return page.attr(node, match[2])
     raise Refusal(
         "Error: page.evaluate: Error: this browser runs no scripts; only simple expressions that read a value work"

@@ -117,7 +117,7 @@ def _escape(page: Page, node: Node | None) -> None:
         close_dialog(page, page.nodes[page.modals[-1][0]])
     elif node is not None and node.tag == "input" and node.type == "search" and page.value(node):
         page.set_value(node, "")
-        data_attributes.edited(page, node)
+        data_attributes.filter_list(page, node)
 
 
 def _enter(browser: Browser, node: Node) -> None:
@@ -188,14 +188,14 @@ def _replace(page: Page, node: Node, value: str) -> None:
         return
     page.selected, page.tail = False, min(page.tail, len(value))
     page.set_value(node, value)
-    data_attributes.edited(page, node)
+    data_attributes.filter_list(page, node)
 
 
 def _step(page: Page, node: Node, direction: int) -> None:
     """Increase or decrease the number in a field, within its bounds."""
     value, attrs = page.value(node), node.attrs
-    wanted = attrs.get("step", "")
-    step = float(wanted) if is_number(wanted) and float(wanted) > 0 else 1.0
+    stated = attrs.get("step", "")
+    step = float(stated) if is_number(stated) and float(stated) > 0 else 1.0
     before = float(value) if value else 0.0
     low, high = (float(attrs[name]) if is_number(attrs.get(name, "")) else None for name in ("min", "max"))
     if value and (

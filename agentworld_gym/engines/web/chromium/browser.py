@@ -63,13 +63,13 @@ class ChromiumBrowser:
                 for name, value in cookies.items()
             ]
         )
-        context.on("page", browser.added)
+        context.on("page", browser.add_tab)
         await context.new_page()
         result = ToolResult()
         try:
             await browser.tab.page.goto(url)
         except Exception:
-            await browser.tab.failed()
+            await browser.tab.wait_for_error_page()
         await browser.show(result)
         browser.first = result.text()
         return browser
@@ -79,7 +79,7 @@ class ChromiumBrowser:
         """The current tab."""
         return self.tabs[self.current]
 
-    async def opened(self, count: int) -> None:
+    async def wait_for_tabs(self, count: int) -> None:
         """Wait until a link has opened a tab, so that there are `count` of them."""
         for _ in range(60):
             if len(self.tabs) >= count:
@@ -88,7 +88,7 @@ class ChromiumBrowser:
                 return
             await asyncio.sleep(0.05)
 
-    def added(self, page: Page) -> None:
+    def add_tab(self, page: Page) -> None:
         """Add a tab that was opened."""
         if len(self.tabs) < MAX_TABS:
             self.tabs.append(ChromiumTab(page))
@@ -116,15 +116,15 @@ class ChromiumBrowser:
 
     async def fields(self) -> dict[str, Scalar]:
         """Return everything that actions can change in the browser, as flat fields."""
-        found: dict[str, Scalar] = {"browser/tab": self.current}
+        fields: dict[str, Scalar] = {"browser/tab": self.current}
         for place, tab in enumerate(self.tabs):
-            found[f"tab/{place}/url"] = tab.page.url
+            fields[f"tab/{place}/url"] = tab.page.url
             if not tab.is_open:
-                found[f"tab/{place}/title"] = await tab.page.title()
-                found |= {f"tab/{place}/field/{name}": value for name, value in await tab.page.evaluate(_FIELDS)}
+                fields[f"tab/{place}/title"] = await tab.page.title()
+                fields |= {f"tab/{place}/field/{name}": value for name, value in await tab.page.evaluate(_FIELDS)}
         for cookie in await self.context.cookies():
-            found[f"cookie/{cookie.get('domain')}/{cookie.get('name')}"] = cookie.get("value")
-        return found
+            fields[f"cookie/{cookie.get('domain')}/{cookie.get('name')}"] = cookie.get("value")
+        return fields
 
     async def screenshot(self) -> bytes:
         """Return a picture of the page as PNG."""

@@ -36,7 +36,7 @@ async def _noop(call: ChromiumCall) -> None:
     seconds = wait_seconds(call.arguments)
     await asyncio.sleep(seconds)
     if seconds >= 1:
-        await call.tab.refreshed()
+        await call.tab.wait_for_refresh()
     call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
 
 
@@ -62,7 +62,7 @@ async def _select(call: ChromiumCall) -> None:
 async def _press(call: ChromiumCall) -> None:
     locator, code = await call.locator("bid")
     keys = call.text("key_comb")
-    await call.tab.guarded(locator.press(keys, timeout=PATIENCE_MS))
+    await call.tab.run_until_modal(locator.press(keys, timeout=PATIENCE_MS))
     call.ran(f"await page.{code}.press({single_quoted(keys)});")
 
 

@@ -57,9 +57,9 @@ class ChromiumCall:
         )
         if not isinstance(ref, str) or not _REF.fullmatch(ref) or ref not in self.tab.known:
             raise missing
-        found = self.tab.page.locator(f"aria-ref={self.tab.prefix}{ref}")
+        locator = self.tab.page.locator(f"aria-ref={self.tab.prefix}{ref}")
         try:
-            return found, javascript(str(await found.normalize()))
+            return locator, javascript(str(await locator.normalize()))
         except Exception:
             raise missing from None
 

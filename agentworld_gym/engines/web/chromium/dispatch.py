@@ -41,7 +41,7 @@ async def act(browser: ChromiumBrowser, action: Any, undisturbed: bool = False) 
     call = ChromiumCall(browser, arguments)
     try:
         if name not in WAITING_TOOLS:
-            await browser.tab.refreshed()
+            await browser.tab.wait_for_refresh()
         with suspended() if undisturbed else nullcontext():
             await _redraw(browser, arguments)
         await _run(call, name)
@@ -73,7 +73,7 @@ async def _show(browser: ChromiumBrowser, result: ToolResult) -> None:
     try:
         await browser.show(result)
     except Exception:
-        await browser.tab.settled(browser.tab.navigations - 1)
+        await browser.tab.wait_for_load(browser.tab.navigations - 1)
         await browser.show(result)
 
 

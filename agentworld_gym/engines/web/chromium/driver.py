@@ -38,18 +38,20 @@ def find_chromium() -> str:
     Raises:
         EngineError: There is none. The error says what to install.
     """
-    wanted = os.environ.get(VARIABLE)
-    found = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        missing = f"{VARIABLE}={wanted!r} is no executable" if wanted else f"none of {', '.join(NAMES)} is on the path"
+    variable = os.environ.get(VARIABLE)
+    path = shutil.which(variable) if variable else next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        missing = (
+            f"{VARIABLE}={variable!r} is no executable" if variable else f"none of {', '.join(NAMES)} is on the path"
+        )
         raise EngineError(f"{missing}; {ADVICE}")
-    return found
+    return path
 
 
 @lru_cache(maxsize=8)
 def _version(executable: str) -> str:
-    done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=30, check=False)
-    words = done.stdout.split()
+    process = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    words = process.stdout.split()
     return next((word for word in words if word[:1].isdigit()), "unknown")
 
 
@@ -123,11 +125,11 @@ class Driver:
 
     async def browser_for(self, hosts: Iterable[str]) -> Browser:
         """Return a browser that resolves these hosts and no others; a crashed one is started again."""
-        known = frozenset(hosts)
+        key = frozenset(hosts)
         async with self._launching:
-            browser = self._browsers.get(known)
+            browser = self._browsers.get(key)
             if browser is None or not browser.is_connected():
-                browser = self._browsers[known] = await self._launch(sorted(known))
+                browser = self._browsers[key] = await self._launch(sorted(key))
         return browser
 
     async def _begin(self) -> None:
@@ -135,8 +137,8 @@ class Driver:
         self._playwright = await self._start().start()
 
     async def _launch(self, hosts: list[str]) -> Browser:
-        here = f"127.0.0.1:{self.port}"
-        rules = ", ".join(f"MAP {host}:{port} {here}" for host in hosts for port in (80, 443))
+        server = f"127.0.0.1:{self.port}"
+        rules = ", ".join(f"MAP {host}:{port} {server}" for host in hosts for port in (80, 443))
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         return await self._playwright.chromium.launch(
             executable_path=self._executable,

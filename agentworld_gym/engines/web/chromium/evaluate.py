@@ -40,7 +40,7 @@ async def run_script(call: ChromiumCall) -> None:
     # A busy page answers nothing, so the connection that can stop its script is made before.
     tab.line = tab.line or await call.browser.context.new_cdp_session(tab.page)
     try:
-        await tab.guarded(read())
+        await tab.run_until_modal(read())
     except TimeoutError:
         with suppress(Exception):
             await asyncio.wait_for(tab.line.send("Runtime.terminateExecution"), SCRIPT_S)

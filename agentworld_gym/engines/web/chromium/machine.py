@@ -12,7 +12,7 @@ from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.web.chromium.browser import ChromiumBrowser
 from agentworld_gym.engines.web.chromium.dispatch import act
 from agentworld_gym.engines.web.chromium.driver import ADVICE, Driver, chromium_version, driver, find_chromium
-from agentworld_gym.engines.web.flat_state import told_hosts
+from agentworld_gym.engines.web.flat_state import stated_hosts
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.errors import SpecError
 
@@ -51,7 +51,7 @@ class ChromiumEngine:
         if state.get("view", "playwright") != "playwright":
             raise SpecError("task state", "view", state["view"], "playwright, the only view of world='chromium'")
         sites = Sites.start({key: value for key, value in state.items() if key != "view"}, seed, controls, hidden)
-        return ChromiumMachine(driver(), sites, str(state["open"]), controls, told_hosts(state, sites.hosts))
+        return ChromiumMachine(driver(), sites, str(state["open"]), controls, stated_hosts(state, sites.hosts))
 
 
 class ChromiumMachine:
@@ -61,10 +61,15 @@ class ChromiumMachine:
     """
 
     def __init__(
-        self, driver: Driver, internet: Sites, url: str, controls: Controls = NONE, told: frozenset[str] = frozenset()
+        self,
+        driver: Driver,
+        internet: Sites,
+        url: str,
+        controls: Controls = NONE,
+        stated_hosts: frozenset[str] = frozenset(),
     ) -> None:
-        """Open a browser context at a URL; the hosts in `told` show only what the task states."""
-        self._driver, self._url, self._controls, self._told = driver, url, controls, told
+        """Open a browser context at a URL; the hosts in `stated_hosts` show only what the task states."""
+        self._driver, self._url, self._controls, self._stated_hosts = driver, url, controls, stated_hosts
         self._origin = internet.fork()
         self._internet = internet
         self._actions: list[Any] = []
@@ -86,7 +91,7 @@ class ChromiumMachine:
         """The snapshot, where the task does not state what its site shows."""
         text = self._observation
         start = text.find("### Snapshot\n```yaml\n")
-        if start < 0 or any(f"Page URL: http://{host}/" in text for host in self._told):
+        if start < 0 or any(f"Page URL: http://{host}/" in text for host in self._stated_hosts):
             return ()
         start += len("### Snapshot\n```yaml\n")
         return (Span(start, text.find("\n```", start), "pre-existing"),)
@@ -108,8 +113,8 @@ class ChromiumMachine:
     def state(self) -> dict[str, Scalar]:
         """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""
         self._open()
-        found = self._driver.run(self._browser.fields())
-        return found | dict(self._internet.state())
+        fields = self._driver.run(self._browser.fields())
+        return fields | dict(self._internet.state())
 
     def screenshot(self) -> bytes:
         """Return a picture of the page as PNG."""
@@ -119,7 +124,7 @@ class ChromiumMachine:
     def fork(self) -> ChromiumMachine:
         """Return a copy, made by repeating all actions in another context."""
         self._open()
-        twin = ChromiumMachine(self._driver, self._origin.fork(), self._url, self._controls, self._told)
+        twin = ChromiumMachine(self._driver, self._origin.fork(), self._url, self._controls, self._stated_hosts)
         for action in self._actions:
             twin.act(action)
         return twin
@@ -140,5 +145,5 @@ class ChromiumMachine:
 
 
 def _controls_are_suspended() -> bool:
-    """Return whether controls are suspended in this thread, which the driver's thread has to be told."""
+    """Return whether controls are suspended in this thread, which the driver's thread has to be stated_hosts."""
     return not Controls({"any": 1.0}).strikes("any")

@@ -24,9 +24,9 @@ async def _navigate(call: ChromiumCall) -> None:
     if reason := addresses.blocked(url) if url else addresses.INVALID:
         raise Refusal(reason)
     try:
-        await call.tab.guarded(call.tab.page.goto(url))
+        await call.tab.run_until_modal(call.tab.page.goto(url))
     except Exception:
-        await call.tab.failed()
+        await call.tab.wait_for_error_page()
         raise
     call.ran(f"await page.goto({single_quoted(url)});")
 
@@ -34,37 +34,37 @@ async def _navigate(call: ChromiumCall) -> None:
 def _travel(back: bool) -> Callable[[ChromiumCall], Awaitable[None]]:
     async def travel(call: ChromiumCall) -> None:
         page = call.tab.page
-        await call.tab.guarded(page.go_back() if back else page.go_forward())
+        await call.tab.run_until_modal(page.go_back() if back else page.go_forward())
         call.ran(f"await page.{'goBack' if back else 'goForward'}();")
 
     return travel
 
 
 async def _snapshot(call: ChromiumCall) -> None:
-    await call.tab.refreshed()
+    await call.tab.wait_for_refresh()
 
 
 async def _click(call: ChromiumCall) -> None:
     locator, code = await call.locator("ref")
     twice = call.arguments.get("doubleClick") is True
     button = call.arguments.get("button")
-    wanted = call.arguments.get("modifiers")
-    held = [key for key in wanted if key in sorted(MODIFIERS)] if isinstance(wanted, list) else []
+    modifiers = call.arguments.get("modifiers")
+    held = [key for key in modifiers if key in sorted(MODIFIERS)] if isinstance(modifiers, list) else []
     options: dict[str, Any] = {"timeout": PATIENCE_MS}
-    shown = []
+    printed = []
     if button in ("right", "middle"):
         options["button"] = button
-        shown.append(f"button: {single_quoted(button)}")
+        printed.append(f"button: {single_quoted(button)}")
     if held:
         options["modifiers"] = held
-        shown.append(f"modifiers: [{', '.join(map(single_quoted, held))}]")
+        printed.append(f"modifiers: [{', '.join(map(single_quoted, held))}]")
     tabs = len(call.browser.tabs)
     opens = await locator.evaluate("element => !!element.closest('a[target=_blank]')", timeout=PATIENCE_MS)
-    await call.tab.guarded(locator.dblclick(**options) if twice else locator.click(**options))
+    await call.tab.run_until_modal(locator.dblclick(**options) if twice else locator.click(**options))
     if opens and not call.tab.is_open and tabs < MAX_TABS:
-        await call.browser.opened(tabs + 1)
+        await call.browser.wait_for_tabs(tabs + 1)
     call.ran(
-        f"await page.{code}.{'dblclick' if twice else 'click'}({'{ ' + ', '.join(shown) + ' }' if shown else ''});"
+        f"await page.{code}.{'dblclick' if twice else 'click'}({'{ ' + ', '.join(printed) + ' }' if printed else ''});"
     )
 
 
@@ -72,13 +72,13 @@ async def _type(call: ChromiumCall) -> None:
     locator, code = await call.locator("ref")
     text = call.text("text")
     if call.arguments.get("slowly") is True:
-        await call.tab.guarded(locator.press_sequentially(text, timeout=PATIENCE_MS * 4))
+        await call.tab.run_until_modal(locator.press_sequentially(text, timeout=PATIENCE_MS * 4))
         call.ran(f"await page.{code}.pressSequentially({single_quoted(text)});")
     else:
-        await call.tab.guarded(locator.fill(text, timeout=PATIENCE_MS))
+        await call.tab.run_until_modal(locator.fill(text, timeout=PATIENCE_MS))
         call.ran(f"await page.{code}.fill({single_quoted(text)});")
     if call.arguments.get("submit") is True and not call.tab.is_open:
-        await call.tab.guarded(locator.press("Enter", timeout=PATIENCE_MS))
+        await call.tab.run_until_modal(locator.press("Enter", timeout=PATIENCE_MS))
         call.ran(f"await page.{code}.press('Enter');")
 
 
@@ -91,13 +91,13 @@ async def _fill_form(call: ChromiumCall) -> None:
         kind, value = field.get("type"), field.get("value")
         value = value if isinstance(value, str) else json.dumps(value)
         if kind in ("checkbox", "radio"):
-            await call.tab.guarded(locator.set_checked(value == "true", timeout=PATIENCE_MS))
+            await call.tab.run_until_modal(locator.set_checked(value == "true", timeout=PATIENCE_MS))
             call.ran(f"await page.{code}.{'check' if value == 'true' else 'uncheck'}();")
         elif kind == "combobox":
-            await call.tab.guarded(locator.select_option(label=value, timeout=PATIENCE_MS))
+            await call.tab.run_until_modal(locator.select_option(label=value, timeout=PATIENCE_MS))
             call.ran(f"await page.{code}.selectOption({single_quoted(value)});")
         else:
-            await call.tab.guarded(locator.fill(value, timeout=PATIENCE_MS))
+            await call.tab.run_until_modal(locator.fill(value, timeout=PATIENCE_MS))
             call.ran(f"await page.{code}.fill({single_quoted(value)});")
         if call.tab.is_open:
             return
@@ -108,9 +108,9 @@ async def _select(call: ChromiumCall) -> None:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise Refusal("Error: Invalid arguments: values: expected array of strings")
     locator, code = await call.locator("ref")
-    await call.tab.guarded(locator.select_option(values[:100], timeout=PATIENCE_MS))
-    wanted = single_quoted(values[0]) if len(values) == 1 else f"[{', '.join(map(single_quoted, values))}]"
-    call.ran(f"await page.{code}.selectOption({wanted});")
+    await call.tab.run_until_modal(locator.select_option(values[:100], timeout=PATIENCE_MS))
+    printed = single_quoted(values[0]) if len(values) == 1 else f"[{', '.join(map(single_quoted, values))}]"
+    call.ran(f"await page.{code}.selectOption({printed});")
 
 
 async def _hover(call: ChromiumCall) -> None:
@@ -122,13 +122,13 @@ async def _hover(call: ChromiumCall) -> None:
 async def _drag(call: ChromiumCall) -> None:
     start, first = await call.locator("startRef")
     end, second = await call.locator("endRef")
-    await call.tab.guarded(start.drag_to(end, timeout=PATIENCE_MS))
+    await call.tab.run_until_modal(start.drag_to(end, timeout=PATIENCE_MS))
     call.ran(f"await page.{first}.dragTo(page.{second});")
 
 
 async def _press_key(call: ChromiumCall) -> None:
     key = call.text("key")
-    await call.tab.guarded(call.tab.page.keyboard.press(key))
+    await call.tab.run_until_modal(call.tab.page.keyboard.press(key))
     call.ran(f"await page.keyboard.press({single_quoted(key)});")
 
 
@@ -146,7 +146,7 @@ async def _handle_dialog(call: ChromiumCall) -> None:
         await (dialog.accept(text) if isinstance(text, str) else dialog.accept())
     else:
         await dialog.dismiss()
-    await tab.settled(before)
+    await tab.wait_for_load(before)
 
 
 async def _file_upload(call: ChromiumCall) -> None:
@@ -170,7 +170,7 @@ async def _wait_for(call: ChromiumCall) -> None:
     wanted, state = (text, "visible") if isinstance(text, str) and text else (gone, "hidden")
     if isinstance(wanted, str) and wanted:
         timeout = PATIENCE_MS if seconds is None else seconds * 1000
-        await call.tab.refreshed()
+        await call.tab.wait_for_refresh()
         await call.tab.page.get_by_text(wanted).first.wait_for(state=state, timeout=timeout)  # type: ignore[arg-type]
         call.ran(
             f"await page.getByText({json.dumps(wanted, ensure_ascii=False)}).first().waitFor({{ state: '{state}' }});"
@@ -179,7 +179,7 @@ async def _wait_for(call: ChromiumCall) -> None:
     elif seconds:
         await asyncio.sleep(seconds)
         if seconds >= 1:
-            await call.tab.refreshed()
+            await call.tab.wait_for_refresh()
         call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
         call.result.results.append(f"Waited for {seconds:g} seconds")
     else:

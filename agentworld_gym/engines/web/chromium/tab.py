@@ -85,7 +85,7 @@ class ChromiumTab:
             return [CHOOSER_LINE]
         return [] if self.dialog is None else [dialog_line(self.dialog.type, self.dialog.message)]
 
-    async def guarded(self, work: Awaitable[Any]) -> None:
+    async def run_until_modal(self, work: Awaitable[Any]) -> None:
         """Run something until it ends or a dialog opens, and then wait for the page that it leads to."""
         before = self.navigations
         task = asyncio.ensure_future(work)
@@ -96,9 +96,9 @@ class ChromiumTab:
             task.result()
         else:
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        await self.settled(before)
+        await self.wait_for_load(before)
 
-    async def settled(self, before: int) -> None:
+    async def wait_for_load(self, before: int) -> None:
         """Wait for a page to be loaded, if one was requested since `before`."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.modal.wait(), SETTLE_S)
@@ -110,7 +110,7 @@ class ChromiumTab:
                 return
             await asyncio.sleep(SETTLE_S / 2)
 
-    async def failed(self) -> None:
+    async def wait_for_error_page(self) -> None:
         """Wait for the browser's own page about a URL that cannot be reached."""
         for _ in range(40):
             if self.page.url.startswith("chrome-error:"):
@@ -120,7 +120,7 @@ class ChromiumTab:
             await self.page.wait_for_load_state("load", timeout=2000)
         await asyncio.sleep(SETTLE_S)
 
-    async def refreshed(self) -> None:
+    async def wait_for_refresh(self) -> None:
         """Wait for a page that is about to reload itself."""
         if self.is_open:
             return
@@ -128,11 +128,11 @@ class ChromiumTab:
         try:
             waits = await self.page.evaluate("() => !!document.querySelector('meta[http-equiv=refresh]')")
         except Exception:  # The page has been left in this moment.
-            await self.settled(before - 1)
+            await self.wait_for_load(before - 1)
             return
         if waits:
             for _ in range(60):
                 await asyncio.sleep(0.05)
                 if self.navigations > before:
-                    await self.settled(before)
+                    await self.wait_for_load(before)
                     return

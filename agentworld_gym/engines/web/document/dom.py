@@ -169,7 +169,7 @@ _INPUTS = words(
 
 
 def _type(node: Node) -> str:
-    wanted = node.attrs.get("type", "").lower()
+    stated = node.attrs.get("type", "").lower()
     if node.tag == "button":
-        return wanted if wanted in _BUTTONS else "submit"
-    return wanted if wanted in _INPUTS else "text"
+        return stated if stated in _BUTTONS else "submit"
+    return stated if stated in _INPUTS else "text"

@@ -64,8 +64,8 @@ def show_modal(page: Page, dialog: Node) -> None:
     page.set_attr(dialog, "open", "")
     page.modals = (*page.modals, (dialog.index, before))
     inside = page.nodes[dialog.index + 1 : dialog.end]
-    wanted = [node for node in inside if focusable(page, node) and _tabindex(node) >= 0]
-    chosen = next((node for node in wanted if "autofocus" in node.attrs), wanted[0] if wanted else dialog)
+    candidates = [node for node in inside if focusable(page, node) and _tabindex(node) >= 0]
+    chosen = next((node for node in candidates if "autofocus" in node.attrs), candidates[0] if candidates else dialog)
     page.focus = chosen.index
 
 

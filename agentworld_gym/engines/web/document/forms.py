@@ -20,26 +20,26 @@ _PATTERNED = frozenset({"email", "password", "search", "tel", "text", "url"})
 
 def fields(page: Page, form: Node, submitter: Node | None) -> Fields:
     """Return the names and values that a form sends, in their order."""
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for node in page.document.controls.get(form.index, []):
         name = node.attrs.get("name", "")
         if not name or page.is_disabled(node) or node.tag in ("output", "fieldset"):
             continue
         if page.is_button(node):
             if node is submitter:
-                found.append((name, node.attrs.get("value", "")))
+                pairs.append((name, node.attrs.get("value", "")))
         elif node.tag == "select":
             options = (page.nodes[index] for index in page.chosen_options(node))
-            found += [(name, page.option_value(option)) for option in options if not page.is_disabled(option)]
+            pairs += [(name, page.option_value(option)) for option in options if not page.is_disabled(option)]
         elif node.type in ("checkbox", "radio") and node.tag == "input":
             if page.is_checked(node):
-                found.append((name, page.value(node)))
+                pairs.append((name, page.value(node)))
         elif node.type == "file" and node.tag == "input":
-            found += [(name, path.rsplit("/", 1)[-1]) for path in page.files.get(node.index, ("",))]
+            pairs += [(name, path.rsplit("/", 1)[-1]) for path in page.files.get(node.index, ("",))]
         else:
             value = page.value(node)
-            found.append((name, value.replace("\n", "\r\n") if node.tag == "textarea" else value))
-    return tuple(found)
+            pairs.append((name, value.replace("\n", "\r\n") if node.tag == "textarea" else value))
+    return tuple(pairs)
 
 
 def first_invalid(page: Page, form: Node) -> Node | None:
@@ -96,23 +96,23 @@ def saved(page: Page) -> Saved:
     """Return the values of a page that differ from those it was loaded with, which a browser keeps for Back."""
     if not (page.values or page.checked or page.chosen):
         return {}
-    kept: Saved = {}
+    values: Saved = {}
     for node, key in _keys(page):
         if node.index in page.values:
-            kept[key] = page.values[node.index]
+            values[key] = page.values[node.index]
         elif node.index in page.checked:
-            kept[key] = "on" if page.checked[node.index] else "off"
+            values[key] = "on" if page.checked[node.index] else "off"
         elif node.index in page.chosen:
-            kept[key] = ",".join(str(index - node.index) for index in page.chosen[node.index])
-    return kept
+            values[key] = ",".join(str(index - node.index) for index in page.chosen[node.index])
+    return values
 
 
-def restore(page: Page, kept: Saved) -> None:
+def restore(page: Page, values: Saved) -> None:
     """Restore the kept values of a page that was loaded again."""
-    if not kept:
+    if not values:
         return
     for node, key in _keys(page):
-        value = kept.get(key)
+        value = values.get(key)
         if value is None:
             continue
         if node.tag == "select":

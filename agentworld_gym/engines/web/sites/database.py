@@ -86,9 +86,9 @@ class Store:
             connection.execute("BEGIN")
             for name, sql in statements:
                 cursor = connection.execute(sql, values)
-                found = cursor.fetchone() if cursor.description else None
+                row = cursor.fetchone() if cursor.description else None
                 if name:
-                    values[name] = found[0] if found else cursor.lastrowid if not cursor.description else None
+                    values[name] = row[0] if row else cursor.lastrowid if not cursor.description else None
             connection.execute("COMMIT")
         finally:
             if connection.in_transaction:

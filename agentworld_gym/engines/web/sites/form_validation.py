@@ -32,9 +32,9 @@ def checked(
     values: dict[str, Scalar] = {}
     errors: dict[str, str] = {}
     for name, spec in specs.items():
-        given = form.get(name, ())
+        texts = form.get(name, ())
         try:
-            values[name] = _read(name, spec, given)
+            values[name] = _read(name, spec, texts)
             _within(name, spec, values[name])
         except Wrong as error:
             values.setdefault(name, None)
@@ -54,18 +54,18 @@ def parameters(specs: Mapping[str, FieldSpec], query: Mapping[str, Sequence[str]
     return values
 
 
-def _read(name: str, spec: FieldSpec, given: Sequence[str]) -> Scalar:
+def _read(name: str, spec: FieldSpec, texts: Sequence[str]) -> Scalar:
     label = spec.label or name.replace("_", " ").capitalize()
     if spec.type == "flag":
-        ticked = bool(given) and given[-1] not in ("", "0")
+        ticked = bool(texts) and texts[-1] not in ("", "0")
         if spec.required and not ticked:
             raise Wrong(f"{label} must be ticked.")
         return int(ticked)
     if spec.type == "many":
-        if spec.required and not given:
+        if spec.required and not texts:
             raise Wrong(f"Select at least one of {label}.")
-        return json.dumps(list(dict.fromkeys(given)), ensure_ascii=False)
-    text = given[-1].replace("\r\n", "\n").strip() if given else ""
+        return json.dumps(list(dict.fromkeys(texts)), ensure_ascii=False)
+    text = texts[-1].replace("\r\n", "\n").strip() if texts else ""
     if not text:
         if spec.required:
             raise Wrong(f"{label} is required.")

@@ -49,25 +49,25 @@ def read_state(state: Mapping[str, Any], seed: int) -> SiteState:
     Raises:
         SpecError: The state is wrong. The error names the key, its value and what was expected.
     """
-    wanted = validated(_State, dict(state), STATE)
-    tables = dict.fromkeys(site_names(), None) if wanted.sites is None else wanted.sites
+    stated = validated(_State, dict(state), STATE)
+    tables = dict.fromkeys(site_names(), None) if stated.sites is None else stated.sites
     if not tables:
         raise SpecError(STATE, "sites", {}, f"at least one of {', '.join(site_names())}")
     sites = tuple(load_site(name) for name in tables)
     by_name = {site.name: rows or {} for site, rows in zip(sites, tables.values(), strict=True)}
     try:
-        address = urlsplit(wanted.open)
-        known = address.scheme == "http" and address.netloc in {site.about.host for site in sites}
+        address = urlsplit(stated.open)
+        is_site = address.scheme == "http" and address.netloc in {site.about.host for site in sites}
     except ValueError:
-        known = False
-    if not known:
+        is_site = False
+    if not is_site:
         hosts = ", ".join(f"http://{site.about.host}/…" for site in sites)
-        raise SpecError(STATE, "open", wanted.open, f"an address on one of the sites in play: {hosts}")
-    for name in wanted.signed_in:
+        raise SpecError(STATE, "open", stated.open, f"an address on one of the sites in play: {hosts}")
+    for name in stated.signed_in:
         if name not in by_name:
-            raise SpecError(STATE, f"signed_in.{name}", wanted.signed_in[name], f"one of {', '.join(by_name)}")
-    chosen = seed if wanted.seed is None else wanted.seed
-    return SiteState(sites, by_name, wanted.open, chosen, wanted.size, wanted.now, wanted.signed_in)
+            raise SpecError(STATE, f"signed_in.{name}", stated.signed_in[name], f"one of {', '.join(by_name)}")
+    chosen = seed if stated.seed is None else stated.seed
+    return SiteState(sites, by_name, stated.open, chosen, stated.size, stated.now, stated.signed_in)
 
 
 def seeded_images(state: SiteState) -> dict[str, Image]:
@@ -85,8 +85,8 @@ def seeded_images(state: SiteState) -> dict[str, Image]:
             images[site.name] = _shared(site.name, str(site.folder), state.size, state.seed)
         user = state.signed_in.get(site.name)
         if user is not None:
-            found = images[site.name].database.connection.execute(site.about.accounts.user, {"user": user}).fetchone()
-            if found is None:
+            row = images[site.name].database.connection.execute(site.about.accounts.user, {"user": user}).fetchone()
+            if row is None:
                 raise SpecError(STATE, f"signed_in.{site.name}", user, "the key of an account")
     return images
 

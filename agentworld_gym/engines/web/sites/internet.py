@@ -16,7 +16,7 @@ from agentworld_gym.engines.tables.database import Tokens
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.initial_state import SiteState, read_state, seeded_images
-from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, Moment
+from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, PerturbedRequest
 from agentworld_gym.engines.web.sites.request_handler import (
     SESSION,
     Answer,
@@ -82,8 +82,8 @@ class Sites:
         Raises:
             SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
-        wanted = read_state(state, seed)
-        return cls(wanted, {name: Store(image) for name, image in seeded_images(wanted).items()}, seed, controls)
+        stated = read_state(state, seed)
+        return cls(stated, {name: Store(image) for name, image in seeded_images(stated).items()}, seed, controls)
 
     @property
     def opening(self) -> str:
@@ -146,42 +146,44 @@ class Sites:
         self._visits += 1
         method = "POST" if request.method == "POST" else "GET"
         form = tuple((_valid(name), _valid(text)) for name, text in request.form[:MAX_FIELDS])
-        moment = Moment(self._controls, site.about.host, path, self._visits)
+        perturbed = PerturbedRequest(self._controls, site.about.host, path, self._visits)
         token = request.cookies.get(SESSION, "")
         name, user, born = self._sessions.get(token, ("", None, 0))
         if name != site.name:
             user = None
         elif (
-            self._visits - born > SAFE_REQUESTS and moment.strikes("session-expired") and site.is_private(method, path)
+            self._visits - born > SAFE_REQUESTS
+            and perturbed.strikes("session-expired")
+            and site.is_private(method, path)
         ):
             del self._sessions[token]
             user = None
         now = self._state.now or site.about.now
-        return Visit(site, self._stores[site.name], moment, method, path, (), form, request.cookies, user, now)
+        return Visit(site, self._stores[site.name], perturbed, method, path, (), form, request.cookies, user, now)
 
     def _answered(self, visit: Visit, url: str, query: str) -> Response:
         if visit.method == "GET":
             again = url == self._failed
             self._failed = ""
-            if not again and visit.moment.strikes("intermittent-errors"):
+            if not again and visit.perturbed.strikes("intermittent-errors"):
                 self._failed = url
-                if visit.moment.resets():
+                if visit.perturbed.resets():
                     raise ConnectionReset(url)
                 return Response(502, BAD_GATEWAY)
             again = url == self._slow
             self._slow = ""
-            if not again and visit.site.find("GET", visit.path) and visit.moment.strikes("slow-loading"):
+            if not again and visit.site.find("GET", visit.path) and visit.perturbed.strikes("slow-loading"):
                 self._slow = url
                 return loading(visit)
         try:
             visit = _with_query(visit, query)
-            found = answer(visit)
+            answered = answer(visit)
         except (sqlite3.Error, OverflowError, ValueError, TypeError, LookupError, TemplateError):
             return self._plain(visit, 500, "Internal Server Error", "Something went wrong. Please try again later.")
-        return self._with_session(visit, found)
+        return self._with_session(visit, answered)
 
-    def _with_session(self, visit: Visit, found: Answer) -> Response:
-        response, account = found.response, found.account
+    def _with_session(self, visit: Visit, answered: Answer) -> Response:
+        response, account = answered.response, answered.account
         if account is None:
             return response
         self._sessions.pop(visit.cookies.get(SESSION, ""), None)

@@ -41,8 +41,8 @@ class Listing:
 
     def link(self, page: int) -> str:
         """Return the URL of a page."""
-        kept = [(name, value) for name, value in self.query if name != "page" and value]
-        return f"{self.path}?{urlencode([*kept, ('page', str(page))])}"
+        pairs = [(name, value) for name, value in self.query if name != "page" and value]
+        return f"{self.path}?{urlencode([*pairs, ('page', str(page))])}"
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.rows)

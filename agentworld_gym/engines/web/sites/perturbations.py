@@ -48,7 +48,7 @@ DIALOGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class PerturbedRequest:
     """One request under the controls: the page that is opened, and the number of the request in the session."""
 
     controls: Controls

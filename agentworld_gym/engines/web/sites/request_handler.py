@@ -13,7 +13,7 @@ from agentworld_gym.engines.web.http import Response
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.form_validation import checked, parameters
 from agentworld_gym.engines.web.sites.pagination import Listing
-from agentworld_gym.engines.web.sites.perturbations import Moment
+from agentworld_gym.engines.web.sites.perturbations import PerturbedRequest
 from agentworld_gym.engines.web.sites.site import Page, Site
 from agentworld_gym.engines.web.sites.site_schema import Entry, Query, Route
 
@@ -27,7 +27,7 @@ class Visit:
 
     site: Site
     store: Store
-    moment: Moment
+    perturbed: PerturbedRequest
     method: str
     path: str
     query: tuple[tuple[str, str], ...]
@@ -77,10 +77,10 @@ def answer(visit: Visit) -> Answer:
     Raises:
         sqlite3.Error, ValueError, OverflowError, jinja2.TemplateError: The site itself fails.
     """
-    found = visit.site.find(visit.method, visit.path)
-    if found is None:
+    match = visit.site.find(visit.method, visit.path)
+    if match is None:
         return _lost(visit)
-    page, holes = found
+    page, holes = match
     route = page.route
     values = {"now": visit.now, "today": visit.now[:10], "user": visit.user}
     values |= parameters(page.query, _grouped(visit.query)) | holes
@@ -162,17 +162,17 @@ def _look_up(context: _Context, page: Page | None, data: Mapping[str, Query]) ->
             context.data[name] = _listing(context, page, name, query)
         else:
             rows = visit.store.rows(query.sql, values)
-            context.data[name] = visit.moment.reordered(rows, name) if query.reorder else rows
+            context.data[name] = visit.perturbed.reordered(rows, name) if query.reorder else rows
 
 
 def _listing(context: _Context, page: Page | None, name: str, query: Query) -> Listing:
     visit, values = context.visit, context.values
-    size = visit.moment.page_size(name, page.route.path if page else "", query.page)
+    size = visit.perturbed.page_size(name, page.route.path if page else "", query.page)
     total = int(visit.store.first(f"SELECT count(*) FROM ({query.sql})", values) or 0)
     number = min(int(values.get("page") or 1), max(1, -(-total // size)))
     rows = visit.store.rows(f"{query.sql} LIMIT {size} OFFSET {(number - 1) * size}", values)
     if query.reorder:
-        rows = visit.moment.reordered(rows, name)
+        rows = visit.perturbed.reordered(rows, name)
     return Listing(rows, total, number, size, visit.path, visit.query)
 
 
@@ -191,7 +191,7 @@ def _rendered(
             _look_up(context, None, {name: query})
     flash = visit.cookies.get(FLASH, "")
     menus = {
-        name: visit.moment.reordered([entry for entry in entries if _for(entry, context.user)], name)
+        name: visit.perturbed.reordered([entry for entry in entries if _for(entry, context.user)], name)
         for name, entries in site.menus.items()
     }
     body = visit.site.environment.get_template(template).render(
@@ -207,7 +207,7 @@ def _rendered(
             "errors": errors or {},
             "values": values,
             "flash": _read_flash(flash),
-            "dialog": visit.moment.dialog(),
+            "dialog": visit.perturbed.dialog(),
         }
     )
     return Response(200, body, cookies={FLASH: ""} if flash else {})
@@ -247,11 +247,11 @@ def _steps(route: Route) -> list[tuple[str, str]]:
 def _refused(context: _Context, page: Page, errors: Mapping[str, str]) -> Response:
     """Show a form again with its errors; where its path has no page, show the previous page with the message."""
     visit = context.visit
-    found = visit.site.find("GET", visit.path)
-    if found is None:
+    match = visit.site.find("GET", visit.path)
+    if match is None:
         message = " ".join(dict.fromkeys(errors.values()))
         return Response(302, location=_to(context.text(page, "back")), cookies=_flash("alert", message))
-    form_page, holes = found
+    form_page, holes = match
     values = {name: context.values[name] for name in ("now", "today", "user")}
     values |= parameters(form_page.query, _grouped(visit.query)) | holes
     again = _Context(visit, context.user, values)
@@ -264,7 +264,7 @@ class _Given(dict[str, str]):
     """The fields that were sent, with the last value of each; `all(name)` gives every value."""
 
     def __init__(self, form: Mapping[str, list[str]]) -> None:
-        super().__init__({name: given[-1] for name, given in form.items()})
+        super().__init__({name: values[-1] for name, values in form.items()})
         self._form = form
 
     def all(self, name: str) -> list[str]:
@@ -298,14 +298,14 @@ def _read_flash(cookie: str) -> tuple[str, str] | None:
 
 
 def _grouped(pairs: tuple[tuple[str, str], ...]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        values.setdefault(name, []).append(value)
+    return values
 
 
 def _first(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    return {name: given[0] for name, given in _grouped(pairs).items()}
+    return {name: values[0] for name, values in _grouped(pairs).items()}
 
 
 def parsed_query(query: str) -> tuple[tuple[str, str], ...]:

@@ -27,7 +27,6 @@ from agentworld_gym.engines.web.sites.template_filters import FILTERS
 from agentworld_gym.errors import SpecError
 
 PAGE = FieldSpec(type="integer", min=1, max=100_000, default=1)
-NEXT = FieldSpec(max=500)
 
 _HOLE = re.compile(r"\{(\w+)(:int)?\}")
 
@@ -45,10 +44,10 @@ class Page:
 
     def match(self, path: str) -> dict[str, Any] | None:
         """Return the values of the variable parts of the pattern, if it fits the path."""
-        found = self.pattern.fullmatch(path)
-        if found is None:
+        match = self.pattern.fullmatch(path)
+        if match is None:
             return None
-        parts = {name: unquote(part, errors="replace") for name, part in found.groupdict().items()}
+        parts = {name: unquote(part, errors="replace") for name, part in match.groupdict().items()}
         return {name: int(part) if name in self.integers else part for name, part in parts.items()}
 
 
@@ -85,8 +84,8 @@ class Site:
 
     def is_private(self, method: str, path: str) -> bool:
         """Return whether a path requires a visitor who is signed in."""
-        found = self.find(method, path)
-        return found is not None and found[0].route.login
+        match = self.find(method, path)
+        return match is not None and match[0].route.login
 
 
 def site_folder() -> Path:
@@ -133,7 +132,7 @@ def load_site(name: str) -> Site:
     finally:
         connection.close()
     words = {**common_words(), **about.words}
-    ready = {method: tuple(found) for method, found in pages.items()}
+    ready = {method: tuple(routes) for method, routes in pages.items()}
     static = _texts(site_folder() / "_static") | _texts(folder / "static")
     return Site(folder.name, folder, about, rows, words, empty, keys, ready, environment, static)
 
@@ -169,14 +168,14 @@ def _texts(folder: Path) -> dict[str, str]:
     Raises:
         SpecError: A file cannot be read.
     """
-    found = {}
+    texts = {}
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         try:
             if path.is_file():
-                found[path.relative_to(folder).as_posix()] = path.read_text(encoding="utf-8")
+                texts[path.relative_to(folder).as_posix()] = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise SpecError(path, "file", type(error).__name__, "a readable UTF-8 file") from error
-    return found
+    return texts
 
 
 def _environment(folder: Path) -> BoundedEnvironment:
@@ -232,10 +231,10 @@ def _prove(connection: sqlite3.Connection, about: SiteFile, file: Path) -> None:
     Raises:
         SpecError: A statement is wrong, or names a parameter that does not exist.
     """
-    known: dict[str, Any] = {"user": None, "now": about.now, "today": about.now[:10]}
+    parameters: dict[str, Any] = {"user": None, "now": about.now, "today": about.now[:10]}
     for key, sql, names in _statements(about):
         try:
-            connection.execute(f"EXPLAIN {sql}", {**known, **dict.fromkeys(names)})
+            connection.execute(f"EXPLAIN {sql}", {**parameters, **dict.fromkeys(names)})
         except sqlite3.Error as error:
             raise SpecError(file, key, sql, f"SQL that can be prepared ({error})") from error
 

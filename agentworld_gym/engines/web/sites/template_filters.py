@@ -102,11 +102,11 @@ def _inline(line: str, linked: bool) -> str:
     at = 0
     for match in _INLINE.finditer(line):
         parts.append(str(escape(line[at : match.start()])))
-        target, shown, strong, code = match.groups()
+        target, text, strong, code = match.groups()
         if target is not None and not linked:
             parts.append(str(escape(match[0])))
         elif target is not None:
-            parts.append(f'<a href="/wiki/{slashed(target)}">{escape(shown or target)}</a>')
+            parts.append(f'<a href="/wiki/{slashed(target)}">{escape(text or target)}</a>')
         elif strong is not None:
             parts.append(f"<strong>{escape(strong)}</strong>")
         else:

@@ -142,11 +142,11 @@ def _press(call: Call) -> None:
 def _focus(call: Call, verb: str = "focus") -> None:
     ref = call.arguments.get("bid")
     node = call.node(ref)
-    where = call.locator(node)
+    locator = call.locator(node)
     require(call.browser.page, node, str(ref), verb, enabled=False)
     if focusable(call.browser.page, node):
         call.browser.page.give_focus(node.index)
-    call.ran(f"await page.{where}.focus();")
+    call.ran(f"await page.{locator}.focus();")
 
 
 def _upload(call: Call) -> None:
@@ -154,9 +154,9 @@ def _upload(call: Call) -> None:
     if node.tag != "input" or node.type != "file":
         raise Refusal("Error: locator.setInputFiles: Error: Node is not an HTMLInputElement")
     names = file_names(call.arguments)
-    where = call.locator(node)
+    locator = call.locator(node)
     set_files(call.browser, node, names)
-    call.ran(f"await page.{where}.setInputFiles({json.dumps(names, ensure_ascii=False)});")
+    call.ran(f"await page.{locator}.setInputFiles({json.dumps(names, ensure_ascii=False)});")
 
 
 CALLS: Mapping[str, Callable[[Call], None]] = MappingProxyType(

@@ -18,7 +18,7 @@ _CHECKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuit
 _EDITED = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "slider"})
 
 
-def observed(browser: Browser, result: ToolResult) -> tuple[str, str | None]:
+def observation(browser: Browser, result: ToolResult) -> tuple[str, str | None]:
     """Return what an agent of BrowserGym sees (URL, tabs, focus, the last error, the tree), and the tree alone."""
     tab = browser.tab
     lines = [f"URL: {tab.url}"]
@@ -96,14 +96,14 @@ class _Printer:
             return
         role = node.role or _BY_TAG.get(node.tag, "generic")
         name = self.names.of(node)[0] if role != "generic" else ""
-        told = self._told(node, role)
-        if role in ("generic", "presentation", "none", "rowgroup") and not told:
+        properties = self._properties(node, role)
+        if role in ("generic", "presentation", "none", "rowgroup") and not properties:
             self.children(node, depth, above)
             return
         line = f"[{bid_of(self.page, node)}] {_ROLES.get(role, role)} {name!r}"
         if role in _EDITED and node.tag in ("input", "textarea", "select"):
             line += f" value={self._value(node)!r}"
-        self.lines.append("\t" * depth + ", ".join([line, *told]))
+        self.lines.append("\t" * depth + ", ".join([line, *properties]))
         if node.tag not in ("input", "textarea"):
             self.children(node, depth + 1, name)
 
@@ -112,21 +112,21 @@ class _Printer:
             return self.page.value(node)
         return " ".join(tidy(self.page.nodes[index].text()) for index in self.page.chosen_options(node))
 
-    def _told(self, node: Node, role: str) -> list[str]:
-        page, told = self.page, []
+    def _properties(self, node: Node, role: str) -> list[str]:
+        page, properties = self.page, []
         if self.layout.pointer[node.index] and node.tag not in ("label", "option") and focusable(page, node):
-            told.append("clickable")
+            properties.append("clickable")
         if page.focus == node.index:
-            told.append("focused")
+            properties.append("focused")
         if page.is_disabled(node):
-            told.append("disabled=True")
+            properties.append("disabled=True")
         if "required" in node.attrs:
-            told.append("required")
+            properties.append("required")
         if (expanded := page.attr(node, "aria-expanded")) is not None:
-            told.append(f"expanded={expanded == 'true'}")
+            properties.append(f"expanded={expanded == 'true'}")
         if role in _CHECKED:
             checked = page.is_checked(node) if node.tag == "input" else page.attr(node, "aria-checked") == "true"
-            told.append(f"checked={'true' if checked else 'false'!r}")
+            properties.append(f"checked={'true' if checked else 'false'!r}")
         if role in ("option", "tab"):
-            told.append(f"selected={is_selected(page, node)}")
-        return told
+            properties.append(f"selected={is_selected(page, node)}")
+        return properties

@@ -60,17 +60,17 @@ def _click(call: Call) -> None:
     node = call.node(ref)
     twice = call.arguments.get("doubleClick") is True
     verb = "dblclick" if twice else "click"
-    where = call.locator(node)
+    locator = call.locator(node)
     require(call.browser.page, node, str(ref), verb)
     options = []
     button = call.arguments.get("button")
     if button in ("right", "middle"):
         options.append(f"button: {single_quoted(button)}")
-    wanted = call.arguments.get("modifiers")
-    held = [key for key in wanted if key in sorted(keyboard.MODIFIERS)] if isinstance(wanted, list) else []
+    modifiers = call.arguments.get("modifiers")
+    held = [key for key in modifiers if key in sorted(keyboard.MODIFIERS)] if isinstance(modifiers, list) else []
     if held:
         options.append(f"modifiers: [{', '.join(map(single_quoted, held))}]")
-    call.ran(f"await page.{where}.{verb}({'{ ' + ', '.join(options) + ' }' if options else ''});")
+    call.ran(f"await page.{locator}.{verb}({'{ ' + ', '.join(options) + ' }' if options else ''});")
     link = node if node.tag == "a" else node.closest("a")
     if button == "middle" or (link is not None and {"Control", "ControlOrMeta", "Shift"} & set(held)):
         interactions.open_elsewhere(call.browser, node)
@@ -87,10 +87,10 @@ def _click(call: Call) -> None:
 def _type(call: Call) -> None:
     ref = call.arguments.get("ref")
     node, text = call.node(ref), call.text("text")
-    page, where = call.browser.page, call.locator(node)
+    page, locator = call.browser.page, call.locator(node)
     if call.arguments.get("slowly") is True:
         require(page, node, str(ref), "pressSequentially", enabled=False)
-        call.ran(f"await page.{where}.pressSequentially({single_quoted(text)});")
+        call.ran(f"await page.{locator}.pressSequentially({single_quoted(text)});")
         if focusable(page, node) and page.focus != node.index:
             page.give_focus(node.index)
             # Playwright puts the caret before the text where it can; in an untouched field it stands there.
@@ -100,19 +100,19 @@ def _type(call: Call) -> None:
     else:
         _fill(call, node, str(ref), text)
     if call.arguments.get("submit") is True and call.browser.tab.modal is None:
-        call.ran(f"await page.{where}.press('Enter');")
+        call.ran(f"await page.{locator}.press('Enter');")
         keyboard.press(call.browser, "Enter")
 
 
 def _fill(call: Call, node: Node, ref: str, text: str) -> None:
-    page, where = call.browser.page, call.locator(node)
+    page, locator = call.browser.page, call.locator(node)
     target = interactions.field_of(page, node)
     if target.tag in ("input", "textarea"):
         require(page, target, ref, "fill", enabled=page.is_disabled(target))
         if "readonly" in target.attrs:
             raise Refusal(timeout("locator.fill", ref, "element is not editable", f"<{target.tag} readonly/>"))
     interactions.fill(call.browser, node, text)
-    call.ran(f"await page.{where}.fill({single_quoted(text)});")
+    call.ran(f"await page.{locator}.fill({single_quoted(text)});")
 
 
 def _fill_form(call: Call) -> None:
@@ -133,7 +133,7 @@ def _fill_form(call: Call) -> None:
 
 
 def _check(call: Call, node: Node, ref: str, wanted: bool) -> None:
-    page, where = call.browser.page, call.locator(node)
+    page, locator = call.browser.page, call.locator(node)
     target = interactions.field_of(page, node)
     if target.tag != "input" or target.type not in ("checkbox", "radio"):
         raise Refusal("Error: locator.setChecked: Error: Not a checkbox or radio button")
@@ -142,7 +142,7 @@ def _check(call: Call, node: Node, ref: str, wanted: bool) -> None:
         interactions.click(call.browser, node)
         if target.type == "radio" and not wanted:
             raise Refusal("Error: locator.setChecked: Clicking the checkbox did not change its state")
-    call.ran(f"await page.{where}.{'check' if wanted else 'uncheck'}();")
+    call.ran(f"await page.{locator}.{'check' if wanted else 'uncheck'}();")
 
 
 def _select_option(call: Call) -> None:
@@ -153,33 +153,33 @@ def _select_option(call: Call) -> None:
 
 
 def _select(call: Call, node: Node, ref: str, values: list[str], labels_only: bool = False) -> None:
-    page, where = call.browser.page, call.locator(node)
+    page, locator = call.browser.page, call.locator(node)
     target = interactions.field_of(page, node)
     if target.tag == "select":
         require(page, target, ref, "selectOption", enabled=page.is_disabled(target))
-    done = interactions.choose(call.browser, node, values, labels_only)
-    if isinstance(done, str):
-        raise Refusal(timeout("locator.selectOption", ref, done, f"<{target.tag}>…</{target.tag}>"))
-    wanted = single_quoted(values[0]) if len(values) == 1 else f"[{', '.join(map(single_quoted, values))}]"
-    call.ran(f"await page.{where}.selectOption({wanted});")
+    outcome = interactions.choose(call.browser, node, values, labels_only)
+    if isinstance(outcome, str):
+        raise Refusal(timeout("locator.selectOption", ref, outcome, f"<{target.tag}>…</{target.tag}>"))
+    printed = single_quoted(values[0]) if len(values) == 1 else f"[{', '.join(map(single_quoted, values))}]"
+    call.ran(f"await page.{locator}.selectOption({printed});")
 
 
 def _hover(call: Call) -> None:
     ref = call.arguments.get("ref")
     node = call.node(ref)
-    where = call.locator(node)
+    locator = call.locator(node)
     require(call.browser.page, node, str(ref), "hover", enabled=call.browser.page.modals != ())
-    call.ran(f"await page.{where}.hover();")
+    call.ran(f"await page.{locator}.hover();")
 
 
 def _drag(call: Call) -> None:
     start, end = call.arguments.get("startRef"), call.arguments.get("endRef")
     first, second = call.node(start), call.node(end)
-    where = [call.locator(node) for node in (first, second)]
+    locators = [call.locator(node) for node in (first, second)]
     require(call.browser.page, first, str(start), "dragTo", enabled=call.browser.page.modals != ())
     require(call.browser.page, second, str(end), "dragTo", enabled=call.browser.page.modals != ())
     interactions.press_down(call.browser.page, first)
-    call.ran(f"await page.{where[0]}.dragTo(page.{where[1]});")
+    call.ran(f"await page.{locators[0]}.dragTo(page.{locators[1]});")
 
 
 def _press_key(call: Call) -> None:
@@ -214,11 +214,11 @@ def _evaluate(call: Call) -> None:
     node = None if ref is None else call.node(ref)
     call.shows_page = False
     value = javascript.evaluate(call.browser, source, node)
-    where = "page" if node is None else f"page.{call.locator(node)}"
+    target = "page" if node is None else f"page.{call.locator(node)}"
     call.result.results.append(
         "undefined" if value is javascript.UNDEFINED else json.dumps(value, indent=2, ensure_ascii=False)
     )
-    call.ran(f"await {where}.evaluate({single_quoted(source)});")
+    call.ran(f"await {target}.evaluate({single_quoted(source)});")
 
 
 def _tabs(call: Call) -> None:

@@ -42,13 +42,13 @@ def wait_for(call: Call) -> None:
 def shows_text(browser: Browser, text: str) -> bool:
     """Return whether the page shows a text, whatever its capitals and spaces."""
     page = browser.page
-    layout, wanted = layout_of(page), tidy(text).lower()
+    layout, query = layout_of(page), tidy(text).lower()
     for node in page.nodes:
         if not layout.box[node.index] or node.tag in ("option", "optgroup"):
             continue
         if node.tag == "input":
-            if page.is_button(node) and wanted in page.value(node).lower():
+            if page.is_button(node) and query in page.value(node).lower():
                 return True
-        elif node.index and wanted in tidy(node.text()).lower():
+        elif node.index and query in tidy(node.text()).lower():
             return True
     return False

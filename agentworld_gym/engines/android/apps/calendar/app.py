@@ -51,7 +51,7 @@ class Stated(Strict):
     events: tuple[StatedEvent, ...] | None = None
 
 
-class Known(Strict):
+class Examples(Strict):
     """The events and places to draw from."""
 
     events: tuple[tuple[str, str], ...]
@@ -61,7 +61,7 @@ class CalendarApp(App):
     """The calendar app: schedule, day and month as tabs; an event, and its form."""
 
     id, title, package = "calendar", "Calendar", "com.google.android.calendar"
-    State, Defaults = Stated, Known
+    State, Defaults = Stated, Examples
     permissions, granted = ("contacts", "notifications"), ("notifications",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
@@ -90,10 +90,10 @@ class CalendarApp(App):
 
     def update(self, phone: Phone, message: Message) -> None:
         """Browse, create, change and delete events, and invite guests."""
-        what, *args = message
+        name, *args = message
         screen = phone.screen
         event = event_of(phone, args[0]) if args else None
-        match what.removeprefix("calendar/"):
+        match name.removeprefix("calendar/"):
             case "tab":
                 day = args[1] if len(args) > 1 else phone.clock.date().isoformat()
                 phone.replace(args[0], **_at(args[0], day))

@@ -94,7 +94,7 @@ def _schedule(phone: Phone, screen: Screen) -> Widget:
             leading=side,
         )
 
-    body = widgets.listing(screen, rows, line, end=230) if rows else widgets.empty("Nothing planned")
+    body = widgets.listing(screen, rows, line, end=230) if rows else widgets.empty("EmptyState planned")
     return _tabbed(phone, widgets.bar("Schedule", back=False), 0, body, today)
 
 
@@ -159,8 +159,8 @@ def _month(phone: Phone, screen: Screen) -> Widget:
         widgets.icon("Next month", ("calendar/tab", "month", after.isoformat())),
         back=False,
     )
-    shown = today if (today.year, today.month) == (year, month) else first
-    return _tabbed(phone, bar, 2, widgets.scrolling(grid(7, cells)), shown.isoformat())
+    day = today if (today.year, today.month) == (year, month) else first
+    return _tabbed(phone, bar, 2, widgets.scrolling(grid(7, cells)), day.isoformat())
 
 
 def _shown(phone: Phone, event: Event) -> Widget:

@@ -232,15 +232,15 @@ def _start_timer(phone: Phone, data: dict[str, Any]) -> None:
         data["typed"], data["adding"] = "", False
 
 
-def _timer(phone: Phone, data: dict[str, Any], number: int, what: str) -> None:
+def _timer(phone: Phone, data: dict[str, Any], number: int, command: str) -> None:
     timer = _row(data["timers"], number)
-    if what == "toggle":
+    if command == "toggle":
         timer["running"] = not timer["running"] and timer["left"] > 0
-    elif what == "more":
+    elif command == "more":
         timer["left"] = min(timer["left"] + 60, 360_000)
-    elif what == "reset":
+    elif command == "reset":
         timer["left"], timer["running"] = timer["length"], False
-    elif what == "label":
+    elif command == "label":
         phone.ask_text("Add label", timer["label"], ("clock/timer_label", number), hint="Label")
     else:
         data["timers"].remove(timer)
@@ -254,11 +254,11 @@ def _adding(phone: Phone, data: dict[str, Any], adding: bool) -> None:
     data["adding"], data["typed"] = adding, ""
 
 
-def _watch(phone: Phone, data: dict[str, Any], what: str) -> None:
+def _watch(phone: Phone, data: dict[str, Any], command: str) -> None:
     watch = data["watch"]
-    if what == "toggle":
+    if command == "toggle":
         watch["running"] = not watch["running"]
-    elif what == "lap":
+    elif command == "lap":
         watch["laps"].insert(0, watch["elapsed"])
         del watch["laps"][MAX_LAPS:]
     else:

@@ -128,12 +128,12 @@ def _world(phone: Phone, screen: Screen, data: Data) -> tuple[Widget, Widget | N
 def _cities(phone: Phone, screen: Screen) -> Widget:
     field = widgets.entry(screen, "query", "Search for a city", height=widgets.BAR)
     field.grow = 1
-    wanted = phone.text("query").strip().casefold()
-    found = [city["name"] for city in phone.defaults["clock"]["cities"] if wanted in city["name"].casefold()]
+    query = phone.text("query").strip().casefold()
+    names = [city["name"] for city in phone.defaults["clock"]["cities"] if query in city["name"].casefold()]
     top = row(widgets.icon("Navigate up", widgets.BACK), field, gap(widgets.MARGIN), height=widgets.BAR)
-    if not found:
+    if not names:
         return widgets.page(top, widgets.empty("No cities found"))
-    return widgets.page(top, widgets.listing(screen, found, lambda name: item(name, ("clock/city", name))))
+    return widgets.page(top, widgets.listing(screen, names, lambda name: item(name, ("clock/city", name))))
 
 
 def clocked(seconds: int) -> str:
@@ -175,7 +175,7 @@ def _timers(phone: Phone, screen: Screen, data: Data) -> tuple[Widget, Widget | 
 
 def _timer_keys(data: Data) -> Widget:
     typed = data["typed"].zfill(6)
-    shown = label(f"{typed[:2]}h {typed[2:4]}m {typed[4:]}s", height=200, grow=1)
+    display = label(f"{typed[:2]}h {typed[2:4]}m {typed[4:]}s", height=200, grow=1)
     keys = [
         Widget(
             widgets.BUTTON,
@@ -190,13 +190,13 @@ def _timer_keys(data: Data) -> Widget:
     ends = [button("Start", ("clock/start_timer",), enabled=bool(data["typed"]))]
     if data["timers"]:
         ends.insert(0, button("Cancel", ("clock/adding", False)))
-    top = row(gap(300), shown, height=260)
+    top = row(gap(300), display, height=260)
     return column(top, grid(3, keys, padding=(150, 0), gap=24), gap(40), buttons(*ends), grow=1)
 
 
 def _stopwatch(phone: Phone, screen: Screen, data: Data) -> tuple[Widget, Widget | None]:
     watch = data["watch"]
-    shown = Widget(widgets.CHRONOMETER, text=f"{clocked(watch['elapsed'])}.00", grow=1, height=200)
+    display = Widget(widgets.CHRONOMETER, text=f"{clocked(watch['elapsed'])}.00", grow=1, height=200)
     ends = [button("Pause" if watch["running"] else "Start", ("clock/watch", "toggle"))]
     if watch["running"]:
         ends.insert(0, button("Lap", ("clock/watch", "lap")))
@@ -213,7 +213,7 @@ def _stopwatch(phone: Phone, screen: Screen, data: Data) -> tuple[Widget, Widget
         for at, lap in enumerate(watch["laps"])
     ]
     body = (widgets.scrolling(*laps),) if laps else ()
-    return column(row(gap(300), shown, height=260), buttons(*ends), *body, grow=1), None
+    return column(row(gap(300), display, height=260), buttons(*ends), *body, grow=1), None
 
 
 def _bedtime(phone: Phone, screen: Screen, data: Data) -> tuple[Widget, Widget | None]:

@@ -38,9 +38,9 @@ class Internet:
 
     def state(self) -> Mapping[str, Scalar]:
         """Return the tabs, and the stored values that differ from those at first (None for a missing one)."""
-        found, before = flat_state.state(self.browser), self._stored
-        gone = dict.fromkeys(before.keys() - found.keys())
-        return gone | {name: value for name, value in found.items() if name not in before or before[name] != value}
+        fields, before = flat_state.state(self.browser), self._stored
+        gone = dict.fromkeys(before.keys() - fields.keys())
+        return gone | {name: value for name, value in fields.items() if name not in before or before[name] != value}
 
     def close(self) -> None:
         """Free it. It may be called twice."""
@@ -51,13 +51,13 @@ def online(desktop: DesktopServices) -> Internet:
     """Return the internet of a desktop, which exists once a browser was opened."""
     whole = cast(Any, desktop)
     if "browser" not in whole.resources:
-        given: dict[str, Any] = dict(whole.given.sites)
-        first = next(iter(given), site_names()[0])
+        stated: dict[str, Any] = dict(whole.initial_state.sites)
+        first = next(iter(stated), site_names()[0])
         home = f"http://{load_site(first).about.host}/"
-        sites = Sites.start({"open": home, **({"sites": given} if given else {})}, whole.seed, Controls())
+        sites = Sites.start({"open": home, **({"sites": stated} if stated else {})}, whole.seed, Controls())
         whole.resources["browser"] = Internet(Browser(sites), home, sites.state())
-    found: Internet = whole.resources["browser"]
-    return found
+    internet: Internet = whole.resources["browser"]
+    return internet
 
 
 def title(tab: Tab) -> str:
@@ -183,10 +183,10 @@ def bookmark(desktop: DesktopServices, window: Window) -> None:
     """Add a bookmark of the page, or remove it."""
     tab = online(desktop).browser.tab
     marks = window["data"]["bookmarks"]
-    kept = [mark for mark in marks if mark[1] != tab.url]
-    if len(kept) == len(marks) < MAX_BOOKMARKS:
-        kept.append((title(tab), tab.url))
-    window["data"]["bookmarks"] = kept
+    others = [mark for mark in marks if mark[1] != tab.url]
+    if len(others) == len(marks) < MAX_BOOKMARKS:
+        others.append((title(tab), tab.url))
+    window["data"]["bookmarks"] = others
 
 
 def press(desktop: DesktopServices, window: Window, index: int) -> None:
@@ -210,7 +210,7 @@ def typed_into(desktop: DesktopServices, window: Window, index: int) -> None:
     node = page.nodes[index]
     page.give_focus(index)
     interactions.put(page, node, field.value)
-    data_attributes.edited(page, node)
+    data_attributes.filter_list(page, node)
 
 
 def send(desktop: DesktopServices, window: Window, index: int) -> None:

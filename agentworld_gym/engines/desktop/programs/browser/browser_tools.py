@@ -10,7 +10,7 @@ from agentworld_gym.engines.desktop.programs.browser import actions, page_view
 from agentworld_gym.engines.desktop.programs.browser.actions import online
 
 
-def _tool(action: Callable[..., None]) -> Callable[..., Any]:
+def _command(action: Callable[..., None]) -> Callable[..., Any]:
     """Return a method that does what a button of the window does."""
 
     def call(desktop: DesktopServices, *arguments: Any) -> None:
@@ -39,7 +39,7 @@ def _switch(desktop: DesktopServices, window: Window, index: Any) -> None:
     actions.show_tab(desktop, window, index)
 
 
-def _told(read: Callable[[Any], Any]) -> Callable[..., Any]:
+def _getter(read: Callable[[Any], Any]) -> Callable[..., Any]:
     def call(desktop: DesktopServices) -> Any:
         _window(desktop)
         return read(online(desktop).browser)
@@ -48,18 +48,18 @@ def _told(read: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 METHODS: Mapping[str, Callable[..., Any]] = {
-    "add_bookmark": _tool(actions.bookmark),
-    "back": _tool(lambda desktop, window: actions.travel(desktop, window, -1)),
-    "bring_back_last_tab": _tool(actions.reopen),
-    "close_tab": _tool(actions.close_tab),
-    "forward": _tool(lambda desktop, window: actions.travel(desktop, window, 1)),
-    "get_tabs": _told(lambda web: [{"title": tab.title, "url": tab.url} for tab in web.tabs]),
-    "get_text": _told(lambda web: page_view.plain(web.page)),
-    "get_title": _told(lambda web: web.tab.title),
-    "get_url": _told(lambda web: web.tab.url),
-    "new_tab": _tool(lambda desktop, window, url="": actions.new_tab(desktop, window, str(url))),
-    "open_url": _tool(_open_url),
-    "reload": _tool(actions.reload),
-    "switch_tab": _tool(_switch),
+    "add_bookmark": _command(actions.bookmark),
+    "back": _command(lambda desktop, window: actions.travel(desktop, window, -1)),
+    "bring_back_last_tab": _command(actions.reopen),
+    "close_tab": _command(actions.close_tab),
+    "forward": _command(lambda desktop, window: actions.travel(desktop, window, 1)),
+    "get_tabs": _getter(lambda web: [{"title": tab.title, "url": tab.url} for tab in web.tabs]),
+    "get_text": _getter(lambda web: page_view.plain(web.page)),
+    "get_title": _getter(lambda web: web.tab.title),
+    "get_url": _getter(lambda web: web.tab.url),
+    "new_tab": _command(lambda desktop, window, url="": actions.new_tab(desktop, window, str(url))),
+    "open_url": _command(_open_url),
+    "reload": _command(actions.reload),
+    "switch_tab": _command(_switch),
 }
 """The methods by name; each is called with the desktop and the code's arguments."""

@@ -31,8 +31,8 @@ def content(page: Page, width: int, fields: Mapping[str, Any]) -> tuple[Widget, 
     """
     items = tree_of(page)
     if page.modals:
-        wanted = page.modals[-1][0]
-        items = [item for item in _all(items) if item.node.index == wanted] or items
+        dialog = page.modals[-1][0]
+        items = [item for item in _all(items) if item.node.index == dialog] or items
     layout = _Flow(page, width, fields)
     layout.walk(items)
     layout.end_line()
@@ -50,8 +50,8 @@ def plain(page: Page) -> str:
     lines = []
     for item in _all(tree_of(page)):
         words = " ".join(child for child in item.children if isinstance(child, str)).strip()
-        if shown := " ".join(part for part in (item.name, words) if part):
-            lines.append(shown)
+        if line := " ".join(part for part in (item.name, words) if part):
+            lines.append(line)
     return "\n".join(lines)
 
 

@@ -37,8 +37,8 @@ def title_of(data: dict[str, Any]) -> str:
     """Return the title of a document's window; a star marks unsaved changes."""
     folder = folder_of(data)
     short = "~" + folder[len(HOME) :] if folder.startswith(HOME) else folder
-    where = f" ({short})" if data["path"] else ""
-    return f"{'*' if is_changed(data) else ''}{name_of(data)}{where} - gedit"
+    suffix = f" ({short})" if data["path"] else ""
+    return f"{'*' if is_changed(data) else ''}{name_of(data)}{suffix} - gedit"
 
 
 def folder_of(data: dict[str, Any]) -> str:

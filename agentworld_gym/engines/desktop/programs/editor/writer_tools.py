@@ -25,12 +25,12 @@ def _change(desktop: DesktopServices, window: Window, text: str) -> None:
     desktop.touch(window)
 
 
-def _chosen(count: int, wanted: Any) -> set[int]:
-    if wanted is None:
+def _chosen(count: int, indices: Any) -> set[int]:
+    if indices is None:
         return set(range(count))
-    if not isinstance(wanted, list | tuple) or not all(isinstance(number, int) for number in wanted):
+    if not isinstance(indices, list | tuple) or not all(isinstance(number, int) for number in indices):
         raise TypeError("paragraph_indices must be a list of integers")
-    return {number for number in wanted if 0 <= number < count}
+    return {number for number in indices if 0 <= number < count}
 
 
 def env_info(desktop: DesktopServices) -> str:
@@ -53,7 +53,7 @@ def find_and_replace(desktop: DesktopServices, pattern: str, replacement: str, p
     if not _text(pattern):
         raise ValueError("the pattern must not be empty")
     lines = window["data"]["text"].value.split("\n")
-    wanted = _chosen(len(lines), paragraph_indices)
+    chosen = _chosen(len(lines), paragraph_indices)
     size = sum(line.count(pattern) for line in lines) * len(_text(replacement))
     if size > 200_000:
         raise ValueError("the replacement is too long")
@@ -61,7 +61,7 @@ def find_and_replace(desktop: DesktopServices, pattern: str, replacement: str, p
         desktop,
         window,
         "\n".join(
-            line.replace(pattern, replacement) if number in wanted else line for number, line in enumerate(lines)
+            line.replace(pattern, replacement) if number in chosen else line for number, line in enumerate(lines)
         ),
     )
     return True
@@ -71,12 +71,12 @@ def capitalize_words(desktop: DesktopServices, paragraph_indices: Any = None) ->
     """Capitalise every word of all or some paragraphs."""
     window = _document(desktop)
     lines = window["data"]["text"].value.split("\n")
-    wanted = _chosen(len(lines), paragraph_indices)
-    made = [
-        " ".join(word[:1].upper() + word[1:] for word in line.split(" ")) if number in wanted else line
+    chosen = _chosen(len(lines), paragraph_indices)
+    capitalized = [
+        " ".join(word[:1].upper() + word[1:] for word in line.split(" ")) if number in chosen else line
         for number, line in enumerate(lines)
     ]
-    _change(desktop, window, "\n".join(made))
+    _change(desktop, window, "\n".join(capitalized))
     return True
 
 

@@ -44,11 +44,11 @@ class Settings(Program):
         """Return the list of panels, and the controls of the selected one."""
         data = window["data"]
         height = (WORK[3] if window["maximized"] else window["box"][3]) - TITLE
-        wanted = data["search"].value.lower()
+        query = data["search"].value.lower()
         names = [
             item(name, ("panel", name), selected=name == data["panel"], key=f"panel {name}", height=36)
             for name, controls in panels().items()
-            if wanted in name.lower() or any(wanted in control.label.lower() for control in controls)
+            if query in name.lower() or any(query in control.label.lower() for control in controls)
         ]
         lines = [_line(desktop, data, control) for control in panels()[data["panel"]]]
         title = label(data["panel"], role="heading", height=_LINE)

@@ -69,22 +69,22 @@ class _Calculation:
         for start in self._formulas:
             if start in done:
                 continue
-            way = [(start, self._reads(start))]
+            path = [(start, self._reads(start))]
             on_way = {start}
-            while way:
-                key, reads = way[-1]
+            while path:
+                key, reads = path[-1]
                 following = next((one for one in reads if one not in done), None)
                 if following is None:
-                    way.pop()
+                    path.pop()
                     on_way.discard(key)
                     done.add(key)
                     sheet, place = key
                     self.values[sheet][place] = Fault("Err:522") if key in circular else self._value(key)
                 elif following in on_way:
-                    found = next(i for i, (one, _) in enumerate(way) if one == following)
-                    circular.update(one for one, _ in way[found:])
+                    start_of_cycle = next(i for i, (one, _) in enumerate(path) if one == following)
+                    circular.update(one for one, _ in path[start_of_cycle:])
                 else:
-                    way.append((following, self._reads(following)))
+                    path.append((following, self._reads(following)))
                     on_way.add(following)
         return self.values
 
@@ -126,57 +126,57 @@ class _Calculation:
             return Fault("#NUM!")
         return 0.0 if value is None else value
 
-    def _evaluate(self, tree: Node, own: str) -> Value | Table:
+    def _evaluate(self, tree: Node, current_sheet: str) -> Value | Table:
         kind = tree[0]
         if kind == "value":
             return sound(tree[1])
         if kind in ("cell", "range"):
-            return self._read(tree, own)
+            return self._read(tree, current_sheet)
         if kind == "negative":
-            return -number(single(self._evaluate(tree[1], own)))
+            return -number(single(self._evaluate(tree[1], current_sheet)))
         if kind == "call":
-            return self._call(tree[1], tree[2], own)
-        left = single(self._evaluate(tree[1], own))
-        right = single(self._evaluate(tree[2], own))
+            return self._call(tree[1], tree[2], current_sheet)
+        left = single(self._evaluate(tree[1], current_sheet))
+        right = single(self._evaluate(tree[2], current_sheet))
         return _OPERATORS[kind](left, right)
 
-    def _read(self, tree: Node, own: str) -> Value | Table:
+    def _read(self, tree: Node, current_sheet: str) -> Value | Table:
         start: Reference = tree[1]
         end: Reference = tree[2] if tree[0] == "range" else start
-        sheet = self.names.get(start.sheet.lower()) if start.sheet else own
+        sheet = self.names.get(start.sheet.lower()) if start.sheet else current_sheet
         if sheet is None or max(start.row, end.row) >= MAX_ROWS or max(start.column, end.column) >= MAX_COLUMNS:
             raise Failed("#REF!" if sheet is None else "#NAME?")
         cells = self.values[sheet]
         if tree[0] == "cell":
             return sound(cells.get((start.row, start.column)))
         top, left = min(start.row, end.row), min(start.column, end.column)
-        found = {(r - top, c - left): cells[r, c] for r, c in self._area(sheet, start, end)}
-        return Table(found, abs(end.row - start.row) + 1, abs(end.column - start.column) + 1)
+        cells_by_place = {(r - top, c - left): cells[r, c] for r, c in self._area(sheet, start, end)}
+        return Table(cells_by_place, abs(end.row - start.row) + 1, abs(end.column - start.column) + 1)
 
-    def _call(self, name: str, arguments: Sequence[Node], own: str) -> Value:
+    def _call(self, name: str, arguments: Sequence[Node], current_sheet: str) -> Value:
         if name == "IF":
-            return self._if(arguments, own)
+            return self._if(arguments, current_sheet)
         if name == "IFERROR":
             if len(arguments) != 2:
                 raise Failed("Err:511")
             try:
-                return single(self._evaluate(arguments[0], own))
+                return single(self._evaluate(arguments[0], current_sheet))
             except (Failed, ArithmeticError):
-                return single(self._evaluate(arguments[1], own))
+                return single(self._evaluate(arguments[1], current_sheet))
         if name not in FUNCTIONS:
             raise Failed("#NAME?")
         function, least, most = FUNCTIONS[name]
         if not least <= len(arguments) <= most:
             raise Failed("Err:511" if len(arguments) < least else "Err:504")
-        value: Value = function(*[self._evaluate(argument, own) for argument in arguments])
+        value: Value = function(*[self._evaluate(argument, current_sheet) for argument in arguments])
         return value
 
-    def _if(self, arguments: Sequence[Node], own: str) -> Value:
+    def _if(self, arguments: Sequence[Node], current_sheet: str) -> Value:
         if not 1 <= len(arguments) <= 3:
             raise Failed("Err:511" if not arguments else "Err:504")
-        chosen = 1 if truth(single(self._evaluate(arguments[0], own))) else 2
+        chosen = 1 if truth(single(self._evaluate(arguments[0], current_sheet))) else 2
         if chosen < len(arguments):
-            return single(self._evaluate(arguments[chosen], own))
+            return single(self._evaluate(arguments[chosen], current_sheet))
         return chosen == 1
 
 

@@ -71,8 +71,8 @@ def values(book: Book) -> Mapping[str, Mapping[Place, Value]]:
         }
         # A tuple is shared by forks; a change replaces it.
         book["_values"] = (computed(cells),)
-    found: Mapping[str, Mapping[Place, Value]] = book["_values"][0]
-    return found
+    computed_values: Mapping[str, Mapping[Place, Value]] = book["_values"][0]
+    return computed_values
 
 
 def shown(value: Value, form: str = "General") -> str:
@@ -179,8 +179,8 @@ def put(book: Book, entries: Mapping[Place, str], sheet: str = "") -> bool:
         if 0 <= place[0] < MAX_ROWS and 0 <= place[1] < MAX_COLUMNS
     }
     changed = {name: entry for name, entry in inside.items() if cells.get(name, "") != entry}
-    fresh = sum(1 for name, entry in changed.items() if entry and name not in cells)
-    if not changed or fresh + sum(len(one["cells"]) for one in book["sheets"].values()) > MAX_CELLS:
+    added = sum(1 for name, entry in changed.items() if entry and name not in cells)
+    if not changed or added + sum(len(one["cells"]) for one in book["sheets"].values()) > MAX_CELLS:
         return False
     remember(book)
     for name, entry in changed.items():
@@ -237,14 +237,14 @@ def insert(book: Book, axis: Axis, place: int, count: int) -> bool:
     name = book["sheet"]
     sheet = current(book)
     limit = MAX_ROWS if axis == "row" else MAX_COLUMNS
-    own = 0 if axis == "row" else 1
-    ends = [found[own] for cell in sheet["cells"] if (found := at(cell)) is not None]
+    index = 0 if axis == "row" else 1
+    ends = [place_of_cell[index] for cell in sheet["cells"] if (place_of_cell := at(cell)) is not None]
     if count > 0 and max(ends, default=0) + count >= limit:
         return False
     remember(book)
     for key in ("cells", "formats"):
-        sheet[key] = dict(_displaced(sheet[key].items(), own, place, count))
-    sheet["bold"] = {cell for cell, _ in _displaced([(cell, True) for cell in sheet["bold"]], own, place, count)}
+        sheet[key] = dict(_displaced(sheet[key].items(), index, place, count))
+    sheet["bold"] = {cell for cell, _ in _displaced([(cell, True) for cell in sheet["bold"]], index, place, count)}
     sheet["filter"] = {}
     for other, one in book["sheets"].items():
         for cell, entry in one["cells"].items():
@@ -253,14 +253,14 @@ def insert(book: Book, axis: Axis, place: int, count: int) -> bool:
     return True
 
 
-def _displaced(items: Iterable[tuple[str, Any]], own: int, place: int, count: int) -> Iterable[tuple[str, Any]]:
+def _displaced(items: Iterable[tuple[str, Any]], index: int, place: int, count: int) -> Iterable[tuple[str, Any]]:
     for cell, value in items:
-        found = list(at(cell) or (0, 0))
-        if found[own] >= place:
-            if count < 0 and found[own] < place - count:
+        cell_place = list(at(cell) or (0, 0))
+        if cell_place[index] >= place:
+            if count < 0 and cell_place[index] < place - count:
                 continue
-            found[own] += count
-        yield named(*found), value
+            cell_place[index] += count
+        yield named(*cell_place), value
 
 
 def sort(book: Book, box: Area, column: int, descending: bool) -> bool:
@@ -303,14 +303,14 @@ def has_header(book: Book, box: Area) -> bool:
 def hidden(book: Book, sheet: str = "") -> frozenset[int]:
     """Return the rows that the filter of a sheet hides."""
     name = sheet or book["sheet"]
-    found = book["sheets"][name]["filter"]
-    if not found or not found["only"]:
+    sheet_filter = book["sheets"][name]["filter"]
+    if not sheet_filter or not sheet_filter["only"]:
         return frozenset()
-    top, _, bottom, _ = found["area"]
+    top, _, bottom, _ = sheet_filter["area"]
     return frozenset(
         row
         for row in range(top + 1, bottom + 1)
-        if any(display(book, (row, int(column)), name) != wanted for column, wanted in found["only"].items())
+        if any(display(book, (row, int(column)), name) != value for column, value in sheet_filter["only"].items())
     )
 
 
@@ -358,12 +358,12 @@ def _selected_names(book: Book) -> list[str]:
 
 def find(book: Book, query: str) -> Place | None:
     """Return the next cell after the cursor that shows a text, whatever its case; None where no cell does."""
-    wanted = query.lower()
-    if not wanted:
+    text = query.lower()
+    if not text:
         return None
     start = tuple(book["cursor"])
-    found = [place for place in sorted(values(book)[book["sheet"]]) if wanted in display(book, place).lower()]
-    return next((place for place in found if place > start), found[0] if found else None)
+    matches = [place for place in sorted(values(book)[book["sheet"]]) if text in display(book, place).lower()]
+    return next((place for place in matches if place > start), matches[0] if matches else None)
 
 
 def replace_all(book: Book, query: str, by: str) -> int:

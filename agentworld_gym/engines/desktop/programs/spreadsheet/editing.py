@@ -48,12 +48,12 @@ def copy(desktop: DesktopServices, window: Window, moved: bool = False) -> None:
 def paste(desktop: DesktopServices, window: Window) -> None:
     """Paste at the selection. The formulas of copied cells are adjusted; those of moved cells stay."""
     book = window["data"]
-    kept = book["copied"]
-    if kept is None or kept[0] != desktop.clipboard:
+    copied = book["copied"]
+    if copied is None or copied[0] != desktop.clipboard:
         if desktop.clipboard:
             document.paste(book, file_formats.rows_of(desktop.clipboard, "\t"), None)
         return
-    _, block, origin, source = kept
+    _, block, origin, source = copied
     top, left = document.area(book)[:2]
     if source:
         # Moved cells keep their formulas; moving and emptying the old cells is one change.
@@ -107,8 +107,8 @@ def sort(desktop: DesktopServices, window: Window, descending: bool) -> None:
     book = window["data"]
     box, column = document.area(book), document.area(book)[1]
     if box[:2] == box[2:]:
-        found = book["sheets"][book["sheet"]]["filter"]
-        box = tuple(found["area"]) if found else document.region(book, tuple(book["cursor"]))
+        sheet_filter = book["sheets"][book["sheet"]]["filter"]
+        box = tuple(sheet_filter["area"]) if sheet_filter else document.region(book, tuple(book["cursor"]))
     box = (
         box[0],
         box[1],
@@ -124,21 +124,21 @@ def sort(desktop: DesktopServices, window: Window, descending: bool) -> None:
 def sort_column(desktop: DesktopServices, window: Window, column: int, descending: bool) -> None:
     """Sort the filtered block by a column."""
     book = window["data"]
-    found = document.current(book)["filter"]
-    if found:
-        top, left, bottom, right = found["area"]
+    sheet_filter = document.current(book)["filter"]
+    if sheet_filter:
+        top, left, bottom, right = sheet_filter["area"]
         document.sort(book, (top + 1, left, bottom, right), column, descending)
 
 
 def only(desktop: DesktopServices, window: Window, column: int, value: str | None) -> None:
     """Show only the rows with a value in a column; None shows all rows."""
     book = window["data"]
-    found = document.current(book)["filter"]
-    if found:
+    sheet_filter = document.current(book)["filter"]
+    if sheet_filter:
         document.remember(book)
-        only = {key: wanted for key, wanted in found["only"].items() if key != str(column)}
+        only = {key: wanted for key, wanted in sheet_filter["only"].items() if key != str(column)}
         document.current(book)["filter"] = {
-            **found,
+            **sheet_filter,
             "only": {**only, str(column): value} if value is not None else only,
         }
 

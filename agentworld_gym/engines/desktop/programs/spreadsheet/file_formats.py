@@ -62,13 +62,13 @@ def read(text: str, ending: str) -> dict[str, Sheet]:
 
 def _sections(text: str) -> list[tuple[str, list[str]]]:
     """Yield each name in brackets with the lines below it; lines before the first name belong to `Sheet1`."""
-    found: list[tuple[str, list[str]]] = [("Sheet1", [])]
+    sections: list[tuple[str, list[str]]] = [("Sheet1", [])]
     for line in text.splitlines():
         if len(line) > 2 and line.startswith("[") and line.endswith("]"):
-            found.append((line[1:-1], []))
+            sections.append((line[1:-1], []))
         else:
-            found[-1][1].append(line)
-    return found if found[0][1] or len(found) == 1 else found[1:]
+            sections[-1][1].append(line)
+    return sections if sections[0][1] or len(sections) == 1 else sections[1:]
 
 
 def write_ods(sheets: Mapping[str, Sheet]) -> str:

@@ -102,10 +102,10 @@ def position(name: str) -> tuple[int, int] | None:
     >>> position("b3"), position("B0"), position("ZZ1"), position("total")
     ((2, 1), None, None, None)
     """
-    found = _CELL.fullmatch(name.strip())
-    if found is None:
+    match = _CELL.fullmatch(name.strip())
+    if match is None:
         return None
-    row, column = int(found[2]) - 1, column_number(found[1])
+    row, column = int(match[2]) - 1, column_number(match[1])
     return (row, column) if row < MAX_ROWS and column < MAX_COLUMNS else None
 
 
@@ -123,7 +123,7 @@ def tokens(formula: str) -> tuple[_Token, ...]:
     Raises:
         FormulaError: A character has no place in a formula.
     """
-    found, place = [], 0
+    pieces, place = [], 0
     text = formula.rstrip()
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -139,9 +139,9 @@ def tokens(formula: str) -> tuple[_Token, ...]:
             sheet = (match["quoted"] or "").replace("''", "'") or match["sheet"] or ""
             row, column = int(match["row"]) - 1, column_number(match["column"])
             value = Reference(sheet, row, column, bool(match["fr"]), bool(match["fc"]))
-        found.append(_Token(kind, value, match.start(kind), match.end()))
+        pieces.append(_Token(kind, value, match.start(kind), match.end()))
         place = match.end()
-    return tuple(found)
+    return tuple(pieces)
 
 
 @lru_cache(maxsize=4096)
@@ -164,8 +164,8 @@ def parsed(formula: str) -> Node:
 
 
 class _Reader:
-    def __init__(self, found: tuple[_Token, ...]) -> None:
-        self._tokens, self._place = found, 0
+    def __init__(self, pieces: tuple[_Token, ...]) -> None:
+        self._tokens, self._place = pieces, 0
 
     def peek(self) -> str | None:
         """Return the next operator: `?` for any other token, None at the end."""

@@ -47,17 +47,17 @@ def _values(arguments: tuple[Argument, ...]) -> Iterator[Value]:
 
 def _numbers(arguments: tuple[Argument, ...]) -> list[float]:
     """Return the numbers of areas, and of arguments that are read as numbers."""
-    found = []
+    numbers = []
     for argument in arguments:
         if not isinstance(argument, Table):
-            found.append(number(argument))
+            numbers.append(number(argument))
             continue
         for value in argument.cells.values():
             if isinstance(value, Fault):
                 raise Failed(value)
             if isinstance(value, float):
-                found.append(value)
-    return found
+                numbers.append(value)
+    return numbers
 
 
 def _sum(*arguments: Argument) -> float:
@@ -66,18 +66,18 @@ def _sum(*arguments: Argument) -> float:
 
 
 def _average(*arguments: Argument) -> float:
-    found = _numbers(arguments)
-    if not found:
+    numbers = _numbers(arguments)
+    if not numbers:
         raise Failed("#DIV/0!")
-    return math.fsum(found) / len(found)
+    return math.fsum(numbers) / len(numbers)
 
 
 def _median(*arguments: Argument) -> float:
-    found = sorted(_numbers(arguments))
-    if not found:
+    numbers = sorted(_numbers(arguments))
+    if not numbers:
         raise Failed("#VALUE!")
-    middle = len(found) // 2
-    return found[middle] if len(found) % 2 else (found[middle - 1] + found[middle]) / 2
+    middle = len(numbers) // 2
+    return numbers[middle] if len(numbers) % 2 else (numbers[middle - 1] + numbers[middle]) / 2
 
 
 def _count(*arguments: Argument) -> float:
@@ -134,19 +134,19 @@ def meets(criterion: Value) -> Callable[[Value], bool]:
     >>> [meets(">=2")(2.0), meets("nor*")("North"), meets(3.0)(None), meets("<>a")("b")]
     [True, True, False, True]
     """
-    found = _CRITERION.fullmatch(criterion if isinstance(criterion, str) else text(criterion))
-    assert found is not None
-    sign, wanted = found[1] or "=", entered(found[2])
+    match = _CRITERION.fullmatch(criterion if isinstance(criterion, str) else text(criterion))
+    assert match is not None
+    sign, operand = match[1] or "=", entered(match[2])
     if sign in _COMPARISONS:
         compare = _COMPARISONS[sign]
-        kind = str if isinstance(wanted, str) else float
-        return lambda value: isinstance(value, kind) and compare(compared(value, wanted), 0)
-    if isinstance(wanted, str):
+        kind = str if isinstance(operand, str) else float
+        return lambda value: isinstance(value, kind) and compare(compared(value, operand), 0)
+    if isinstance(operand, str):
         # The pattern of `fnmatch` is matched in linear time, however many stars it has.
-        pattern = re.compile(fnmatch.translate(wanted.replace("[", "[[]")), re.IGNORECASE)
+        pattern = re.compile(fnmatch.translate(operand.replace("[", "[[]")), re.IGNORECASE)
         equal: Callable[[Value], bool] = lambda value: pattern.fullmatch(text(value)) is not None  # noqa: E731
     else:
-        equal = lambda value: value is not None and compared(value, wanted) == 0  # noqa: E731
+        equal = lambda value: value is not None and compared(value, operand) == 0  # noqa: E731
     return equal if sign == "=" else lambda value: not equal(value)
 
 
@@ -165,8 +165,8 @@ def _chosen(area: Argument, criterion: Argument, of: Argument) -> list[float]:
     source = area if of is None else of
     if not isinstance(source, Table):
         raise Failed("Err:504")
-    found = [source.cells.get(place) for place in _matching(area, criterion)]
-    return [value for value in found if isinstance(value, float)]
+    matching = [source.cells.get(place) for place in _matching(area, criterion)]
+    return [value for value in matching if isinstance(value, float)]
 
 
 def _sum_if(area: Argument, criterion: Argument, of: Argument = None) -> float:
@@ -174,33 +174,33 @@ def _sum_if(area: Argument, criterion: Argument, of: Argument = None) -> float:
 
 
 def _average_if(area: Argument, criterion: Argument, of: Argument = None) -> float:
-    found = _chosen(area, criterion, of)
-    if not found:
+    numbers = _chosen(area, criterion, of)
+    if not numbers:
         raise Failed("#DIV/0!")
-    return math.fsum(found) / len(found)
+    return math.fsum(numbers) / len(numbers)
 
 
-def _lookup(wanted: Argument, area: Argument, column: Argument, ordered: Argument = True) -> Value:
+def _lookup(query: Argument, area: Argument, column: Argument, ordered: Argument = True) -> Value:
     if not isinstance(area, Table):
         raise Failed("Err:504")
     index = int(number(single(column))) - 1
     if not 0 <= index < area.columns:
         raise Failed("#REF!" if index >= area.columns else "Err:502")
-    found, key, nearest = None, single(wanted), truth(single(ordered))
+    best, key, nearest = None, single(query), truth(single(ordered))
     for row in range(area.rows):
         value = area.cells.get((row, 0))
         if value is None:
             continue
         order = compared(value, key)
         if order == 0 or (nearest and order < 0):
-            found = row
+            best = row
             if order == 0 and not nearest:
                 break
         elif nearest:
             break
-    if found is None:
+    if best is None:
         raise Failed("#N/A")
-    value = area.cells.get((found, index))
+    value = area.cells.get((best, index))
     if isinstance(value, Fault):
         raise Failed(value)
     return value
@@ -215,10 +215,10 @@ def _index(area: Argument, row: Argument, column: Argument = 1.0) -> Value:
     return area.cells.get(place)
 
 
-def _match(wanted: Argument, area: Argument, kind: Argument = 1.0) -> float:
+def _match(query: Argument, area: Argument, kind: Argument = 1.0) -> float:
     if not isinstance(area, Table):
         raise Failed("Err:504")
-    key, exact, best = single(wanted), number(single(kind)) == 0, None
+    key, exact, best = single(query), number(single(kind)) == 0, None
     for number_, (_, value) in enumerate(sorted(area.cells.items()), 1):
         order = compared(value, key)
         if order == 0 or (not exact and order < 0):

@@ -34,8 +34,8 @@ def entered(text: str) -> Value:
     stripped = text.strip()
     if stripped.upper() in ("TRUE", "FALSE"):
         return stripped.upper() == "TRUE"
-    found = _NUMBER.fullmatch(stripped)
-    if found is None or not any(letter.isdecimal() for letter in stripped):
+    match = _NUMBER.fullmatch(stripped)
+    if match is None or not any(letter.isdecimal() for letter in stripped):
         return text
     try:
         number = float(stripped.replace(",", "").rstrip("%"))
@@ -43,7 +43,7 @@ def entered(text: str) -> Value:
         return text
     if not math.isfinite(number):
         return text
-    return number / 100 if found[2] else number
+    return number / 100 if match[2] else number
 
 
 class Failed(Exception):

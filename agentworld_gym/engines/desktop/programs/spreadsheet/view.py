@@ -119,13 +119,13 @@ def menu_entries(book: Book, name: str, arguments: Sequence[Any]) -> Sequence[En
 
 
 def _filter_entries(book: Book, of: int) -> list[Entry]:
-    found = document.current(book)["filter"]
-    if not found:
+    sheet_filter = document.current(book)["filter"]
+    if not sheet_filter:
         return []
-    top, _, bottom, _ = found["area"]
-    only = found["only"].get(str(of))
-    shown = dict.fromkeys(sorted({document.display(book, (line, of)) for line in range(top + 1, bottom + 1)}))
-    values = [Entry(value or "(empty)", ("only", of, value), checked=value == only) for value in list(shown)[:30]]
+    top, _, bottom, _ = sheet_filter["area"]
+    only = sheet_filter["only"].get(str(of))
+    choices = dict.fromkeys(sorted({document.display(book, (line, of)) for line in range(top + 1, bottom + 1)}))
+    values = [Entry(value or "(empty)", ("only", of, value), checked=value == only) for value in list(choices)[:30]]
     return [
         Entry("Sort Ascending", ("sort column", of, False)),
         Entry("Sort Descending", ("sort column", of, True)),
@@ -180,13 +180,13 @@ def view(window: Window) -> Widget:
 def visible(book: Book, rows: int) -> list[int]:
     """Return the visible rows, from the first one on."""
     hidden = document.hidden(book)
-    found: list[int] = []
+    indices: list[int] = []
     line = book["top"]
-    while len(found) < rows and line < MAX_ROWS:
+    while len(indices) < rows and line < MAX_ROWS:
         if line not in hidden:
-            found.append(line)
+            indices.append(line)
         line += 1
-    return found
+    return indices
 
 
 def _grid(book: Book, columns: int, rows: int) -> Widget:

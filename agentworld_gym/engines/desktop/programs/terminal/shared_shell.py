@@ -33,7 +33,7 @@ class SharedShell:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._shell: Shell | None = None
-        self._told: dict[str, Node] = {}
+        self._synced: dict[str, Node] = {}
         self._hidden: set[str] = set()
         self._stamps: dict[str, tuple[object, ...]] = {}
         self._action, self._left, self._end = 0, MAX_SCRIPTS, 0.0
@@ -44,7 +44,7 @@ class SharedShell:
         twin._action, twin._left, twin._end = self._action, self._left, self._end
         if self._shell is not None:
             twin._shell = self._shell.copy()
-            twin._told, twin._hidden = dict(self._told), set(self._hidden)
+            twin._synced, twin._hidden = dict(self._synced), set(self._hidden)
         return twin
 
     def state(self) -> Mapping[str, Scalar]:
@@ -93,7 +93,7 @@ class SharedShell:
         if self._shell is None:
             state = TerminalState.of({"user": "user", "host": "desktop", "clock": desktop.now.isoformat()})
             self._shell = Shell.start(state, self.seed, MAX_COMMANDS)
-            self._told, self._hidden = {}, set()
+            self._synced, self._hidden = {}, set()
         shell = self._shell
         clock = shell.context.clock
         clock.advance(max(desktop.files.now - clock.now, 0.0))
@@ -106,11 +106,11 @@ class SharedShell:
 
     def _tell(self, files: FileSystem, shell: Shell) -> None:
         """Copy the files of the desktop into the shell; it never sees files whose names the sandbox cannot write."""
-        if self._told == files.nodes:
+        if self._synced == files.nodes:
             return
         disk, modes = shell.context.files, shell.context.modes
         assert disk is not None
-        for path in sorted(self._told.keys() - files.nodes.keys(), reverse=True):
+        for path in sorted(self._synced.keys() - files.nodes.keys(), reverse=True):
             if path not in self._hidden and disk.exists(path):
                 disk.remove(path, recursive=True)
             self._hidden.discard(path)
@@ -118,7 +118,7 @@ class SharedShell:
         commands, guarded = [], []
         for path in sorted(files.nodes):
             node = files.nodes[path]
-            if path in _FIXED or self._told.get(path) == node:
+            if path in _FIXED or self._synced.get(path) == node:
                 continue
             try:
                 if node.content is None:
@@ -139,7 +139,7 @@ class SharedShell:
             shell.bash.execute_sync("\n".join(commands))
         for path, mode in guarded:
             disk.chmod(path, mode)
-        self._told = dict(files.nodes)
+        self._synced = dict(files.nodes)
         self._stamps = {path: _stamp(metadata) for path, metadata in shell.walk()}
 
     def _read_back(self, files: FileSystem, shell: Shell) -> list[tuple[str, str]]:
@@ -191,7 +191,7 @@ class SharedShell:
             if path in files.nodes and path not in self._hidden:
                 files.vanish(path)
         self._stamps = {path: _stamp(metadata) for path, metadata in shell.walk()}
-        self._told = dict(files.nodes)
+        self._synced = dict(files.nodes)
         return refused
 
     def _unchanged(self, files: FileSystem, path: str, stamp: tuple[object, ...]) -> bool:
