@@ -50,7 +50,7 @@ class Display:
     __slots__ = ("elements", "root", "text")
 
     def __init__(self, phone: Phone) -> None:
-        self.root = compose(phone)
+        self.root = composed(phone)
         self.elements = _elements(self.root)
         lines = [_line(index, element) for index, element in enumerate(self.elements)]
         if toast := phone.model["toast"]:
@@ -65,7 +65,7 @@ class Display:
         return under(self.root, x, y) or []
 
 
-def compose(phone: Phone) -> Widget:
+def composed(phone: Phone) -> Widget:
     """Return the display as one placed tree: a screen or the dialog over it, then a snackbar, then the keyboard."""
     screen = phone.screen
     phone.viewing = screen

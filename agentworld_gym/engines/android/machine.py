@@ -111,7 +111,7 @@ class AndroidMachine:
             return self._display.text
         if self._stored:
             self._remember()
-        if phone.controls.strengths and _calmed(phone):
+        if phone.controls.strengths and _remove_perturbations(phone):
             self._display = Display(phone)
         model = phone.model
         model["steps"] += 1
@@ -172,7 +172,7 @@ class AndroidMachine:
                 start += len(piece)
 
 
-def _calmed(phone: Phone) -> bool:
+def _remove_perturbations(phone: Phone) -> bool:
     """Remove the perturbations whose control is not in force, and return whether there were any."""
     model, strength = phone.model, phone.controls.strength
     removed = False

@@ -311,7 +311,7 @@ def empty(text: str) -> Widget:
     return column(gap(400), row(Widget(shown=False, grow=1), label(text), Widget(shown=False, grow=1)), grow=1)
 
 
-def gone(text: str) -> Widget:
+def deleted_screen(text: str) -> Widget:
     """Return a screen whose subject was deleted elsewhere."""
     return page(bar(""), empty(text))
 

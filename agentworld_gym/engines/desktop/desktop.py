@@ -9,7 +9,7 @@ from typing import Any
 
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.desktop import file_chooser, geometry
-from agentworld_gym.engines.desktop.filesystem import MAX_TIME, FileSystem, clean, reason
+from agentworld_gym.engines.desktop.filesystem import MAX_TIME, FileSystem, clean, error_reason
 from agentworld_gym.engines.desktop.program import Entry, Program, Resource, Window
 from agentworld_gym.engines.desktop.state import DesktopState
 from agentworld_gym.engines.gui import Field, Message, copied
@@ -196,7 +196,7 @@ class Desktop:
             id=number,
             program=program.id,
             title=title,
-            box=geometry.fresh_box(program.size, [w["box"] for w in self.stack]),
+            box=geometry.new_window_box(program.size, [w["box"] for w in self.stack]),
             maximized=program.maximized,
             minimized=False,
             focus="",
@@ -363,7 +363,7 @@ class Desktop:
         try:
             change()
         except OSError as error:
-            self.dialog(window, title, f"{reason(error)}.")
+            self.dialog(window, title, f"{error_reason(error)}.")
             return False
         return True
 

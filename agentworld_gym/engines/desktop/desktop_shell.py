@@ -114,7 +114,7 @@ def _notices(desktop: Desktop) -> tuple[Widget, Rect]:
     return column(*lines, gap=4), ((WIDTH - 500) // 2, BAR + 4, 500, high)
 
 
-def found(desktop: Desktop) -> list[tuple[str, Message]]:
+def overview_matches(desktop: Desktop) -> list[tuple[str, Message]]:
     """Return what the overview lists: open windows, programs and files that match the typed text."""
     query = desktop.model["overview"]["query"].value.strip().lower()
     lines: list[tuple[str, Message]] = []
@@ -143,7 +143,7 @@ def _overview(desktop: Desktop) -> tuple[Widget, Rect]:
     search = entry("Type to search", field, "search", enter=("shell/first",), at=(725, 20), width=400, height=40)
     tiles = [
         Widget("push-button", name, on={"click": message}, height=120, key=str(number))
-        for number, (name, message) in enumerate(found(desktop)[:_MAX_ICONS])
+        for number, (name, message) in enumerate(overview_matches(desktop)[:_MAX_ICONS])
     ]
     parts: list[Widget] = [search]
     if tiles:
@@ -238,7 +238,7 @@ def update(desktop: Desktop, message: Message) -> None:
     if name == "shell/overview":
         toggle_overview(desktop)
     elif name == "shell/first":
-        first = next(iter(found(desktop)), None)
+        first = next(iter(overview_matches(desktop)), None)
         if first is not None and model["overview"]["query"].value.strip():
             update(desktop, first[1])
     elif name == "shell/start":
@@ -300,7 +300,7 @@ def toggle_overview(desktop: Desktop) -> None:
     desktop.model["overview"] = {"query": Field()} if desktop.model["overview"] is None else None
 
 
-def manage(desktop: Desktop, window: Window, message: Message) -> None:
+def manage_window(desktop: Desktop, window: Window, message: Message) -> None:
     """Act on a message about a window as a whole, such as `window/close`."""
     name = message[0]
     if name == "window/close":
@@ -313,7 +313,7 @@ def manage(desktop: Desktop, window: Window, message: Message) -> None:
         x, y, w, h = window["box"]
         if window["maximized"]:
             window["maximized"] = False
-        window["box"] = geometry.kept([x + message[1], y + message[2], w, h])
+        window["box"] = geometry.reachable([x + message[1], y + message[2], w, h])
     elif name == "window/half":
         half = (WIDTH - DOCK) // 2
         window["maximized"] = False

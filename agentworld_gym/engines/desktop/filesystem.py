@@ -361,10 +361,10 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def reason(error: OSError) -> str:
+def error_reason(error: OSError) -> str:
     """Return the words of a dialog about an error.
 
-    >>> reason(PermissionError(13, "Permission denied", "/etc/hosts"))
+    >>> error_reason(PermissionError(13, "Permission denied", "/etc/hosts"))
     'Permission denied'
     """
     return error.strerror or str(error)

@@ -15,7 +15,7 @@ MAX_TEXT = 400
 """The number of characters beyond which a digest stands for the content of a file."""
 
 
-def snapshot(desktop: Desktop) -> dict[str, Scalar]:
+def flat_state(desktop: Desktop) -> dict[str, Scalar]:
     """Return all that actions can change, by paths such as `files/home/user/a.txt` and `windows/3/title`."""
     fields: dict[str, Scalar] = {}
     for path, node in desktop.files.nodes.items():

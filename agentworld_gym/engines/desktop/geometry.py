@@ -17,19 +17,19 @@ _STEPS = 8
 Rect = tuple[int, int, int, int]
 
 
-def fresh_box(size: tuple[int, int], taken: Sequence[Sequence[int]]) -> list[int]:
+def new_window_box(size: tuple[int, int], taken: Sequence[Sequence[int]]) -> list[int]:
     """Return where another window opens: in the middle, or beside the windows that are there."""
     w, h = min(size[0], WORK[2]), min(size[1], WORK[3])
     corners = {(box[0], box[1]) for box in taken}
     x, y = (WIDTH - w) // 2, min(160, HEIGHT - h)
     for step in range(_STEPS):
-        corner = kept([x + step * CASCADE, y + step * CASCADE, w, h])
+        corner = reachable([x + step * CASCADE, y + step * CASCADE, w, h])
         if (corner[0], corner[1]) not in corners:
             return corner
-    return kept([x, y, w, h])
+    return reachable([x, y, w, h])
 
 
-def kept(box: list[int]) -> list[int]:
+def reachable(box: list[int]) -> list[int]:
     """Return a box moved so far that its title bar can be reached."""
     x, y, w, h = box
     return [min(max(x, DOCK), WIDTH - 200), min(max(y, BAR), HEIGHT - TITLE), w, h]

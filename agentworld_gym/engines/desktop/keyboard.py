@@ -289,7 +289,7 @@ class Keyboard:
             message: tuple[Any, ...] = _WINDOW_KEYS[combo]
             if (combo == "super+down" and not window["maximized"]) or (combo == "super+up" and window["maximized"]):
                 return True
-            desktop_shell.manage(desktop, window, message)
+            desktop_shell.manage_window(desktop, window, message)
         else:
             return False
         return True
@@ -351,7 +351,7 @@ def _word(field: Field, left: bool) -> int:
     return match.end() if match else len(field.value)
 
 
-def sequence(keys: Sequence[str]) -> Iterator[str]:
+def existing_keys(keys: Sequence[str]) -> Iterator[str]:
     """Return the existing keys among the given ones, by name."""
     for key in keys:
         name = key_name(key)

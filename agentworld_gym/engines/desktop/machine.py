@@ -9,8 +9,8 @@ from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.desktop import perturbations
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import clean
-from agentworld_gym.engines.desktop.flat_state import snapshot
-from agentworld_gym.engines.desktop.geometry import kept
+from agentworld_gym.engines.desktop.flat_state import flat_state
+from agentworld_gym.engines.desktop.geometry import reachable
 from agentworld_gym.engines.desktop.interpreter import Interpreter, names
 from agentworld_gym.engines.desktop.interpreter.pyautogui import PyAutoGui
 from agentworld_gym.engines.desktop.interpreter.values import Budget
@@ -126,7 +126,7 @@ class DesktopMachine:
 
     def state(self) -> dict[str, Scalar]:
         """Return everything that an action can change: files, windows, settings, clipboard."""
-        return snapshot(self._open())
+        return flat_state(self._open())
 
     def fork(self) -> DesktopMachine:
         """Return an exact copy: equal actions on both give equal observations."""
@@ -181,6 +181,6 @@ def _open_windows(desktop: Desktop) -> None:
             raise SpecError("task state", f"open.{number}.arguments", opened.arguments, "something that can be opened")
         window["ready"] = 0
         if opened.box is not None:
-            window["box"], window["maximized"] = kept(list(opened.box)), False
+            window["box"], window["maximized"] = reachable(list(opened.box)), False
         if opened.maximized is not None:
             window["maximized"] = opened.maximized

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentworld_gym.engines.desktop import desktop_shell, file_chooser
 from agentworld_gym.engines.desktop.desktop import SHELL, Desktop
-from agentworld_gym.engines.desktop.filesystem import reason
+from agentworld_gym.engines.desktop.filesystem import error_reason
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.screen import Surface
 from agentworld_gym.engines.gui import Message
@@ -37,7 +37,7 @@ def to_owner(desktop: Desktop, number: int, message: Message, place: tuple[int, 
     elif window is None:
         return
     elif name.startswith("window/"):
-        desktop_shell.manage(desktop, window, message)
+        desktop_shell.manage_window(desktop, window, message)
     else:
         to_program(desktop, window, message)
 
@@ -48,7 +48,7 @@ def to_program(desktop: Desktop, window: Window, message: Message) -> None:
     try:
         desktop.programs[window["program"]].update(desktop, window, message)
     except OSError as error:
-        desktop.dialog(window, "The operation could not be completed", f"{reason(error)}.")
+        desktop.dialog(window, "The operation could not be completed", f"{error_reason(error)}.")
 
 
 def open_menu(desktop: Desktop, window: Window | None, message: Message, place: tuple[int, int]) -> None:

@@ -160,7 +160,7 @@ class Mouse:
     def _caret(self, surface: Surface, widget: Widget, at: tuple[int, int], count: int, extend: bool) -> None:
         field = widget.field
         assert field is not None
-        place = caret(widget, *at)
+        place = caret_at(widget, *at)
         field.place(place, extend)
         if count == 2:
             for word in _WORD.finditer(field.value):
@@ -191,8 +191,8 @@ class Mouse:
         handled = handler(path, "drag")
         if inner.field is not None:
             self._focus(surface, path)
-            inner.field.place(caret(inner, *start))
-            inner.field.place(caret(inner, *end), extend=True)
+            inner.field.place(caret_at(inner, *start))
+            inner.field.place(caret_at(inner, *end), extend=True)
             self._moved(surface, inner)
         elif handled is not None:
             self._drop(surface, handled[1], start, end)
@@ -207,7 +207,9 @@ class Mouse:
         if message == ("window/move",):
             window = self.desktop.find(surface.number)
             if window is not None:
-                desktop_shell.manage(self.desktop, window, ("window/shift", end[0] - start[0], end[1] - start[1]))
+                desktop_shell.manage_window(
+                    self.desktop, window, ("window/shift", end[0] - start[0], end[1] - start[1])
+                )
             return
         dropped: tuple[Any, ...] = ("nowhere",)
         target = self.screen.at(*end)
@@ -222,7 +224,7 @@ class Mouse:
         return windows[0] is not None and windows[1] is not None and windows[0]["program"] == windows[1]["program"]
 
 
-def caret(widget: Widget, x: int, y: int) -> int:
+def caret_at(widget: Widget, x: int, y: int) -> int:
     """Return the place in a field's text that is nearest to a point; `offset` is the first visible line."""
     field = widget.field
     assert field is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.engines.desktop.desktop import Desktop
-from agentworld_gym.engines.desktop.geometry import kept
+from agentworld_gym.engines.desktop.geometry import reachable
 from agentworld_gym.engines.desktop.shell_data import shell_data
 
 _SHIFTS = ((-120, 60), (140, 80), (-160, -50), (90, 120), (200, -40))
@@ -34,7 +34,7 @@ def before(desktop: Desktop) -> None:
     x, y, w, h = window["box"]
     if window["maximized"]:
         window["maximized"] = False
-    window["box"] = kept([x + across, y + down, w, h])
+    window["box"] = reachable([x + across, y + down, w, h])
 
 
 def after(desktop: Desktop) -> None:

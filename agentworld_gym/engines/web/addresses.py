@@ -17,10 +17,10 @@ _FORBIDDEN = frozenset("<>^|%:\x7f")
 _SAFE = "!$%&'()*+,/:;=?@[]~"
 
 
-def typed(text: str) -> str:
+def from_address_bar(text: str) -> str:
     """Return the URL that a person means by the text typed into the address bar; empty if there is none.
 
-    >>> typed("shop.example/cart"), typed("http://Shop.example"), typed("?q=x")
+    >>> from_address_bar("shop.example/cart"), from_address_bar("http://Shop.example"), from_address_bar("?q=x")
     ('http://shop.example/cart', 'http://shop.example/', '')
     """
     text = "".join(text.split("\n")).strip()[:MAX_ADDRESS]
@@ -92,10 +92,10 @@ def _dots(name: str) -> str:
     return name if name in (".", "..") else ""
 
 
-def blocked(url: str) -> str:
+def refusal(url: str) -> str:
     """Return the error with which the browser refuses to open a URL; empty if it opens it.
 
-    >>> blocked("http://shop.example/"), blocked("file:///etc/passwd")
+    >>> refusal("http://shop.example/"), refusal("file:///etc/passwd")
     ('', 'Error: Access to "file:" protocol is blocked. Attempted URL: "file:///etc/passwd"')
     """
     scheme = scheme_of(url)
@@ -118,10 +118,10 @@ def resolved(base: str, reference: str) -> str:
         return ""
 
 
-def requested(url: str) -> str:
+def request_url(url: str) -> str:
     """Return the URL that a request asks for: without a fragment, and without an account before the host.
 
-    >>> requested("http://ann:secret@shop.example/cart#top")
+    >>> request_url("http://ann:secret@shop.example/cart#top")
     'http://shop.example/cart'
     """
     url = without_fragment(url)
@@ -148,10 +148,10 @@ def scheme_of(url: str) -> str:
     return url.partition(":")[0].lower()
 
 
-def encoded(fields: tuple[tuple[str, str], ...]) -> str:
+def encode_form(fields: tuple[tuple[str, str], ...]) -> str:
     """Encode form fields as the query of a URL.
 
-    >>> encoded((("q", "a b&c"), ("page", "2")))
+    >>> encode_form((("q", "a b&c"), ("page", "2")))
     'q=a+b%26c&page=2'
     """
     return "&".join(f"{_encoded(name)}={_encoded(value)}" for name, value in fields)

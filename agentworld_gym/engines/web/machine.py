@@ -13,7 +13,7 @@ from agentworld_gym.engines.web.addresses import host_of
 from agentworld_gym.engines.web.browser.browser import Browser, Unreachable
 from agentworld_gym.engines.web.http import Internet
 from agentworld_gym.engines.web.sites import Sites
-from agentworld_gym.engines.web.strings import readable
+from agentworld_gym.engines.web.strings import encodable
 from agentworld_gym.engines.web.tools import browsergym_calls, browsergym_observation
 from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool, show
 from agentworld_gym.engines.web.tools.result import ToolResult
@@ -120,11 +120,11 @@ class WebMachine:
             return self._say(ToolResult(errors=["Error: a tool call needs a 'name' and an object of 'arguments'"]))
         tool = TOOLS.get(name) or browsergym_calls.CALLS.get(name)
         if tool is None:
-            return self._say(ToolResult(errors=[f'Tool "{readable(name[:100])}" not found']))
+            return self._say(ToolResult(errors=[f'Tool "{encodable(name[:100])}" not found']))
         if name != "browser_wait_for" and name != "noop":
             browser.settle()
         self._redraw(browser, arguments)
-        return self._say(call_tool(browser, name, readable(arguments), tool))
+        return self._say(call_tool(browser, name, encodable(arguments), tool))
 
     def state(self) -> dict[str, Scalar]:
         """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""

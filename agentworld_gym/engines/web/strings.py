@@ -40,18 +40,18 @@ def tidy(text: str) -> str:
     return _SPACE.sub(" ", text.translate(_DROPPED)).strip(" ")
 
 
-def readable(value: Any, depth: int = 8) -> Any:
+def encodable(value: Any, depth: int = 8) -> Any:
     r"""Return data whose texts can be written as UTF-8, without what nests deeper than a number of levels.
 
-    >>> readable({"text": "a\ud800", "n": 1})
+    >>> encodable({"text": "a\ud800", "n": 1})
     {'text': 'a?', 'n': 1}
     """
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {str(key): readable(item, depth - 1) for key, item in value.items()} if depth else {}
+        return {str(key): encodable(item, depth - 1) for key, item in value.items()} if depth else {}
     if isinstance(value, list | tuple):
-        return [readable(item, depth - 1) for item in value] if depth else []
+        return [encodable(item, depth - 1) for item in value] if depth else []
     return value
 
 

@@ -19,7 +19,7 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import (
     write_csv,
     write_ods,
 )
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import address, displaced, position, shifted
+from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import address, after_insertion, copied_by, position
 from agentworld_gym.screens import Node, read_screen, resolve
 
 SALES = "Region,Product,Amount\nNorth,Tea,120\nSouth,Tea,80.5\nNorth,Coffee,99.5\nEast,Cocoa,40\n"
@@ -132,7 +132,7 @@ def test_a_criterion_of_many_stars_takes_no_time() -> None:
 def test_replacing_cannot_blow_up_a_document() -> None:
     document = book("\n".join(["a" * 1000] * 900))
     assert books.replace_all(document, "A", "b" * 20_000) == 900
-    assert {len(entry) for entry in books.current(document)["cells"].values()} == {1000}
+    assert {len(entry) for entry in books.current_sheet(document)["cells"].values()} == {1000}
 
 
 PIECES = st.sampled_from([*OPERATORS, *VALUES, *CALLS])
@@ -141,7 +141,7 @@ PIECES = st.sampled_from([*OPERATORS, *VALUES, *CALLS])
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_any_formula_comes_to_something(formula: str) -> None:
     assert isinstance(value("=" + formula), (str, float, bool))
-    assert isinstance(shifted(formula, 3, -1) + displaced(formula, True, "S", "row", 1, -2), str)
+    assert isinstance(copied_by(formula, 3, -1) + after_insertion(formula, True, "S", "row", 1, -2), str)
 
 
 @given(st.text(max_size=30))
@@ -157,9 +157,9 @@ def test_cells_have_names(row: int, column: int) -> None:
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 5))
 def test_inserting_and_deleting_rows_is_undone_by_its_opposite(at: int, row: int, count: int) -> None:
     formula = f"A{row + 1}*SUM(B1:B{row + 2})&Other.A9"
-    moved = displaced(formula, True, "Sheet1", "row", at, count)
-    assert displaced(moved, True, "Sheet1", "row", at, -count) == formula
-    assert displaced(formula, False, "Sheet1", "row", 0, count) == formula
+    moved = after_insertion(formula, True, "Sheet1", "row", at, count)
+    assert after_insertion(moved, True, "Sheet1", "row", at, -count) == formula
+    assert after_insertion(formula, False, "Sheet1", "row", 0, count) == formula
 
 
 CELL = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=8)
@@ -194,14 +194,14 @@ def test_any_file_is_a_document(text: str, ending: str) -> None:
 
 
 def book(text: str = SALES) -> books.Book:
-    made = books.make(read(text, ".ods"))
+    made = books.new_document(read(text, ".ods"))
     made["path"] = ""
     return made
 
 
 def column(document: books.Book, name: str) -> list[str]:
     index = position(f"{name}1")[1]  # type: ignore[index]
-    return [books.display(document, (row, index)) for row in range(books.used(document)[0])]
+    return [books.displayed_at(document, (row, index)) for row in range(books.used_size(document)[0])]
 
 
 def test_sorting_keeps_rows_together_and_takes_formulas_along() -> None:
@@ -228,33 +228,33 @@ def test_filled_and_pasted_formulas_follow_and_fixed_ones_stay() -> None:
     assert books.fill_down(document) and column(document, "B") == ["4", "6", "8"]
     document["anchor"] = document["cursor"] = [0, 2]
     assert books.paste(document, [["=A1*$A$1"]], (0, 1))
-    assert books.typed(document, (0, 2)) == "=B1*$A$1"
+    assert books.entry_at(document, (0, 2)) == "=B1*$A$1"
 
 
 def test_sheets_are_added_renamed_and_deleted_and_formulas_follow() -> None:
     document = book("[Costs]\n5\n[Sum]\n=$Costs.A1*2\n")
     assert sheets.rename_sheet(document, "Costs", "Old costs") and not sheets.rename_sheet(document, "Sum", "old COSTS")
     assert document["sheets"]["Sum"]["cells"]["A1"] == "=$'Old costs'.A1*2"
-    assert books.display(document, (0, 0), "Sum") == "10"
+    assert books.displayed_at(document, (0, 0), "Sum") == "10"
     assert sheets.add_sheet(document, "Copy", "Sum") and document["sheet"] == "Copy"
     assert not sheets.add_sheet(document, "a/b") and sheets.delete_sheet(document, "Copy")
-    assert sheets.delete_sheet(document, "Old costs") and books.display(document, (0, 0), "Sum") == "#REF!"
+    assert sheets.delete_sheet(document, "Old costs") and books.displayed_at(document, (0, 0), "Sum") == "#REF!"
     assert not sheets.delete_sheet(document, "Sum")
 
 
 def test_deleting_columns_takes_their_formats_along() -> None:
     document = book("1,2,3\n[Sheet1: formats]\nC1,0.00\nB1,bold\n")
     assert books.insert(document, "column", 1, -1)
-    sheet = books.current(document)
+    sheet = books.current_sheet(document)
     assert (sheet["cells"], sheet["formats"], sheet["bold"]) == ({"A1": "1", "B1": "3"}, {"B1": "0.00"}, set())
-    assert not books.insert(document, "row", 0, 200) or books.typed(document, (200, 0)) == "1"
+    assert not books.insert(document, "row", 0, 200) or books.entry_at(document, (200, 0)) == "1"
 
 
 def test_a_full_document_takes_no_more() -> None:
     document = book("".join(f"{n}\n" for n in range(999)))
     document["anchor"], document["cursor"] = [0, 1], [998, 40]
     assert not books.paste(document, [["x"] * 40] * 900, None)
-    assert books.paste(document, [["x"]], None) is False or len(books.current(document)["cells"]) <= MAX_CELLS
+    assert books.paste(document, [["x"]], None) is False or len(books.current_sheet(document)["cells"]) <= MAX_CELLS
 
 
 @settings(max_examples=50, deadline=None)

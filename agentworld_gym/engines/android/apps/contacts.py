@@ -108,7 +108,7 @@ class ContactsApp(App):
         name = screen["name"]
         if name == "person":
             person = next((p for p in people if p["id"] == screen["person"]), None)
-            return widgets.gone("This contact was deleted") if person is None else _person(person)
+            return widgets.deleted_screen("This contact was deleted") if person is None else _person(person)
         if name == "edit":
             return _form(screen)
         if name == "search":

@@ -90,7 +90,7 @@ class NotesApp(App):
         """Return the list, or one note."""
         if screen["name"] == "note":
             note = _note(phone, screen["note"])
-            return widgets.gone("This note was deleted") if note is None else _editor(screen, note)
+            return widgets.deleted_screen("This note was deleted") if note is None else _editor(screen, note)
         return _list(phone, screen)
 
     def update(self, phone: Phone, message: Message) -> None:

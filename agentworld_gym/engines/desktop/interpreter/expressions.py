@@ -12,11 +12,11 @@ from agentworld_gym.engines.desktop.interpreter.values import (
     Function,
     Namespace,
     Problem,
-    binary,
+    binary_operation,
     formatted,
     is_plain,
     method,
-    text,
+    to_text,
     type_name,
 )
 
@@ -33,7 +33,7 @@ class Expressions:
         self.budget.step()
         handle = _EXPRESSIONS.get(type(node))
         if handle is None:
-            raise Problem("RuntimeError", f"{named(node)} is not available in an action")
+            raise Problem("RuntimeError", f"{syntax_name(node)} is not available in an action")
         return handle(self, node)
 
     def _constant(self, node: ast.Constant) -> Any:
@@ -84,7 +84,7 @@ class Expressions:
         name = type(operator).__name__
         if name not in ARITHMETIC:
             raise Problem("RuntimeError", f"the operator {name} is not available in an action")
-        return binary(self.budget, name, left, right)
+        return binary_operation(self.budget, name, left, right)
 
     def _unary(self, node: ast.UnaryOp) -> Any:
         value = self.value(node.operand)
@@ -195,7 +195,7 @@ class Expressions:
         if isinstance(part, ast.FormattedValue):
             value = self.value(part.value)
             if part.conversion in (ord("r"), ord("a")):
-                value = text(self.budget, value, quoted=True)
+                value = to_text(self.budget, value, quoted=True)
             spec = self._joined(part.format_spec) if isinstance(part.format_spec, ast.JoinedStr) else ""
             return formatted(self.budget, value, spec)
         return str(self.value(part))
@@ -208,7 +208,7 @@ class Expressions:
             yield item
 
 
-def named(node: ast.AST) -> str:
+def syntax_name(node: ast.AST) -> str:
     """Return the name of a kind of syntax."""
     return type(node).__name__
 

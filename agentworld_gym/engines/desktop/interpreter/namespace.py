@@ -11,7 +11,15 @@ from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.interpreter.os_modules import OsModules
 from agentworld_gym.engines.desktop.interpreter.pyautogui import PyAutoGui
 from agentworld_gym.engines.desktop.interpreter.statements import raising_problems
-from agentworld_gym.engines.desktop.interpreter.values import Budget, Function, Namespace, Problem, real, text, whole
+from agentworld_gym.engines.desktop.interpreter.values import (
+    Budget,
+    Function,
+    Namespace,
+    Problem,
+    to_float,
+    to_int,
+    to_text,
+)
 
 MISSING = {
     "ImpressTools": ("NoConnectException", "Connector : couldn't connect to socket (Connection refused)"),
@@ -119,9 +127,9 @@ def _builtins(budget: Budget) -> dict[str, Callable[..., Any]]:
         return sorted(items, reverse=bool(reverse))
 
     def power(base: Any, exponent: Any) -> Any:
-        from agentworld_gym.engines.desktop.interpreter.values import binary
+        from agentworld_gym.engines.desktop.interpreter.values import binary_operation
 
-        return binary(budget, "Pow", base, exponent)
+        return binary_operation(budget, "Pow", base, exponent)
 
     return {
         "abs": abs,
@@ -129,9 +137,9 @@ def _builtins(budget: Budget) -> dict[str, Callable[..., Any]]:
         "any": summed(any),
         "bool": bool,
         "dict": listed(lambda pairs=(): dict(pairs)),
-        "enumerate": listed(lambda items, start=0: list(enumerate(items, whole(start)))),
-        "float": real,
-        "int": whole,
+        "enumerate": listed(lambda items, start=0: list(enumerate(items, to_int(start)))),
+        "float": to_float,
+        "int": to_int,
         "len": len,
         "list": listed(lambda items=(): list(items)),
         "max": summed(max),
@@ -139,11 +147,11 @@ def _builtins(budget: Budget) -> dict[str, Callable[..., Any]]:
         "pow": power,
         "print": lambda *args, **kwargs: None,
         "range": range,
-        "repr": lambda value: text(budget, value, quoted=True),
+        "repr": lambda value: to_text(budget, value, quoted=True),
         "reversed": listed(lambda items: list(items)[::-1]),
         "round": _round,
         "sorted": listed(ordered),
-        "str": lambda value="": text(budget, value),
+        "str": lambda value="": to_text(budget, value),
         "sum": summed(_sum),
         "tuple": listed(lambda items=(): tuple(items)),
         "zip": listed(lambda *lists: list(zip(*lists, strict=False))),
@@ -169,4 +177,4 @@ def _dumps(value: Any, indent: Any = None, **options: Any) -> str:
 def _loads(source: Any) -> Any:
     if not isinstance(source, str):
         raise Problem("TypeError", "the JSON object must be str")
-    return json.loads(source, parse_int=whole)
+    return json.loads(source, parse_int=to_int)

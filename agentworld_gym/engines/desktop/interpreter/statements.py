@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.engines.desktop.interpreter.expressions import Expressions, named
+from agentworld_gym.engines.desktop.interpreter.expressions import Expressions, syntax_name
 from agentworld_gym.engines.desktop.interpreter.values import Budget, Exhausted, Namespace, Problem, type_name
 from agentworld_gym.engines.desktop.program import ToolError
 from agentworld_gym.engines.python_source import tree
@@ -92,7 +92,7 @@ class Interpreter(Expressions):
             try:
                 handle = _STATEMENTS.get(type(statement))
                 if handle is None:
-                    raise Problem("RuntimeError", f"{named(statement)} is not available in an action")
+                    raise Problem("RuntimeError", f"{syntax_name(statement)} is not available in an action")
                 handle(self, statement)
             except _PLAIN_ERRORS as error:
                 raise as_problem(error) from None

@@ -205,7 +205,7 @@ def _call_method(budget: Budget, value: Any, name: str, args: tuple[Any, ...], k
     return result
 
 
-def binary(budget: Budget, operator: str, left: Any, right: Any) -> Any:
+def binary_operation(budget: Budget, operator: str, left: Any, right: Any) -> Any:
     """Return the result of an arithmetic operation on plain values.
 
     Raises:
@@ -272,7 +272,7 @@ def _bounded(value: Any) -> Any:
     return value
 
 
-def whole(value: Any = 0) -> int:
+def to_int(value: Any = 0) -> int:
     """Return `int()` of a number or of a short text."""
     if isinstance(value, str):
         if len(value) > MAX_DIGITS:
@@ -283,14 +283,14 @@ def whole(value: Any = 0) -> int:
     raise Problem("TypeError", f"int() argument must be a string or a real number, not '{type_name(value)}'")
 
 
-def real(value: Any = 0.0) -> float:
+def to_float(value: Any = 0.0) -> float:
     """Return `float()` of a number or a text."""
     if isinstance(value, str | int | float):
         return float(value if not isinstance(value, str) else value[:MAX_DIGITS])
     raise Problem("TypeError", f"float() argument must be a string or a real number, not '{type_name(value)}'")
 
 
-def text(budget: Budget, value: Any, quoted: bool = False) -> str:
+def to_text(budget: Budget, value: Any, quoted: bool = False) -> str:
     """Return `str()` or `repr()` of a value."""
     budget.weigh(value)
     result = repr(value) if quoted else str(value)
@@ -301,7 +301,7 @@ def text(budget: Budget, value: Any, quoted: bool = False) -> str:
 def formatted(budget: Budget, value: Any, spec: str) -> str:
     """Return a value in a format specification that is short."""
     if not spec:
-        return text(budget, value)
+        return to_text(budget, value)
     if not isinstance(value, str | int | float) or not _SPEC.fullmatch(spec):
         raise Problem("ValueError", "Invalid format specifier")
     return format(value, spec)

@@ -14,7 +14,7 @@ TIMEOUT = 5000
 _SHOWN_ATTRIBUTES = ("id", "class", "type", "name", "href", "role", "disabled", "open", "aria-label")
 
 
-def require(page: Page, node: Node, ref: str, verb: str, enabled: bool = True) -> None:
+def require_actionable(page: Page, node: Node, ref: str, verb: str, enabled: bool = True) -> None:
     """Make sure that an action can be carried out on an element.
 
     Raises:
@@ -22,7 +22,7 @@ def require(page: Page, node: Node, ref: str, verb: str, enabled: bool = True) -
     """
     reason = obstacle(page, node, enabled)
     if reason:
-        raise Refusal(timeout(f"locator.{verb}", ref, reason, tag_of(page, node)))
+        raise Refusal(timeout_error(f"locator.{verb}", ref, reason, tag_of(page, node)))
 
 
 def obstacle(page: Page, node: Node, enabled: bool = True) -> str:
@@ -45,7 +45,7 @@ def is_disabled(page: Page, node: Node) -> bool:
     return any(place.attrs.get("aria-disabled") == "true" for place in (node, *node.ancestors()))
 
 
-def timeout(call: str, ref: str, reason: str, tag: str) -> str:
+def timeout_error(call: str, ref: str, reason: str, tag: str) -> str:
     """Return the error of a call that timed out."""
     return (
         f"TimeoutError: {call}: Timeout {TIMEOUT}ms exceeded.\nCall log:\n"

@@ -190,7 +190,7 @@ class Browser:
         load = self._next_load(tab)
         tab.entries = [replace(item, load=load) if item.load == old else item for item in tab.entries]
         self._load(tab)
-        forms.restore(tab.page, entry.saved)
+        forms.restore_values(tab.page, entry.saved)
         return True
 
     def reload(self) -> None:
@@ -242,7 +242,7 @@ class Browser:
         return tab.load
 
     def _leave(self, tab: Tab) -> None:
-        values = forms.saved(tab.page)
+        values = forms.changed_values(tab.page)
         if values:
             tab.entries[tab.place] = replace(tab.entries[tab.place], saved=values)
 
@@ -268,7 +268,7 @@ class Browser:
             raise
 
     def _fetch(self, tab: Tab, entry: Entry) -> None:
-        url, method, form = addresses.requested(entry.url), entry.method, entry.form
+        url, method, form = addresses.request_url(entry.url), entry.method, entry.form
         for _ in range(MAX_REDIRECTS):
             host = addresses.host_of(url)
             if addresses.scheme_of(url) != "http":
@@ -290,7 +290,7 @@ class Browser:
             target = addresses.resolved(url, response.location)
             if response.status not in (307, 308):
                 method, form = "GET", ()
-            url = addresses.requested(target)
+            url = addresses.request_url(target)
             shown = target if "#" in target or not fragment else f"{target}#{fragment}"
             entry = tab.entries[tab.place] = replace(entry, url=shown, method=method, form=form)
         else:

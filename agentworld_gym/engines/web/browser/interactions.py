@@ -6,7 +6,7 @@ from agentworld_gym.engines.web import addresses
 from agentworld_gym.engines.web.browser import data_attributes
 from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
 from agentworld_gym.engines.web.document import forms
-from agentworld_gym.engines.web.document.focus import close_dialog, focusable, is_handle
+from agentworld_gym.engines.web.document.focus import close_dialog, focusable, is_details_summary
 from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import MAX_VALUE, Page
 
@@ -25,12 +25,12 @@ def press_down(page: Page, node: Node) -> None:
     page.give_focus(target.index if target is not None else None)
 
 
-def open_elsewhere(browser: Browser, node: Node) -> None:
+def open_in_background(browser: Browser, node: Node) -> None:
     """Open a link in a tab behind this one, as the middle button, Control and Shift do."""
     press_down(browser.page, node)
     link = node if node.tag == "a" else node.closest("a")
     if link is not None and "href" in link.attrs:
-        follow(browser, link, elsewhere=True)
+        follow_link(browser, link, elsewhere=True)
 
 
 def activate(browser: Browser, node: Node) -> None:
@@ -60,7 +60,7 @@ def activate(browser: Browser, node: Node) -> None:
         if tag == "input":
             _click_input(browser, place)
             return
-        if tag == "summary" and is_handle(place) and place.parent is not None:
+        if tag == "summary" and is_details_summary(place) and place.parent is not None:
             is_open = page.attr(place.parent, "open") is not None
             page.set_attr(place.parent, "open", None if is_open else "")
             return
@@ -77,11 +77,11 @@ def _click_input(browser: Browser, node: Node) -> None:
         return
     if node.type == "checkbox":
         page.set_checked(node, not page.is_checked(node))
-        changed(browser, node)
+        after_change(browser, node)
     elif node.type == "radio":
         if not page.is_checked(node):
             page.set_checked(node, True)
-            changed(browser, node)
+            after_change(browser, node)
     elif node.type == "file":
         browser.tab.modal = Chooser(node.index)
 
@@ -91,7 +91,7 @@ def _click_option(browser: Browser, option: Node) -> None:
     if select is None or browser.page.is_disabled(select) or browser.page.is_disabled(option):
         return
     browser.page.chosen[select.index] = (option.index,)
-    changed(browser, select)
+    after_change(browser, select)
 
 
 def _press_button(browser: Browser, button: Node) -> None:
@@ -126,10 +126,10 @@ def _press_link(browser: Browser, link: Node) -> None:
     if dialog is not None:
         browser.tab.modal = dialog
         return
-    follow(browser, link)
+    follow_link(browser, link)
 
 
-def follow(browser: Browser, link: Node, elsewhere: bool = False) -> None:
+def follow_link(browser: Browser, link: Node, elsewhere: bool = False) -> None:
     """Follow a link. A page that cannot be reached leaves the browser's error page."""
     url = addresses.resolved(browser.tab.url, link.attrs.get("href", ""))
     if addresses.scheme_of(url) not in ("http", "https"):
@@ -173,7 +173,7 @@ def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, 
         if method == "POST":
             browser.go(addresses.without_fragment(url), "POST", fields)
         else:
-            browser.go(addresses.with_query(url, addresses.encoded(fields)))
+            browser.go(addresses.with_query(url, addresses.encode_form(fields)))
     except Unreachable:
         return
 
@@ -193,7 +193,7 @@ def submit_implicitly(browser: Browser, field: Node) -> None:
         submit(browser, form, None)
 
 
-def answer(browser: Browser, accept: bool, text: str | None) -> None:
+def answer_dialog(browser: Browser, accept: bool, text: str | None) -> None:
     """Close the open dialog, and continue with what it was about."""
     dialog = browser.tab.modal
     browser.tab.modal = None
@@ -201,7 +201,7 @@ def answer(browser: Browser, accept: bool, text: str | None) -> None:
         return
     node = browser.page.nodes[dialog.node]
     if node.tag == "a":
-        follow(browser, node)
+        follow_link(browser, node)
     else:
         _after_button(browser, node, (dialog.field, (text or "")[:MAX_VALUE]) if dialog.field else None)
 
@@ -231,15 +231,15 @@ def fill(browser: Browser, node: Node, text: str) -> None:
     if node.tag == "input" and node.type in _TYPED_AS_ONE:
         page.set_value(node, text.strip())
     else:
-        put(page, node, text)
+        set_text(page, node, text)
     data_attributes.filter_list(page, node)
 
 
-def put(page: Page, node: Node, text: str) -> None:
+def set_text(page: Page, node: Node, text: str) -> None:
     """Set the text of a field as typing does: with the field's maximum length, and line breaks only in a text area."""
     if node.tag == "input":
         text = text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ")
-    limit = forms.longest(node)
+    limit = forms.max_length(node)
     page.set_value(node, text if limit is None else text[:limit])
 
 
@@ -251,7 +251,7 @@ def field_of(page: Page, node: Node) -> Node:
     return (page.document.target(label) if label is not None else None) or node
 
 
-def choose(browser: Browser, node: Node, values: list[str], labels_only: bool = False) -> list[str] | str:
+def select_options(browser: Browser, node: Node, values: list[str], labels_only: bool = False) -> list[str] | str:
     """Select options by value or label; return their values, or else why that is impossible.
 
     Raises:
@@ -277,11 +277,11 @@ def choose(browser: Browser, node: Node, values: list[str], labels_only: bool = 
     if left:
         return "did not find some options"
     page.chosen[select.index] = tuple(option.index for option in chosen)
-    changed(browser, select)
+    after_change(browser, select)
     return [page.option_value(option) for option in chosen]
 
 
-def changed(browser: Browser, control: Node) -> None:
+def after_change(browser: Browser, control: Node) -> None:
     """Act on a change of a control: send its form where the control asks for it."""
     if data_attributes.sends_itself(browser, control):
         form = browser.page.document.form_of(control)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentworld_gym.engines.web.browser import data_attributes, interactions
 from agentworld_gym.engines.web.browser.browser import Browser, Refusal
-from agentworld_gym.engines.web.document.focus import close_dialog, is_handle, order
-from agentworld_gym.engines.web.document.forms import longest
+from agentworld_gym.engines.web.document.focus import close_dialog, is_details_summary, tab_order
+from agentworld_gym.engines.web.document.forms import max_length
 from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page, is_number
 from agentworld_gym.engines.web.document.roles import is_listbox
@@ -78,7 +78,7 @@ def type_text(browser: Browser, text: str) -> None:
     if node is not None and node.tag == "input" and node.type == "number" and "readonly" not in node.attrs:
         at = len(page.value(node)) - page.tail
         typed = "".join(character for character in text if character in "0123456789.-+eE")
-        interactions.put(page, node, page.value(node)[:at] + typed + page.value(node)[at:])
+        interactions.set_text(page, node, page.value(node)[:at] + typed + page.value(node)[at:])
         text = ""
     for character in text:
         page = browser.page
@@ -94,7 +94,7 @@ def type_text(browser: Browser, text: str) -> None:
 
 
 def _tab(page: Page, node: Node | None, step: int) -> None:
-    stops = order(page)
+    stops = tab_order(page)
     if not stops:
         page.focus = None
         return
@@ -177,7 +177,7 @@ def _insert(page: Page, node: Node, text: str) -> None:
     if node.type == "number" and node.tag == "input" and text not in "0123456789.-+eE":
         return
     value = "" if page.selected else page.value(node)
-    limit = longest(node)
+    limit = max_length(node)
     if limit is None or len(value) < limit:
         at = max(0, len(value) - page.tail)
         _replace(page, node, value[:at] + text + value[at:])
@@ -215,7 +215,11 @@ def _operate(browser: Browser, node: Node, key: str) -> None:
     """Act on a key while an element other than a text field has the focus."""
     page = browser.page
     if key == " ":
-        if page.is_button(node) or (node.tag == "input" and node.type in ("checkbox", "radio")) or is_handle(node):
+        if (
+            page.is_button(node)
+            or (node.tag == "input" and node.type in ("checkbox", "radio"))
+            or is_details_summary(node)
+        ):
             interactions.activate(browser, node)
     elif node.tag == "select" and key.startswith("Arrow"):
         _move_option(browser, node, 1 if key in ("ArrowDown", "ArrowRight") else -1)
@@ -239,4 +243,4 @@ def _move_option(browser: Browser, select: Node, step: int) -> None:
     place = max(0, min(len(options) - 1, (places[0] if places else -1) + step))
     if options[place].index not in chosen:
         page.chosen[select.index] = (options[place].index,)
-        interactions.changed(browser, select)
+        interactions.after_change(browser, select)

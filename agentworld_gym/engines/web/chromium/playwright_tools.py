@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 async def _navigate(call: ChromiumCall) -> None:
-    url = addresses.typed(call.text("url"))
-    if reason := addresses.blocked(url) if url else addresses.INVALID:
+    url = addresses.from_address_bar(call.text("url"))
+    if reason := addresses.refusal(url) if url else addresses.INVALID:
         raise Refusal(reason)
     try:
         await call.tab.run_until_modal(call.tab.page.goto(url))

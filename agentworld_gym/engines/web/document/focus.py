@@ -17,11 +17,11 @@ def focusable(page: Page, node: Node) -> bool:
     if tag == "a":
         return "href" in node.attrs or "tabindex" in node.attrs
     if tag == "summary":
-        return is_handle(node) or "tabindex" in node.attrs
+        return is_details_summary(node) or "tabindex" in node.attrs
     return node.attrs.get("tabindex", "").strip().removeprefix("-").isdigit()
 
 
-def is_handle(summary: Node) -> bool:
+def is_details_summary(summary: Node) -> bool:
     """Return whether an element is the summary that opens and closes its details."""
     details = summary.parent
     if summary.tag != "summary" or details is None or details.tag != "details":
@@ -34,7 +34,7 @@ def is_blocked(page: Page, node: Node) -> bool:
     return bool(page.modals) and not page.nodes[page.modals[-1][0]].holds(node)
 
 
-def order(page: Page) -> list[Node]:
+def tab_order(page: Page) -> list[Node]:
     """Return the elements that Tab visits, in their order."""
     stops = [node for node in page.nodes if _is_stop(page, node)]
     return sorted(stops, key=lambda node: (_tabindex(node) or 1 << 20, node.index))

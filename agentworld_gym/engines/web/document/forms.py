@@ -44,10 +44,10 @@ def fields(page: Page, form: Node, submitter: Node | None) -> Fields:
 
 def first_invalid(page: Page, form: Node) -> Node | None:
     """Return the first control whose value the browser refuses to send."""
-    return next((node for node in page.document.controls.get(form.index, []) if problem(page, node)), None)
+    return next((node for node in page.document.controls.get(form.index, []) if validation_message(page, node)), None)
 
 
-def problem(page: Page, node: Node) -> str:
+def validation_message(page: Page, node: Node) -> str:
     """Return why the browser refuses the value of a control, in Chromium's words; empty if it accepts it.
 
     The wording is Chromium's.
@@ -79,7 +79,7 @@ def problem(page: Page, node: Node) -> str:
     return ""
 
 
-def longest(node: Node) -> int | None:
+def max_length(node: Node) -> int | None:
     """Return how many characters can be typed into a field."""
     limit = node.attrs.get("maxlength", "").strip()
     return int(limit[:7]) if limit.isascii() and limit.isdigit() else None
@@ -92,7 +92,7 @@ def reset(page: Page, form: Node) -> None:
             changed.pop(node.index, None)
 
 
-def saved(page: Page) -> Saved:
+def changed_values(page: Page) -> Saved:
     """Return the values of a page that differ from those it was loaded with, which a browser keeps for Back."""
     if not (page.values or page.checked or page.chosen):
         return {}
@@ -107,7 +107,7 @@ def saved(page: Page) -> Saved:
     return values
 
 
-def restore(page: Page, values: Saved) -> None:
+def restore_values(page: Page, values: Saved) -> None:
     """Restore the kept values of a page that was loaded again."""
     if not values:
         return

@@ -17,16 +17,16 @@ MAX_TEXT = 4000
 _EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[A-Za-z]{2,}")
 
 
-class Wrong(ValueError):
+class InvalidValue(ValueError):
     """A field refuses a value; the message is for the visitor."""
 
 
-def checked(
+def validated_form(
     specs: Mapping[str, FieldSpec], form: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, Scalar], dict[str, str]]:
     """Return the values of a form by field, and the error messages by field.
 
-    >>> checked({"n": FieldSpec(type="integer", label="Number", min=1)}, {"n": ["0"]})
+    >>> validated_form({"n": FieldSpec(type="integer", label="Number", min=1)}, {"n": ["0"]})
     ({'n': 0}, {'n': 'Number must be at least 1.'})
     """
     values: dict[str, Scalar] = {}
@@ -36,7 +36,7 @@ def checked(
         try:
             values[name] = _read(name, spec, texts)
             _within(name, spec, values[name])
-        except Wrong as error:
+        except InvalidValue as error:
             values.setdefault(name, None)
             errors[name] = spec.error or str(error)
     return values, errors
@@ -48,7 +48,7 @@ def parameters(specs: Mapping[str, FieldSpec], query: Mapping[str, Sequence[str]
     >>> parameters({"page": FieldSpec(type="integer", default=1)}, {"page": ["x"]})
     {'page': 1}
     """
-    values, errors = checked(specs, query)
+    values, errors = validated_form(specs, query)
     for name in errors:
         values[name] = specs[name].default
     return values
@@ -59,31 +59,31 @@ def _read(name: str, spec: FieldSpec, texts: Sequence[str]) -> Scalar:
     if spec.type == "flag":
         ticked = bool(texts) and texts[-1] not in ("", "0")
         if spec.required and not ticked:
-            raise Wrong(f"{label} must be ticked.")
+            raise InvalidValue(f"{label} must be ticked.")
         return int(ticked)
     if spec.type == "many":
         if spec.required and not texts:
-            raise Wrong(f"Select at least one of {label}.")
+            raise InvalidValue(f"Select at least one of {label}.")
         return json.dumps(list(dict.fromkeys(texts)), ensure_ascii=False)
     text = texts[-1].replace("\r\n", "\n").strip() if texts else ""
     if not text:
         if spec.required:
-            raise Wrong(f"{label} is required.")
+            raise InvalidValue(f"{label} is required.")
         return spec.default if spec.default is not None else "" if spec.type in ("text", "email") else None
     if spec.choices and text not in map(str, spec.choices):
-        raise Wrong(f"{label} is not one of the choices.")
+        raise InvalidValue(f"{label} is not one of the choices.")
     match spec.type:
         case "integer" | "number":
             return _number(label, spec.type, text)
         case "email" if not _EMAIL.fullmatch(text):
-            raise Wrong(f"{label} is not a valid e-mail address.")
+            raise InvalidValue(f"{label} is not a valid e-mail address.")
         case "date":
             try:
                 return datetime.date.fromisoformat(text).isoformat()
             except ValueError:
-                raise Wrong(f"{label} is not a valid date.") from None
+                raise InvalidValue(f"{label} is not a valid date.") from None
     if spec.pattern is not None and not re.fullmatch(spec.pattern, text[:MAX_TEXT]):
-        raise Wrong(f"{label} is not valid.")
+        raise InvalidValue(f"{label} is not valid.")
     return text
 
 
@@ -91,11 +91,11 @@ def _number(label: str, kind: str, text: str) -> int | float:
     try:
         number = int(text) if kind == "integer" and len(text) <= 12 else float(text)
     except ValueError:
-        raise Wrong(f"{label} must be a number.") from None
+        raise InvalidValue(f"{label} must be a number.") from None
     if not math.isfinite(number) or abs(number) > 1e12:
-        raise Wrong(f"{label} must be a number.")
+        raise InvalidValue(f"{label} must be a number.")
     if kind == "integer" and number != int(number):
-        raise Wrong(f"{label} must be a whole number.")
+        raise InvalidValue(f"{label} must be a whole number.")
     return int(number) if kind == "integer" else number
 
 
@@ -103,12 +103,12 @@ def _within(name: str, spec: FieldSpec, value: Scalar) -> None:
     label = spec.label or name.replace("_", " ").capitalize()
     if isinstance(value, (int, float)) and spec.type in ("integer", "number"):
         if spec.min is not None and value < spec.min:
-            raise Wrong(f"{label} must be at least {spec.min:g}.")
+            raise InvalidValue(f"{label} must be at least {spec.min:g}.")
         if spec.max is not None and value > spec.max:
-            raise Wrong(f"{label} must be at most {spec.max:g}.")
+            raise InvalidValue(f"{label} must be at most {spec.max:g}.")
     elif isinstance(value, str) and value and spec.type in ("text", "email"):
         if spec.min is not None and len(value) < spec.min:
-            raise Wrong(f"{label} must have at least {spec.min:g} characters.")
+            raise InvalidValue(f"{label} must have at least {spec.min:g} characters.")
         longest = MAX_TEXT if spec.max is None else spec.max
         if len(value) > longest:
-            raise Wrong(f"{label} must have at most {longest:g} characters.")
+            raise InvalidValue(f"{label} must have at most {longest:g} characters.")

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from agentworld_gym.engines.web.http import Response
 from agentworld_gym.engines.web.sites.database import Store
-from agentworld_gym.engines.web.sites.form_validation import checked, parameters
+from agentworld_gym.engines.web.sites.form_validation import parameters, validated_form
 from agentworld_gym.engines.web.sites.pagination import Listing
 from agentworld_gym.engines.web.sites.perturbations import PerturbedRequest
 from agentworld_gym.engines.web.sites.site import Page, Site
@@ -64,7 +64,7 @@ class _Context:
         return page.texts[name].render(**{**self.values, **self.data, "user": self.user}).strip()
 
 
-class _Stop(Exception):
+class _EarlyAnswer(Exception):
     """Another answer ends the handling of a request early."""
 
     def __init__(self, answer: Answer) -> None:
@@ -87,9 +87,9 @@ def answer(visit: Visit) -> Answer:
     context = _Context(visit, _account(visit), values)
     try:
         if route.login and context.user is None:
-            raise _Stop(Answer(_signed_out(context, page)))
+            raise _EarlyAnswer(Answer(_signed_out(context, page)))
         if route.allow and not visit.store.first(route.allow, values):
-            raise _Stop(Answer(failure(visit, 403, "Forbidden", route.forbidden)))
+            raise _EarlyAnswer(Answer(failure(visit, 403, "Forbidden", route.forbidden)))
         if visit.method == "GET" and route.run:
             visit.store.write(_steps(route), values)
         _look_up(context, page, route.data)
@@ -98,11 +98,11 @@ def answer(visit: Visit) -> Answer:
         for number, rule in enumerate(route.rules):
             if not visit.store.first(rule.sql, values):
                 text = context.text(page, f"rules.{number}.error")
-                raise _Stop(
+                raise _EarlyAnswer(
                     Answer(Response(302, location=_to(context.text(page, "back")), cookies=_flash("alert", text)))
                 )
         return Answer(_shown(context, page))
-    except _Stop as stop:
+    except _EarlyAnswer as stop:
         return stop.answer
 
 
@@ -156,7 +156,9 @@ def _look_up(context: _Context, page: Page | None, data: Mapping[str, Query]) ->
         elif query.one is not None:
             rows = visit.store.rows(query.one, values)
             if not rows and not query.optional:
-                raise _Stop(Answer(failure(visit, 404, "Page not found", "What you are looking for is not here.")))
+                raise _EarlyAnswer(
+                    Answer(failure(visit, 404, "Page not found", "What you are looking for is not here."))
+                )
             context.data[name] = rows[0] if rows else None
         elif query.page:
             context.data[name] = _listing(context, page, name, query)
@@ -217,7 +219,7 @@ def _post(context: _Context, page: Page) -> Answer:
     visit, route, values = context.visit, page.route, context.values
     if route.sign_out:
         return Answer(Response(302, location=_to(context.text(page, "redirect")), cookies=_said(context, page)), "")
-    read, errors = checked(route.fields, _grouped(visit.form))
+    read, errors = validated_form(route.fields, _grouped(visit.form))
     values |= read
     for number, rule in enumerate(route.rules):
         wrong = rule.field in errors if rule.field else bool(errors)
@@ -257,10 +259,10 @@ def _refused(context: _Context, page: Page, errors: Mapping[str, str]) -> Respon
     again = _Context(visit, context.user, values)
     _look_up(again, form_page, form_page.route.data)
     again.data["title"] = again.text(form_page, "title")
-    return _rendered(again, form_page.route.template or "", errors, _Given(_grouped(visit.form)))
+    return _rendered(again, form_page.route.template or "", errors, _SentFields(_grouped(visit.form)))
 
 
-class _Given(dict[str, str]):
+class _SentFields(dict[str, str]):
     """The fields that were sent, with the last value of each; `all(name)` gives every value."""
 
     def __init__(self, form: Mapping[str, list[str]]) -> None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines.web.browser import keyboard
-from agentworld_gym.engines.web.browser.actionability import require
+from agentworld_gym.engines.web.browser.actionability import require_actionable
 from agentworld_gym.engines.web.browser.browser import Refusal
 from agentworld_gym.engines.web.document.focus import focusable
 from agentworld_gym.engines.web.strings import single_quoted
@@ -143,7 +143,7 @@ def _focus(call: Call, verb: str = "focus") -> None:
     ref = call.arguments.get("bid")
     node = call.node(ref)
     locator = call.locator(node)
-    require(call.browser.page, node, str(ref), verb, enabled=False)
+    require_actionable(call.browser.page, node, str(ref), verb, enabled=False)
     if focusable(call.browser.page, node):
         call.browser.page.give_focus(node.index)
     call.ran(f"await page.{locator}.focus();")

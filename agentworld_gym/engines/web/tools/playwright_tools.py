@@ -9,7 +9,7 @@ from typing import Any
 from agentworld_gym.engines.web import addresses
 from agentworld_gym.engines.web.accessibility.snapshot import snapshot
 from agentworld_gym.engines.web.browser import interactions, javascript, keyboard
-from agentworld_gym.engines.web.browser.actionability import require, timeout
+from agentworld_gym.engines.web.browser.actionability import require_actionable, timeout_error
 from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
 from agentworld_gym.engines.web.document.focus import focusable
 from agentworld_gym.engines.web.document.node import Node
@@ -29,9 +29,9 @@ MAX_SIZE = 10_000
 
 
 def _navigate(call: Call) -> None:
-    url = addresses.typed(call.text("url"))
+    url = addresses.from_address_bar(call.text("url"))
     browser = call.browser
-    if reason := addresses.blocked(url) if url else addresses.INVALID:
+    if reason := addresses.refusal(url) if url else addresses.INVALID:
         raise Refusal(reason)
     try:
         browser.go(url)
@@ -61,7 +61,7 @@ def _click(call: Call) -> None:
     twice = call.arguments.get("doubleClick") is True
     verb = "dblclick" if twice else "click"
     locator = call.locator(node)
-    require(call.browser.page, node, str(ref), verb)
+    require_actionable(call.browser.page, node, str(ref), verb)
     options = []
     button = call.arguments.get("button")
     if button in ("right", "middle"):
@@ -73,7 +73,7 @@ def _click(call: Call) -> None:
     call.ran(f"await page.{locator}.{verb}({'{ ' + ', '.join(options) + ' }' if options else ''});")
     link = node if node.tag == "a" else node.closest("a")
     if button == "middle" or (link is not None and {"Control", "ControlOrMeta", "Shift"} & set(held)):
-        interactions.open_elsewhere(call.browser, node)
+        interactions.open_in_background(call.browser, node)
         return
     if button == "right" or (link is not None and "Alt" in held):
         interactions.press_down(call.browser.page, node)
@@ -89,7 +89,7 @@ def _type(call: Call) -> None:
     node, text = call.node(ref), call.text("text")
     page, locator = call.browser.page, call.locator(node)
     if call.arguments.get("slowly") is True:
-        require(page, node, str(ref), "pressSequentially", enabled=False)
+        require_actionable(page, node, str(ref), "pressSequentially", enabled=False)
         call.ran(f"await page.{locator}.pressSequentially({single_quoted(text)});")
         if focusable(page, node) and page.focus != node.index:
             page.give_focus(node.index)
@@ -108,9 +108,9 @@ def _fill(call: Call, node: Node, ref: str, text: str) -> None:
     page, locator = call.browser.page, call.locator(node)
     target = interactions.field_of(page, node)
     if target.tag in ("input", "textarea"):
-        require(page, target, ref, "fill", enabled=page.is_disabled(target))
+        require_actionable(page, target, ref, "fill", enabled=page.is_disabled(target))
         if "readonly" in target.attrs:
-            raise Refusal(timeout("locator.fill", ref, "element is not editable", f"<{target.tag} readonly/>"))
+            raise Refusal(timeout_error("locator.fill", ref, "element is not editable", f"<{target.tag} readonly/>"))
     interactions.fill(call.browser, node, text)
     call.ran(f"await page.{locator}.fill({single_quoted(text)});")
 
@@ -138,7 +138,7 @@ def _check(call: Call, node: Node, ref: str, wanted: bool) -> None:
     if target.tag != "input" or target.type not in ("checkbox", "radio"):
         raise Refusal("Error: locator.setChecked: Error: Not a checkbox or radio button")
     if page.is_checked(target) != wanted:
-        require(page, node, ref, "setChecked")
+        require_actionable(page, node, ref, "setChecked")
         interactions.click(call.browser, node)
         if target.type == "radio" and not wanted:
             raise Refusal("Error: locator.setChecked: Clicking the checkbox did not change its state")
@@ -156,10 +156,10 @@ def _select(call: Call, node: Node, ref: str, values: list[str], labels_only: bo
     page, locator = call.browser.page, call.locator(node)
     target = interactions.field_of(page, node)
     if target.tag == "select":
-        require(page, target, ref, "selectOption", enabled=page.is_disabled(target))
-    outcome = interactions.choose(call.browser, node, values, labels_only)
+        require_actionable(page, target, ref, "selectOption", enabled=page.is_disabled(target))
+    outcome = interactions.select_options(call.browser, node, values, labels_only)
     if isinstance(outcome, str):
-        raise Refusal(timeout("locator.selectOption", ref, outcome, f"<{target.tag}>…</{target.tag}>"))
+        raise Refusal(timeout_error("locator.selectOption", ref, outcome, f"<{target.tag}>…</{target.tag}>"))
     printed = single_quoted(values[0]) if len(values) == 1 else f"[{', '.join(map(single_quoted, values))}]"
     call.ran(f"await page.{locator}.selectOption({printed});")
 
@@ -168,7 +168,7 @@ def _hover(call: Call) -> None:
     ref = call.arguments.get("ref")
     node = call.node(ref)
     locator = call.locator(node)
-    require(call.browser.page, node, str(ref), "hover", enabled=call.browser.page.modals != ())
+    require_actionable(call.browser.page, node, str(ref), "hover", enabled=call.browser.page.modals != ())
     call.ran(f"await page.{locator}.hover();")
 
 
@@ -176,8 +176,8 @@ def _drag(call: Call) -> None:
     start, end = call.arguments.get("startRef"), call.arguments.get("endRef")
     first, second = call.node(start), call.node(end)
     locators = [call.locator(node) for node in (first, second)]
-    require(call.browser.page, first, str(start), "dragTo", enabled=call.browser.page.modals != ())
-    require(call.browser.page, second, str(end), "dragTo", enabled=call.browser.page.modals != ())
+    require_actionable(call.browser.page, first, str(start), "dragTo", enabled=call.browser.page.modals != ())
+    require_actionable(call.browser.page, second, str(end), "dragTo", enabled=call.browser.page.modals != ())
     interactions.press_down(call.browser.page, first)
     call.ran(f"await page.{locators[0]}.dragTo(page.{locators[1]});")
 
@@ -190,7 +190,9 @@ def _press_key(call: Call) -> None:
 
 def _handle_dialog(call: Call) -> None:
     text = call.arguments.get("promptText")
-    interactions.answer(call.browser, call.arguments.get("accept") is True, text if isinstance(text, str) else None)
+    interactions.answer_dialog(
+        call.browser, call.arguments.get("accept") is True, text if isinstance(text, str) else None
+    )
 
 
 def _file_upload(call: Call) -> None:

@@ -35,7 +35,7 @@ def view(phone: Phone, screen: Screen) -> Widget:
         return _month(phone, screen)
     if name == "event":
         event = event_of(phone, screen["event"])
-        return widgets.gone("This event was deleted") if event is None else _shown(phone, event)
+        return widgets.deleted_screen("This event was deleted") if event is None else _shown(phone, event)
     if name == "edit":
         return _form(phone, screen)
     if name == "guests":

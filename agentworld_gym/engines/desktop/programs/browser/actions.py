@@ -11,7 +11,7 @@ from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.browser import page_view
 from agentworld_gym.engines.gui import Field
 from agentworld_gym.engines.web import flat_state
-from agentworld_gym.engines.web.addresses import host_of, typed
+from agentworld_gym.engines.web.addresses import from_address_bar, host_of
 from agentworld_gym.engines.web.browser import data_attributes, interactions
 from agentworld_gym.engines.web.browser.browser import Browser, Dialog, Refusal, Tab, Unreachable
 from agentworld_gym.engines.web.sites import Sites
@@ -103,7 +103,7 @@ def _ask(desktop: DesktopServices, window: Window, tab: Tab) -> None:
 
 def answered(desktop: DesktopServices, window: Window, pressed: str, entries: Sequence[str] = ()) -> None:
     """Continue after a dialog of the page."""
-    interactions.answer(online(desktop).browser, pressed == "ok", entries[0] if entries else None)
+    interactions.answer_dialog(online(desktop).browser, pressed == "ok", entries[0] if entries else None)
 
 
 def visit(desktop: DesktopServices, window: Window, address: str) -> None:
@@ -111,7 +111,7 @@ def visit(desktop: DesktopServices, window: Window, address: str) -> None:
     web = online(desktop).browser
     web.settle()
     with suppress(Unreachable):  # The page tells of the error.
-        web.go(typed(address))
+        web.go(from_address_bar(address))
 
 
 def go(desktop: DesktopServices, window: Window) -> None:
@@ -209,7 +209,7 @@ def typed_into(desktop: DesktopServices, window: Window, index: int) -> None:
         return
     node = page.nodes[index]
     page.give_focus(index)
-    interactions.put(page, node, field.value)
+    interactions.set_text(page, node, field.value)
     data_attributes.filter_list(page, node)
 
 

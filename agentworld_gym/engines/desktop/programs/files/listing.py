@@ -65,7 +65,7 @@ def time_of(desktop: DesktopServices, path: str) -> str:
     return f"{changed.day} {changed:%b}" if changed.year == desktop.now.year else f"{changed.day} {changed:%b %Y}"
 
 
-def shown(desktop: DesktopServices, window: Window) -> list[str]:
+def listed_paths(desktop: DesktopServices, window: Window) -> list[str]:
     """Return the paths that a window lists, in its order."""
     data = window["data"]
     folder, search = data["folder"], data["search"]

@@ -11,7 +11,7 @@ from agentworld_gym.engines.desktop.file_chooser import stem
 from agentworld_gym.engines.desktop.filesystem import HOME, TRASH, absolute
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
 from agentworld_gym.engines.desktop.programs.files import view
-from agentworld_gym.engines.desktop.programs.files.listing import kind_of, parent, shown, title_of
+from agentworld_gym.engines.desktop.programs.files.listing import kind_of, listed_paths, parent, title_of
 from agentworld_gym.engines.desktop.programs.files.menus import menu
 from agentworld_gym.engines.desktop.programs.files.transfer import resolve, transfer
 from agentworld_gym.engines.gui import Field, Message, Widget
@@ -178,7 +178,7 @@ class Files(Program):
 
     def _step(self, desktop: DesktopServices, window: Window, combo: str) -> None:
         data = window["data"]
-        paths = shown(desktop, window)
+        paths = listed_paths(desktop, window)
         if not paths:
             return
         last = data["selected"][-1] if data["selected"] else None
@@ -192,7 +192,7 @@ class Files(Program):
             data["selected"] = [paths[place]]
 
     def _extend(self, desktop: DesktopServices, window: Window, path: str) -> None:
-        data, paths = window["data"], shown(desktop, window)
+        data, paths = window["data"], listed_paths(desktop, window)
         start = data["selected"][-1] if data["selected"] else path
         if path in paths and start in paths:
             low, high = sorted((paths.index(start), paths.index(path)))
@@ -203,7 +203,7 @@ class Files(Program):
         chosen: list[str] = [path for path in data["selected"] if desktop.files.exists(path)]
         folder = data["folder"] if desktop.files.is_folder(data["folder"]) else HOME
         if name == "all":
-            data["selected"] = shown(desktop, window)
+            data["selected"] = listed_paths(desktop, window)
         elif name == "window":
             desktop.launch("files", folder)
         elif name == "up":

@@ -7,7 +7,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.filesystem import HOME, STANDARD, TRASH
 from agentworld_gym.engines.desktop.geometry import WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Window
-from agentworld_gym.engines.desktop.programs.files.listing import parent, shown, size_of, time_of, title_of
+from agentworld_gym.engines.desktop.programs.files.listing import listed_paths, parent, size_of, time_of, title_of
 from agentworld_gym.engines.desktop.widgets import button, entry, item, label, spacer, toggle
 from agentworld_gym.engines.gui import Widget, column, grid, row, scroll
 
@@ -33,7 +33,7 @@ def view(desktop: DesktopServices, window: Window) -> Widget:
     """Return the toolbar, the places and the folder."""
     data = window["data"]
     folder = data["folder"]
-    paths: list[str] = desktop.ordered(shown(desktop, window)[:_MAX_SHOWN])
+    paths: list[str] = desktop.ordered(listed_paths(desktop, window)[:_MAX_SHOWN])
     chosen = frozenset(data["selected"])
     if paths:
         content = (

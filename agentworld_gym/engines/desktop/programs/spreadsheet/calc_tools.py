@@ -28,7 +28,7 @@ def _window(desktop: DesktopServices, app_name: Any = "", sheet_name: Any = "") 
         if sheet_name not in book["sheets"]:
             raise ToolError(f"no sheet named {sheet_name!r}", "KeyError")
         if sheet_name != book["sheet"]:
-            document.show(book, str(sheet_name))
+            document.show_sheet(book, str(sheet_name))
     return windows[0]
 
 
@@ -85,13 +85,13 @@ def _shown(book: Book, box: Area) -> list[list[str]]:
     top, left, bottom, right = box
     if (bottom - top + 1) * (right - left + 1) > file_formats.MAX_CELLS:
         raise ToolError("the range is too large", "ValueError")
-    return [[document.display(book, (r, c)) for c in range(left, right + 1)] for r in range(top, bottom + 1)]
+    return [[document.displayed_at(book, (r, c)) for c in range(left, right + 1)] for r in range(top, bottom + 1)]
 
 
 def get_content(desktop: DesktopServices, app_name: Any = "", sheet_name: Any = "") -> Result:
     """Return what a sheet shows, as a list of rows."""
     window = _window(desktop, app_name, sheet_name)
-    rows, columns = document.used(window["data"])
+    rows, columns = document.used_size(window["data"])
     return window, _shown(window["data"], (0, 0, rows - 1, columns - 1)) if rows else []
 
 
@@ -100,7 +100,7 @@ def get_workbook_info(desktop: DesktopServices, app_name: Any = "") -> Result:
     window = _window(desktop, app_name)
     book = window["data"]
     sheets = [
-        {"name": name, "rows": document.used(book, name)[0], "columns": document.used(book, name)[1]}
+        {"name": name, "rows": document.used_size(book, name)[0], "columns": document.used_size(book, name)[1]}
         for name in book["sheets"]
     ]
     return window, {"file": book["path"], "sheets": sheets, "active_sheet": book["sheet"]}
@@ -109,8 +109,8 @@ def get_workbook_info(desktop: DesktopServices, app_name: Any = "") -> Result:
 def get_column_data(desktop: DesktopServices, column_name: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
     """Return what the cells of a column show, from the first row to the last one in use."""
     window = _window(desktop, app_name, sheet_name)
-    column, rows = _column(column_name), document.used(window["data"])[0]
-    return window, [document.display(window["data"], (line, column)) for line in range(rows)]
+    column, rows = _column(column_name), document.used_size(window["data"])[0]
+    return window, [document.displayed_at(window["data"], (line, column)) for line in range(rows)]
 
 
 def set_column_values(
@@ -141,7 +141,7 @@ def sort_column(
     """Sort the rows of a sheet by a column from a row on, counted from 1."""
     window = _window(desktop, app_name, sheet_name)
     column, start = _column(column_name), _start(start_index)
-    rows, columns = document.used(window["data"])
+    rows, columns = document.used_size(window["data"])
     if start < rows - 1:
         document.sort(window["data"], (start, 0, rows - 1, max(columns - 1, column)), column, not ascending)
     return window, None

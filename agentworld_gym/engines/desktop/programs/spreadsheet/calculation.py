@@ -23,12 +23,12 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.values import (
     Table,
     Value,
     compared,
-    entered,
     joined,
     number,
-    single,
-    sound,
+    require_no_error,
+    single_value,
     truth,
+    value_of_entry,
 )
 
 BUDGET = 200_000
@@ -53,7 +53,7 @@ class _Calculation:
             mine = self.values[name]
             for place, text in cells.items():
                 if text[:1] != "=" or len(text) == 1:
-                    mine[place] = entered(text)
+                    mine[place] = value_of_entry(text)
                     continue
                 try:
                     self._formulas[name, place] = parsed(text[1:])
@@ -117,7 +117,7 @@ class _Calculation:
         if self._left < 0:
             return Fault("Err:512")
         try:
-            value = single(self._evaluate(self._formulas[key], key[0]))
+            value = single_value(self._evaluate(self._formulas[key], key[0]))
         except Failed as failed:
             return failed.fault
         except (OverflowError, ArithmeticError):
@@ -129,15 +129,15 @@ class _Calculation:
     def _evaluate(self, tree: Node, current_sheet: str) -> Value | Table:
         kind = tree[0]
         if kind == "value":
-            return sound(tree[1])
+            return require_no_error(tree[1])
         if kind in ("cell", "range"):
             return self._read(tree, current_sheet)
         if kind == "negative":
-            return -number(single(self._evaluate(tree[1], current_sheet)))
+            return -number(single_value(self._evaluate(tree[1], current_sheet)))
         if kind == "call":
             return self._call(tree[1], tree[2], current_sheet)
-        left = single(self._evaluate(tree[1], current_sheet))
-        right = single(self._evaluate(tree[2], current_sheet))
+        left = single_value(self._evaluate(tree[1], current_sheet))
+        right = single_value(self._evaluate(tree[2], current_sheet))
         return _OPERATORS[kind](left, right)
 
     def _read(self, tree: Node, current_sheet: str) -> Value | Table:
@@ -148,7 +148,7 @@ class _Calculation:
             raise Failed("#REF!" if sheet is None else "#NAME?")
         cells = self.values[sheet]
         if tree[0] == "cell":
-            return sound(cells.get((start.row, start.column)))
+            return require_no_error(cells.get((start.row, start.column)))
         top, left = min(start.row, end.row), min(start.column, end.column)
         cells_by_place = {(r - top, c - left): cells[r, c] for r, c in self._area(sheet, start, end)}
         return Table(cells_by_place, abs(end.row - start.row) + 1, abs(end.column - start.column) + 1)
@@ -160,9 +160,9 @@ class _Calculation:
             if len(arguments) != 2:
                 raise Failed("Err:511")
             try:
-                return single(self._evaluate(arguments[0], current_sheet))
+                return single_value(self._evaluate(arguments[0], current_sheet))
             except (Failed, ArithmeticError):
-                return single(self._evaluate(arguments[1], current_sheet))
+                return single_value(self._evaluate(arguments[1], current_sheet))
         if name not in FUNCTIONS:
             raise Failed("#NAME?")
         function, least, most = FUNCTIONS[name]
@@ -174,9 +174,9 @@ class _Calculation:
     def _if(self, arguments: Sequence[Node], current_sheet: str) -> Value:
         if not 1 <= len(arguments) <= 3:
             raise Failed("Err:511" if not arguments else "Err:504")
-        chosen = 1 if truth(single(self._evaluate(arguments[0], current_sheet))) else 2
+        chosen = 1 if truth(single_value(self._evaluate(arguments[0], current_sheet))) else 2
         if chosen < len(arguments):
-            return single(self._evaluate(arguments[chosen], current_sheet))
+            return single_value(self._evaluate(arguments[chosen], current_sheet))
         return chosen == 1
 
 

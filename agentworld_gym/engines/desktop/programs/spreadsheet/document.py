@@ -18,9 +18,9 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import (
     MAX_ROWS,
     Axis,
     address,
-    displaced,
+    after_insertion,
+    copied_by,
     position,
-    shifted,
 )
 from agentworld_gym.engines.desktop.programs.spreadsheet.values import Place, Value, compared, plain, text
 from agentworld_gym.engines.gui import copied
@@ -42,7 +42,7 @@ at = lru_cache(maxsize=65_536)(position)
 named = lru_cache(maxsize=65_536)(address)
 
 
-def make(sheets: dict[str, Sheet]) -> Book:
+def new_document(sheets: dict[str, Sheet]) -> Book:
     """Return a document with its first sheet in front and the cursor in the first cell."""
     return {
         "sheets": sheets,
@@ -56,7 +56,7 @@ def make(sheets: dict[str, Sheet]) -> Book:
     }
 
 
-def current(book: Book) -> Sheet:
+def current_sheet(book: Book) -> Sheet:
     """Return the current sheet."""
     sheet: Sheet = book["sheets"][book["sheet"]]
     return sheet
@@ -75,11 +75,13 @@ def values(book: Book) -> Mapping[str, Mapping[Place, Value]]:
     return computed_values
 
 
-def shown(value: Value, form: str = "General") -> str:
+def formatted_value(value: Value, form: str = "General") -> str:
     """Return a value as its cell shows it.
 
-    >>> shown(1234.5, "#,##0.00"), shown(0.125, "0%"), shown(3.0), shown(True), shown("x", "0.00")
-    ('1,234.50', '13%', '3', 'TRUE', 'x')
+    >>> formatted_value(1234.5, "#,##0.00"), formatted_value(0.125, "0%")
+    ('1,234.50', '13%')
+    >>> formatted_value(3.0), formatted_value(True), formatted_value("x", "0.00")
+    ('3', 'TRUE', 'x')
     """
     if not isinstance(value, float) or form == "General":
         return plain(value) if isinstance(value, float) else text(value)
@@ -93,20 +95,20 @@ def shown(value: Value, form: str = "General") -> str:
     return written + ("%" if form.endswith("%") else "")
 
 
-def display(book: Book, place: Place, sheet: str = "") -> str:
+def displayed_at(book: Book, place: Place, sheet: str = "") -> str:
     """Return what a cell shows."""
     name = sheet or book["sheet"]
     value = values(book)[name].get(place)
-    return shown(value, book["sheets"][name]["formats"].get(named(*place), "General"))
+    return formatted_value(value, book["sheets"][name]["formats"].get(named(*place), "General"))
 
 
-def typed(book: Book, place: Place) -> str:
+def entry_at(book: Book, place: Place) -> str:
     """Return what was typed into a cell of the current sheet."""
-    entry: str = current(book)["cells"].get(named(*place), "")
+    entry: str = current_sheet(book)["cells"].get(named(*place), "")
     return entry
 
 
-def area(book: Book) -> Area:
+def selected_area(book: Book) -> Area:
     """Return the selected area."""
     (r0, c0), (r1, c1) = book["anchor"], book["cursor"]
     return min(r0, r1), min(c0, c1), max(r0, r1), max(c0, c1)
@@ -114,23 +116,23 @@ def area(book: Book) -> Area:
 
 def is_selected(book: Book, row: int, column: int) -> bool:
     """Return whether a cell is selected."""
-    top, left, bottom, right = area(book)
+    top, left, bottom, right = selected_area(book)
     return top <= row <= bottom and left <= column <= right
 
 
-def used(book: Book, sheet: str = "") -> tuple[int, int]:
+def used_size(book: Book, sheet: str = "") -> tuple[int, int]:
     """Return the number of rows and columns of a sheet that hold something."""
     places = values(book)[sheet or book["sheet"]]
     return max((r for r, _ in places), default=-1) + 1, max((c for _, c in places), default=-1) + 1
 
 
-def places(book: Book, box: Area) -> list[Place]:
+def filled_cells(book: Book, box: Area) -> list[Place]:
     """Return the filled cells of an area, row by row."""
     top, left, bottom, right = box
     return sorted((r, c) for r, c in values(book)[book["sheet"]] if top <= r <= bottom and left <= c <= right)
 
 
-def region(book: Book, place: Place) -> Area:
+def region_around(book: Book, place: Place) -> Area:
     """Return the block of filled cells around a cell, which sorting and filtering use."""
     filled = values(book)[book["sheet"]]
     top, left, bottom, right = place[0], place[1], place[0], place[1]
@@ -193,14 +195,14 @@ def put(book: Book, entries: Mapping[Place, str], sheet: str = "") -> bool:
 
 def moved_entry(entry: str, rows: int, columns: int) -> str:
     """Return what a copied cell holds at its new place."""
-    return "=" + shifted(entry[1:], rows, columns) if entry.startswith("=") else entry
+    return "=" + copied_by(entry[1:], rows, columns) if entry.startswith("=") else entry
 
 
 def fill_down(book: Book) -> bool:
     """Copy the first row of the selection into its other rows."""
-    top, left, bottom, right = area(book)
+    top, left, bottom, right = selected_area(book)
     entries = {
-        (row, column): moved_entry(typed(book, (top, column)), row - top, 0)
+        (row, column): moved_entry(entry_at(book, (top, column)), row - top, 0)
         for column in range(left, right + 1)
         for row in range(top + 1, min(bottom, MAX_ROWS - 1) + 1)
     }
@@ -214,7 +216,7 @@ def paste(book: Book, block: Sequence[Sequence[str]], origin: Place | None) -> b
 
     A single copied cell fills the whole selection.
     """
-    top, left, bottom, right = area(book)
+    top, left, bottom, right = selected_area(book)
     if len(block) == 1 and len(block[0]) == 1:
         targets = [(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)]
         entries = {place: block[0][0] for place in targets[:MAX_CELLS]}
@@ -235,7 +237,7 @@ def insert(book: Book, axis: Axis, place: int, count: int) -> bool:
     """Insert empty rows or columns, or delete them with a negative `count`; all formulas are adjusted."""
     count = max(min(count, 200), -200)
     name = book["sheet"]
-    sheet = current(book)
+    sheet = current_sheet(book)
     limit = MAX_ROWS if axis == "row" else MAX_COLUMNS
     index = 0 if axis == "row" else 1
     ends = [place_of_cell[index] for cell in sheet["cells"] if (place_of_cell := at(cell)) is not None]
@@ -249,7 +251,7 @@ def insert(book: Book, axis: Axis, place: int, count: int) -> bool:
     for other, one in book["sheets"].items():
         for cell, entry in one["cells"].items():
             if entry.startswith("="):
-                one["cells"][cell] = "=" + displaced(entry[1:], other == name, name, axis, place, count)
+                one["cells"][cell] = "=" + after_insertion(entry[1:], other == name, name, axis, place, count)
     return True
 
 
@@ -272,7 +274,7 @@ def sort(book: Book, box: Area, column: int, descending: bool) -> bool:
     order = sorted(filled, key=lambda row: _Ordered(mine[row, column], -1 if descending else 1))
     order += [row for row in rows if mine.get((row, column)) is None]
     entries = {
-        (target, c): moved_entry(typed(book, (source, c)), target - source, 0)
+        (target, c): moved_entry(entry_at(book, (source, c)), target - source, 0)
         for target, source in zip(rows, order, strict=True)
         for c in range(left, right + 1)
     }
@@ -297,10 +299,12 @@ def has_header(book: Book, box: Area) -> bool:
     if bottom == top or not all(isinstance(head, str) for head in heads):
         return False
     below = [mine.get((top + 1, column)) for column in range(left, right + 1)]
-    return any(isinstance(value, float) for value in below) or named(top, left) in current(book)["bold"] or top == 0
+    return (
+        any(isinstance(value, float) for value in below) or named(top, left) in current_sheet(book)["bold"] or top == 0
+    )
 
 
-def hidden(book: Book, sheet: str = "") -> frozenset[int]:
+def hidden_rows(book: Book, sheet: str = "") -> frozenset[int]:
     """Return the rows that the filter of a sheet hides."""
     name = sheet or book["sheet"]
     sheet_filter = book["sheets"][name]["filter"]
@@ -310,20 +314,20 @@ def hidden(book: Book, sheet: str = "") -> frozenset[int]:
     return frozenset(
         row
         for row in range(top + 1, bottom + 1)
-        if any(display(book, (row, int(column)), name) != value for column, value in sheet_filter["only"].items())
+        if any(displayed_at(book, (row, int(column)), name) != value for column, value in sheet_filter["only"].items())
     )
 
 
 def toggle_filter(book: Book) -> None:
     """Add filters to the header of the block at the cursor, or remove them."""
-    sheet = current(book)
+    sheet = current_sheet(book)
     if sheet["filter"]:
         sheet["filter"] = {}
     else:
-        sheet["filter"] = {"area": list(region(book, tuple(book["cursor"]))), "only": {}}
+        sheet["filter"] = {"area": list(region_around(book, tuple(book["cursor"]))), "only": {}}
 
 
-def show(book: Book, name: str) -> None:
+def show_sheet(book: Book, name: str) -> None:
     """Bring a sheet to the front."""
     book.update(sheet=name, cursor=[0, 0], anchor=[0, 0])
 
@@ -331,7 +335,7 @@ def show(book: Book, name: str) -> None:
 def set_format(book: Book, form: str) -> None:
     """Set the number format of the selection."""
     remember(book)
-    formats = current(book)["formats"]
+    formats = current_sheet(book)["formats"]
     for cell in _selected_names(book):
         if form == "General":
             formats.pop(cell, None)
@@ -342,7 +346,7 @@ def set_format(book: Book, form: str) -> None:
 def toggle_bold(book: Book) -> None:
     """Make the selection bold, or plain where its first cell is bold."""
     remember(book)
-    bold: set[str] = current(book)["bold"]
+    bold: set[str] = current_sheet(book)["bold"]
     names = _selected_names(book)
     change: Callable[[set[str]], object] = bold.difference_update if names[0] in bold else bold.update
     change(set(names))
@@ -350,8 +354,8 @@ def toggle_bold(book: Book) -> None:
 
 def _selected_names(book: Book) -> list[str]:
     """Return the cells of the selection; of whole rows and columns, those in use."""
-    top, left, bottom, right = area(book)
-    rows, columns = used(book)
+    top, left, bottom, right = selected_area(book)
+    rows, columns = used_size(book)
     bottom, right = min(bottom, max(rows, top + 1) - 1 if bottom > top else bottom), min(right, max(columns - 1, left))
     return [named(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)][:MAX_CELLS]
 
@@ -362,7 +366,7 @@ def find(book: Book, query: str) -> Place | None:
     if not text:
         return None
     start = tuple(book["cursor"])
-    matches = [place for place in sorted(values(book)[book["sheet"]]) if text in display(book, place).lower()]
+    matches = [place for place in sorted(values(book)[book["sheet"]]) if text in displayed_at(book, place).lower()]
     return next((place for place in matches if place > start), matches[0] if matches else None)
 
 
@@ -373,7 +377,7 @@ def replace_all(book: Book, query: str, by: str) -> int:
     pattern, most = re.compile(re.escape(query), re.IGNORECASE), MAX_ENTRY // max(len(by), 1) + 1
     entries = {
         place: pattern.sub(lambda _: by[:MAX_ENTRY], entry, count=most)
-        for cell, entry in current(book)["cells"].items()
+        for cell, entry in current_sheet(book)["cells"].items()
         if query.lower() in entry.lower() and (place := at(cell)) is not None
     }
     return len(entries) if put(book, entries) else 0
@@ -382,7 +386,7 @@ def replace_all(book: Book, query: str, by: str) -> int:
 def summary(book: Book) -> str:
     """Return the status bar's summary of the selected numbers."""
     mine = values(book)[book["sheet"]]
-    numbers = [value for place in places(book, area(book)) if isinstance(value := mine[place], float)]
+    numbers = [value for place in filled_cells(book, selected_area(book)) if isinstance(value := mine[place], float)]
     if not numbers:
         return "Average: ; Sum: 0"
     return f"Average: {plain(sum(numbers) / len(numbers))}; Sum: {plain(sum(numbers))}"

@@ -34,14 +34,16 @@ def function(desktop: DesktopServices, window: Window, name: str) -> None:
 def copy(desktop: DesktopServices, window: Window, moved: bool = False) -> None:
     """Copy the selection: as text to the clipboard, with its formulas for the next paste."""
     book = window["data"]
-    top, left, bottom, right = document.area(book)
-    rows, columns = document.used(book)
+    top, left, bottom, right = document.selected_area(book)
+    rows, columns = document.used_size(book)
     bottom, right = max(min(bottom, rows - 1), top), max(min(right, columns - 1), left)
-    hidden = document.hidden(book)
+    hidden = document.hidden_rows(book)
     lines = [line for line in range(top, bottom + 1) if line not in hidden]
     across = range(left, right + 1)
-    desktop.clipboard = "\n".join(["\t".join([document.display(book, (line, c)) for c in across]) for line in lines])
-    block = tuple(tuple(document.typed(book, (line, c)) for c in across) for line in lines)
+    desktop.clipboard = "\n".join(
+        ["\t".join([document.displayed_at(book, (line, c)) for c in across]) for line in lines]
+    )
+    block = tuple(tuple(document.entry_at(book, (line, c)) for c in across) for line in lines)
     book["copied"] = (desktop.clipboard, block, (top, left), (book["sheet"], bottom, right) if moved else None)
 
 
@@ -54,7 +56,7 @@ def paste(desktop: DesktopServices, window: Window) -> None:
             document.paste(book, file_formats.rows_of(desktop.clipboard, "\t"), None)
         return
     _, block, origin, source = copied
-    top, left = document.area(book)[:2]
+    top, left = document.selected_area(book)[:2]
     if source:
         # Moved cells keep their formulas; moving and emptying the old cells is one change.
         sheet, bottom, right = source
@@ -76,7 +78,7 @@ def paste(desktop: DesktopServices, window: Window) -> None:
 def clear(desktop: DesktopServices, window: Window) -> None:
     """Empty the selected cells."""
     book = window["data"]
-    document.put(book, dict.fromkeys(document.places(book, document.area(book)), ""))
+    document.put(book, dict.fromkeys(document.filled_cells(book, document.selected_area(book)), ""))
 
 
 def select_all(desktop: DesktopServices, window: Window) -> None:
@@ -87,7 +89,7 @@ def select_all(desktop: DesktopServices, window: Window) -> None:
 def insert(desktop: DesktopServices, window: Window, axis: Axis, after: int) -> None:
     """Insert as many rows or columns as are selected."""
     book = window["data"]
-    top, left, bottom, right = document.area(book)
+    top, left, bottom, right = document.selected_area(book)
     first, last = (top, bottom) if axis == "row" else (left, right)
     if not document.insert(book, axis, last + 1 if after else first, last - first + 1):
         desktop.dialog(window, "LibreOffice Calc", "Filled cells cannot be shifted beyond the sheet.")
@@ -96,7 +98,7 @@ def insert(desktop: DesktopServices, window: Window, axis: Axis, after: int) -> 
 def delete(desktop: DesktopServices, window: Window, axis: Axis) -> None:
     """Delete the selected rows or columns."""
     book = window["data"]
-    top, left, bottom, right = document.area(book)
+    top, left, bottom, right = document.selected_area(book)
     first, last = (top, bottom) if axis == "row" else (left, right)
     document.insert(book, axis, first, first - last - 1)
     go(book, top if axis == "row" else 0, 0 if axis == "row" else left)
@@ -105,15 +107,15 @@ def delete(desktop: DesktopServices, window: Window, axis: Axis) -> None:
 def sort(desktop: DesktopServices, window: Window, descending: bool) -> None:
     """Sort the selection by its first column, or the block at the cursor by the cursor's column."""
     book = window["data"]
-    box, column = document.area(book), document.area(book)[1]
+    box, column = document.selected_area(book), document.selected_area(book)[1]
     if box[:2] == box[2:]:
         sheet_filter = book["sheets"][book["sheet"]]["filter"]
-        box = tuple(sheet_filter["area"]) if sheet_filter else document.region(book, tuple(book["cursor"]))
+        box = tuple(sheet_filter["area"]) if sheet_filter else document.region_around(book, tuple(book["cursor"]))
     box = (
         box[0],
         box[1],
-        min(box[2], document.used(book)[0] - 1),
-        min(box[3], max(document.used(book)[1] - 1, box[1])),
+        min(box[2], document.used_size(book)[0] - 1),
+        min(box[3], max(document.used_size(book)[1] - 1, box[1])),
     )
     if document.has_header(book, box):
         box = (box[0] + 1, *box[1:])
@@ -124,7 +126,7 @@ def sort(desktop: DesktopServices, window: Window, descending: bool) -> None:
 def sort_column(desktop: DesktopServices, window: Window, column: int, descending: bool) -> None:
     """Sort the filtered block by a column."""
     book = window["data"]
-    sheet_filter = document.current(book)["filter"]
+    sheet_filter = document.current_sheet(book)["filter"]
     if sheet_filter:
         top, left, bottom, right = sheet_filter["area"]
         document.sort(book, (top + 1, left, bottom, right), column, descending)
@@ -133,11 +135,11 @@ def sort_column(desktop: DesktopServices, window: Window, column: int, descendin
 def only(desktop: DesktopServices, window: Window, column: int, value: str | None) -> None:
     """Show only the rows with a value in a column; None shows all rows."""
     book = window["data"]
-    sheet_filter = document.current(book)["filter"]
+    sheet_filter = document.current_sheet(book)["filter"]
     if sheet_filter:
         document.remember(book)
         only = {key: wanted for key, wanted in sheet_filter["only"].items() if key != str(column)}
-        document.current(book)["filter"] = {
+        document.current_sheet(book)["filter"] = {
             **sheet_filter,
             "only": {**only, str(column): value} if value is not None else only,
         }

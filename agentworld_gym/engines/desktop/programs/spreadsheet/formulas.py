@@ -270,10 +270,10 @@ def references(tree: Node) -> Iterator[tuple[Reference, Reference]]:
             yield from references(part)
 
 
-def shifted(formula: str, rows: int, columns: int) -> str:
+def copied_by(formula: str, rows: int, columns: int) -> str:
     """Return a formula copied by a number of rows and columns; references with a dollar sign stay.
 
-    >>> shifted("A1*$B$1", 2, 1)
+    >>> copied_by("A1*$B$1", 2, 1)
     'B3*$B$1'
     """
 
@@ -287,7 +287,7 @@ def shifted(formula: str, rows: int, columns: int) -> str:
     return _rewritten(formula, move)
 
 
-def displaced(formula: str, own: bool, sheet: str, axis: Axis, at: int, count: int) -> str:
+def after_insertion(formula: str, own: bool, sheet: str, axis: Axis, at: int, count: int) -> str:
     """Return a formula after rows or columns of a sheet were inserted (`count` above 0) or deleted.
 
     Args:
@@ -298,8 +298,10 @@ def displaced(formula: str, own: bool, sheet: str, axis: Axis, at: int, count: i
         at: The first row or column concerned, counted from 0.
         count: The number of rows or columns.
 
-    >>> displaced("SUM(A2:A9)", True, "Sheet1", "row", 0, 1), displaced("A2+A5", True, "Sheet1", "row", 1, -1)
-    ('SUM(A3:A10)', '#REF!+A4')
+    >>> after_insertion("SUM(A2:A9)", True, "Sheet1", "row", 0, 1)
+    'SUM(A3:A10)'
+    >>> after_insertion("A2+A5", True, "Sheet1", "row", 1, -1)
+    '#REF!+A4'
     """
 
     def move(reference: Reference) -> Reference | None:
@@ -315,10 +317,10 @@ def displaced(formula: str, own: bool, sheet: str, axis: Axis, at: int, count: i
     return _rewritten(formula, move)
 
 
-def renamed(formula: str, old: str, new: str) -> str:
+def with_renamed_sheet(formula: str, old: str, new: str) -> str:
     """Return a formula after a sheet was renamed.
 
-    >>> renamed("$Costs.A1+B1", "Costs", "Old costs")
+    >>> with_renamed_sheet("$Costs.A1+B1", "Costs", "Old costs")
     "$'Old costs'.A1+B1"
     """
     return _rewritten(formula, lambda one: one._replace(sheet=new) if one.sheet.lower() == old.lower() else one)

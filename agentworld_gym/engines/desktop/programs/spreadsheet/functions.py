@@ -17,12 +17,12 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.values import (
     Table,
     Value,
     compared,
-    entered,
     joined,
     number,
-    single,
+    single_value,
     text,
     truth,
+    value_of_entry,
 )
 
 Argument = Value | Table
@@ -100,8 +100,8 @@ def _product(*arguments: Argument) -> float:
 
 def _rounding(mode: str) -> Callable[..., float]:
     def rounded(value: Argument, digits: Argument = 0.0) -> float:
-        places = int(number(single(digits)))
-        exact = number(single(value))
+        places = int(number(single_value(digits)))
+        exact = number(single_value(value))
         if abs(places) > 20 or not math.isfinite(exact):
             raise Failed("#VALUE!")
         # A number is rounded as the decimal that the sheet shows, so 2.675 rounds up.
@@ -112,18 +112,18 @@ def _rounding(mode: str) -> Callable[..., float]:
 
 
 def _up(value: Argument, digits: Argument = 0.0) -> float:
-    return (_rounding(ROUND_CEILING) if number(single(value)) > 0 else _rounding(ROUND_FLOOR))(value, digits)
+    return (_rounding(ROUND_CEILING) if number(single_value(value)) > 0 else _rounding(ROUND_FLOOR))(value, digits)
 
 
 def _mod(value: Argument, divisor: Argument) -> float:
-    by = number(single(divisor))
+    by = number(single_value(divisor))
     if by == 0:
         raise Failed("#DIV/0!")
-    return float(Fraction(number(single(value))) % Fraction(by))
+    return float(Fraction(number(single_value(value))) % Fraction(by))
 
 
 def _sqrt(value: Argument) -> float:
-    if (root := number(single(value))) < 0:
+    if (root := number(single_value(value))) < 0:
         raise Failed("#NUM!")
     return math.sqrt(root)
 
@@ -136,7 +136,7 @@ def meets(criterion: Value) -> Callable[[Value], bool]:
     """
     match = _CRITERION.fullmatch(criterion if isinstance(criterion, str) else text(criterion))
     assert match is not None
-    sign, operand = match[1] or "=", entered(match[2])
+    sign, operand = match[1] or "=", value_of_entry(match[2])
     if sign in _COMPARISONS:
         compare = _COMPARISONS[sign]
         kind = str if isinstance(operand, str) else float
@@ -153,7 +153,7 @@ def meets(criterion: Value) -> Callable[[Value], bool]:
 def _matching(area: Argument, criterion: Argument) -> list[tuple[int, int]]:
     if not isinstance(area, Table):
         raise Failed("Err:504")
-    test = meets(single(criterion))
+    test = meets(single_value(criterion))
     return [place for place, value in area.cells.items() if test(value)]
 
 
@@ -183,10 +183,10 @@ def _average_if(area: Argument, criterion: Argument, of: Argument = None) -> flo
 def _lookup(query: Argument, area: Argument, column: Argument, ordered: Argument = True) -> Value:
     if not isinstance(area, Table):
         raise Failed("Err:504")
-    index = int(number(single(column))) - 1
+    index = int(number(single_value(column))) - 1
     if not 0 <= index < area.columns:
         raise Failed("#REF!" if index >= area.columns else "Err:502")
-    best, key, nearest = None, single(query), truth(single(ordered))
+    best, key, nearest = None, single_value(query), truth(single_value(ordered))
     for row in range(area.rows):
         value = area.cells.get((row, 0))
         if value is None:
@@ -209,7 +209,7 @@ def _lookup(query: Argument, area: Argument, column: Argument, ordered: Argument
 def _index(area: Argument, row: Argument, column: Argument = 1.0) -> Value:
     if not isinstance(area, Table):
         raise Failed("Err:504")
-    place = int(number(single(row))) - 1, int(number(single(column))) - 1
+    place = int(number(single_value(row))) - 1, int(number(single_value(column))) - 1
     if not (0 <= place[0] < area.rows and 0 <= place[1] < area.columns):
         raise Failed("Err:502")
     return area.cells.get(place)
@@ -218,7 +218,7 @@ def _index(area: Argument, row: Argument, column: Argument = 1.0) -> Value:
 def _match(query: Argument, area: Argument, kind: Argument = 1.0) -> float:
     if not isinstance(area, Table):
         raise Failed("Err:504")
-    key, exact, best = single(query), number(single(kind)) == 0, None
+    key, exact, best = single_value(query), number(single_value(kind)) == 0, None
     for number_, (_, value) in enumerate(sorted(area.cells.items()), 1):
         order = compared(value, key)
         if order == 0 or (not exact and order < 0):
@@ -244,24 +244,24 @@ def _or(*arguments: Argument) -> bool:
 
 def _cut(side: str) -> Callable[..., str]:
     def cut(value: Argument, count: Argument = 1.0) -> str:
-        size = int(number(single(count)))
+        size = int(number(single_value(count)))
         if size < 0:
             raise Failed("Err:502")
-        whole = text(single(value))
+        whole = text(single_value(value))
         return whole[:size] if side == "left" else whole[max(len(whole) - size, 0) :]
 
     return cut
 
 
 def _mid(value: Argument, start: Argument, count: Argument) -> str:
-    first, size = int(number(single(start))) - 1, int(number(single(count)))
+    first, size = int(number(single_value(start))) - 1, int(number(single_value(count)))
     if first < 0 or size < 0:
         raise Failed("Err:502")
-    return text(single(value))[first : first + size]
+    return text(single_value(value))[first : first + size]
 
 
 FUNCTIONS: Mapping[str, tuple[Callable[..., Any], int, int]] = {
-    "ABS": (lambda value: abs(number(single(value))), 1, 1),
+    "ABS": (lambda value: abs(number(single_value(value))), 1, 1),
     "AND": (_and, 1, MANY),
     "AVERAGE": (_average, 1, MANY),
     "AVERAGEIF": (_average_if, 2, 3),
@@ -272,17 +272,17 @@ FUNCTIONS: Mapping[str, tuple[Callable[..., Any], int, int]] = {
     "COUNTBLANK": (_count_blank, 1, 1),
     "COUNTIF": (_count_if, 2, 2),
     "INDEX": (_index, 2, 3),
-    "INT": (lambda value: float(math.floor(number(single(value)))), 1, 1),
+    "INT": (lambda value: float(math.floor(number(single_value(value)))), 1, 1),
     "LEFT": (_cut("left"), 1, 2),
-    "LEN": (lambda value: float(len(text(single(value)))), 1, 1),
-    "LOWER": (lambda value: text(single(value)).lower(), 1, 1),
+    "LEN": (lambda value: float(len(text(single_value(value)))), 1, 1),
+    "LOWER": (lambda value: text(single_value(value)).lower(), 1, 1),
     "MATCH": (_match, 2, 3),
     "MAX": (lambda *values: max(_numbers(values), default=0.0), 1, MANY),
     "MEDIAN": (_median, 1, MANY),
     "MID": (_mid, 3, 3),
     "MIN": (lambda *values: min(_numbers(values), default=0.0), 1, MANY),
     "MOD": (_mod, 2, 2),
-    "NOT": (lambda value: not truth(single(value)), 1, 1),
+    "NOT": (lambda value: not truth(single_value(value)), 1, 1),
     "OR": (_or, 1, MANY),
     "PRODUCT": (_product, 1, MANY),
     "RIGHT": (_cut("right"), 1, 2),
@@ -292,8 +292,8 @@ FUNCTIONS: Mapping[str, tuple[Callable[..., Any], int, int]] = {
     "SQRT": (_sqrt, 1, 1),
     "SUM": (_sum, 1, MANY),
     "SUMIF": (_sum_if, 2, 3),
-    "TRIM": (lambda value: " ".join(text(single(value)).split()), 1, 1),
-    "UPPER": (lambda value: text(single(value)).upper(), 1, 1),
+    "TRIM": (lambda value: " ".join(text(single_value(value)).split()), 1, 1),
+    "UPPER": (lambda value: text(single_value(value)).upper(), 1, 1),
     "VLOOKUP": (_lookup, 3, 4),
 }
 """Each function by name, with its smallest and largest number of arguments."""

@@ -62,7 +62,7 @@ class Spreadsheet(Program):
                 sheets = file_formats.read(desktop.files.read(path), saving.ending(path))
             except OSError:
                 problem, path = f"{path} does not exist or cannot be read.", ""
-        book = document.make(sheets)
+        book = document.new_document(sheets)
         book.update(path=path, editing="", top=0, left=0, entry_column=None, copied=None, search="")
         book.update(edit=Field(), name_box=Field())
         window = desktop.window(book, "")

@@ -83,7 +83,9 @@ def written(book: Book, path: str) -> str:
     """Return the text of a document in the format of a file name; `.csv` holds the current sheet as it looks."""
     if ending(path) != ".csv":
         return file_formats.write_ods(book["sheets"])
-    cells = {document.named(*place): document.display(book, place) for place in document.values(book)[book["sheet"]]}
+    cells = {
+        document.named(*place): document.displayed_at(book, place) for place in document.values(book)[book["sheet"]]
+    }
     return file_formats.write_csv(cells)
 
 

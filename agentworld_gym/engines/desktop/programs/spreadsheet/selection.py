@@ -25,7 +25,7 @@ def settle(window: Window) -> None:
     book = window["data"]
     window["title"] = title(book) + SUFFIX
     if not book["editing"]:
-        entry = document.typed(book, tuple(book["cursor"]))
+        entry = document.entry_at(book, tuple(book["cursor"]))
         if book["edit"].value != entry:
             book["edit"].set(entry)
         if window["focus"] != "Name Box":
@@ -33,7 +33,7 @@ def settle(window: Window) -> None:
 
 
 def _area_name(book: Book) -> str:
-    top, left, bottom, right = document.area(book)
+    top, left, bottom, right = document.selected_area(book)
     first = document.named(top, left)
     return first if (top, left) == (bottom, right) else f"{first}:{document.named(bottom, right)}"
 
@@ -42,8 +42,8 @@ def reveal(window: Window) -> None:
     """Scroll so far that the cursor is visible."""
     book = window["data"]
     line, column = book["cursor"]
-    rows, columns = view.room(window)
-    seen = view.visible(book, rows)
+    rows, columns = view.grid_size(window)
+    seen = view.visible_indices(book, rows)
     if line < book["top"]:
         book["top"] = line
     elif seen and line > seen[-1]:
@@ -73,7 +73,7 @@ def commit(book: Book) -> None:
 def _step(book: Book, rows: int, columns: int) -> tuple[int, int]:
     """Return the next cell in a direction, past the rows that a filter hides."""
     line, column = book["cursor"]
-    hidden = document.hidden(book)
+    hidden = document.hidden_rows(book)
     line += rows
     while line in hidden:
         line += rows
@@ -120,8 +120,8 @@ def grid_key(desktop: DesktopServices, window: Window, combo: str) -> bool:
     book = window["data"]
     *modifiers, key = combo.split("+") if combo != "+" else ["+"]
     extend = "shift" in modifiers
-    rows, _ = view.room(window)
-    last = document.used(book)
+    rows, _ = view.grid_size(window)
+    last = document.used_size(book)
     line, column = book["cursor"]
     if set(modifiers) - {"shift", "ctrl"}:
         return False
@@ -187,7 +187,7 @@ def drag(desktop: DesktopServices, window: Window, line: int, column: int, *to: 
 def at(desktop: DesktopServices, window: Window, x: int, y: int, *_: int) -> None:
     """Act on a click where no cell is drawn."""
     book = window["data"]
-    seen = view.visible(book, view.room(window)[0] + 1)
+    seen = view.visible_indices(book, view.grid_size(window)[0] + 1)
     line, column = (y - view.ROW) // view.ROW, (x - view.HEAD) // view.COLUMN
     if 0 <= line < len(seen) and column >= 0:
         select(desktop, window, seen[line], min(book["left"] + column, MAX_COLUMNS - 1))
@@ -246,7 +246,7 @@ def name_box(desktop: DesktopServices, window: Window) -> None:
     if start is None or end is None or (sheet and sheet not in book["sheets"]):
         return
     if sheet:
-        document.show(book, sheet)
+        document.show_sheet(book, sheet)
     go(book, *end)
     reveal(window)
     go(book, *start, extend=True)
@@ -257,7 +257,7 @@ def sheet(desktop: DesktopServices, window: Window, name: str) -> None:
     """Bring a sheet to the front."""
     book = window["data"]
     if name in book["sheets"] and name != book["sheet"]:
-        document.show(book, name)
+        document.show_sheet(book, name)
         book.update(top=0, left=0)
     desktop.focus(window, "grid")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book, remember, show
+from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book, remember, show_sheet
 from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import MAX_CELLS, MAX_SHEETS, empty_sheet
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import renamed
+from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import with_renamed_sheet
 from agentworld_gym.engines.gui import copied
 
 
@@ -17,7 +17,7 @@ def add_sheet(book: Book, name: str, source: str = "") -> bool:
         return False
     remember(book)
     book["sheets"][name] = copied(book["sheets"][source]) if source else empty_sheet()
-    show(book, name)
+    show_sheet(book, name)
     return True
 
 
@@ -30,7 +30,7 @@ def rename_sheet(book: Book, old: str, name: str) -> bool:
     for sheet in book["sheets"].values():
         for cell, entry in sheet["cells"].items():
             if entry.startswith("="):
-                sheet["cells"][cell] = "=" + renamed(entry[1:], old, name)
+                sheet["cells"][cell] = "=" + with_renamed_sheet(entry[1:], old, name)
     if book["sheet"] == old:
         book["sheet"] = name
     return True
@@ -43,7 +43,7 @@ def delete_sheet(book: Book, name: str) -> bool:
     remember(book)
     del book["sheets"][name]
     if book["sheet"] == name:
-        show(book, next(iter(book["sheets"])))
+        show_sheet(book, next(iter(book["sheets"])))
     return True
 
 

@@ -23,11 +23,11 @@ _NUMBER = re.compile(r"([+-]?)(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\
 
 
 @lru_cache(maxsize=16_384)
-def entered(text: str) -> Value:
+def value_of_entry(text: str) -> Value:
     """Return the value of a typed text that is no formula: a number, a truth value or a text.
 
-    >>> entered("1,200.5"), entered("12%"), entered("true"), entered("'007"), entered("2026-03-04")
-    (1200.5, 0.12, True, '007', '2026-03-04')
+    >>> [value_of_entry(entry) for entry in ("1,200.5", "12%", "true", "'007", "2026-03-04")]
+    [1200.5, 0.12, True, '007', '2026-03-04']
     """
     if text.startswith("'"):
         return text[1:]
@@ -63,7 +63,7 @@ class Table:
         self.cells, self.rows, self.columns = cells, rows, columns
 
 
-def sound(value: Value) -> Value:
+def require_no_error(value: Value) -> Value:
     """Return a value that is no error value.
 
     Raises:
@@ -74,7 +74,7 @@ def sound(value: Value) -> Value:
     return value
 
 
-def single(value: Value | Table) -> Value:
+def single_value(value: Value | Table) -> Value:
     """Return the value of a single cell.
 
     Raises:
@@ -82,7 +82,7 @@ def single(value: Value | Table) -> Value:
     """
     if isinstance(value, Table):
         if value.rows == value.columns == 1:
-            return sound(value.cells.get((0, 0)))
+            return require_no_error(value.cells.get((0, 0)))
         raise Failed("#VALUE!")
     return value
 
@@ -94,7 +94,7 @@ def number(value: Value) -> float:
         Failed: The value is no number.
     """
     if isinstance(value, str):
-        read = entered(value)
+        read = value_of_entry(value)
         if isinstance(read, float):
             return read
         raise Failed("#VALUE!")

@@ -105,9 +105,9 @@ def menu_entries(book: Book, name: str, arguments: Sequence[Any]) -> Sequence[En
     """Return the entries of a menu."""
     if name == "Format":
         cell = document.named(*book["cursor"])
-        form = document.current(book)["formats"].get(cell, "General")
+        form = document.current_sheet(book)["formats"].get(cell, "General")
         formats = [Entry(f"Number {one}", ("format", one), checked=one == form) for one in document.FORMATS]
-        return [Entry("Bold", ("bold",), checked=cell in document.current(book)["bold"]), *formats]
+        return [Entry("Bold", ("bold",), checked=cell in document.current_sheet(book)["bold"]), *formats]
     if name == "View":
         return [Entry(f"Go to {sheet}", ("sheet", sheet)) for sheet in book["sheets"]]
     if name == "values" and arguments:
@@ -119,12 +119,12 @@ def menu_entries(book: Book, name: str, arguments: Sequence[Any]) -> Sequence[En
 
 
 def _filter_entries(book: Book, of: int) -> list[Entry]:
-    sheet_filter = document.current(book)["filter"]
+    sheet_filter = document.current_sheet(book)["filter"]
     if not sheet_filter:
         return []
     top, _, bottom, _ = sheet_filter["area"]
     only = sheet_filter["only"].get(str(of))
-    choices = dict.fromkeys(sorted({document.display(book, (line, of)) for line in range(top + 1, bottom + 1)}))
+    choices = dict.fromkeys(sorted({document.displayed_at(book, (line, of)) for line in range(top + 1, bottom + 1)}))
     values = [Entry(value or "(empty)", ("only", of, value), checked=value == only) for value in list(choices)[:30]]
     return [
         Entry("Sort Ascending", ("sort column", of, False)),
@@ -134,7 +134,7 @@ def _filter_entries(book: Book, of: int) -> list[Entry]:
     ]
 
 
-def room(window: Window) -> tuple[int, int]:
+def grid_size(window: Window) -> tuple[int, int]:
     """Return the number of rows and columns in the grid of a window."""
     _, _, width, height = WORK if window["maximized"] else window["box"]
     return max((height - BARS - ROW) // ROW, 1), max((width - HEAD) // COLUMN, 1)
@@ -143,7 +143,7 @@ def room(window: Window) -> tuple[int, int]:
 def view(window: Window) -> Widget:
     """Return the content of a window."""
     book = window["data"]
-    rows, columns = room(window)
+    rows, columns = grid_size(window)
     tools = row(*[button(name, message, key=f"tool {name}") for name, message in _TOOLBAR], height=36, padding=(4, 1))
     line = row(
         entry("Name Box", book["name_box"], enter=("go",), width=120),
@@ -177,9 +177,9 @@ def view(window: Window) -> Widget:
     )
 
 
-def visible(book: Book, rows: int) -> list[int]:
+def visible_indices(book: Book, rows: int) -> list[int]:
     """Return the visible rows, from the first one on."""
-    hidden = document.hidden(book)
+    hidden = document.hidden_rows(book)
     indices: list[int] = []
     line = book["top"]
     while len(indices) < rows and line < MAX_ROWS:
@@ -191,13 +191,13 @@ def visible(book: Book, rows: int) -> list[int]:
 
 def _grid(book: Book, columns: int, rows: int) -> Widget:
     """Return headers and cells as far as the sheet is used, and one beyond; other clicks are found by their place."""
-    used_rows, used_columns = document.used(book)
+    used_rows, used_columns = document.used_size(book)
     cursor = tuple(book["cursor"])
     last_row, last_column = max(used_rows, cursor[0]), max(used_columns, cursor[1])
     left = book["left"]
     across = [c for c in range(left, min(left + columns, MAX_COLUMNS)) if c <= last_column]
-    lines = visible(book, rows)
-    box = document.area(book)
+    lines = visible_indices(book, rows)
+    box = document.selected_area(book)
     children = [
         Widget(
             "column-header",
@@ -210,9 +210,9 @@ def _grid(book: Book, columns: int, rows: int) -> Widget:
         )
         for c in across
     ]
-    filters = document.current(book)["filter"]
+    filters = document.current_sheet(book)["filter"]
     texts = document.values(book)[book["sheet"]]
-    formats = document.current(book)["formats"]
+    formats = document.current_sheet(book)["formats"]
     for index, line in enumerate(lines):
         if line > last_row:
             break
@@ -235,7 +235,7 @@ def _grid(book: Book, columns: int, rows: int) -> Widget:
             if book["editing"] and cursor == (line, c):
                 text = book["edit"].value
             else:
-                text = document.shown(texts.get((line, c)), formats.get(name, "General"))
+                text = document.formatted_value(texts.get((line, c)), formats.get(name, "General"))
             children.append(
                 Widget(
                     "table-cell",
