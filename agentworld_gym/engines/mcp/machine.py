@@ -15,7 +15,7 @@ from agentworld_gym.actions.toolset import Problem
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.mcp import perturbations
-from agentworld_gym.engines.mcp.provenance import Shown
+from agentworld_gym.engines.mcp.provenance import Provenance
 from agentworld_gym.engines.mcp.results import Refused, printed, refusal
 from agentworld_gym.engines.mcp.service import STATE, Service, generated, load_service
 from agentworld_gym.engines.mcp.tool import Context, Tool
@@ -68,7 +68,7 @@ class ToolMachine:
     ) -> None:
         """Start on a copy of a database; `told` says that the task states all of its rows."""
         self._service, self._context, self._controls = service, context, controls
-        self._tokens, self._shown = Tokens(seed), Shown(explicit=told)
+        self._tokens, self._provenance = Tokens(seed), Provenance(explicit=told)
         self._database: Database | None = Database(image, self._tokens)
         self._calls = 0
         self._jobs: tuple[_Job, ...] = ()
@@ -116,7 +116,7 @@ class ToolMachine:
     @property
     def spans(self) -> tuple[Span, ...]:
         """The identifiers that were made up, and the rows that were generated and not shown before."""
-        return self._shown.spans(self._observation, self._tokens.made)
+        return self._provenance.spans(self._observation, self._tokens.made)
 
     @property
     def refused(self) -> bool:
@@ -136,12 +136,12 @@ class ToolMachine:
         """
         database = self._open()
         self._calls += 1
-        self._shown.keep(self._observation)
+        self._provenance.keep(self._observation)
         self._tokens.made.clear()
         self._finish_jobs(database)
         try:
             tool, arguments, key = self._understood(action)
-            self._shown.keep(key)
+            self._provenance.keep(key)
             self._observation = self._answered(database, tool, arguments, key)
             self._refused = False
         except (Refused, Problem) as problem:
@@ -167,7 +167,7 @@ class ToolMachine:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._tokens = self._tokens.copy()
-        twin._shown = self._shown.copy()
+        twin._provenance = self._provenance.copy()
         twin._database = Database(self._open().image(), twin._tokens)
         return twin
 

@@ -12,7 +12,7 @@ _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"(:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
 _ERROR = '{"status": "error"'
 
 
-class Shown:
+class Provenance:
     """The values that a session has said and shown so far.
 
     With `explicit` rows the task states all of them, and nothing is pre-existing.
@@ -22,9 +22,9 @@ class Shown:
         self.explicit = explicit
         self._seen = set(seen)
 
-    def copy(self) -> Shown:
+    def copy(self) -> Provenance:
         """Return a copy for a fork."""
-        return Shown(self.explicit, frozenset(self._seen))
+        return Provenance(self.explicit, frozenset(self._seen))
 
     def keep(self, text: str) -> None:
         """Note the values of a text that was said or shown."""
@@ -38,23 +38,23 @@ class Shown:
             text: the answer.
             made: the identifiers that were made up for it.
 
-        >>> shown = Shown(explicit=False)
+        >>> shown = Provenance(explicit=False)
         >>> shown.keep('{"id": 7}')
         >>> shown.spans('{"id": 7, "name": "Ana", "link": "ab12"}', ["ab12"])
         (Span(start=18, end=23, kind='pre-existing'), Span(start=34, end=38, kind='metadata'))
         """
-        found: list[Span] = []
+        pieces: list[Span] = []
         for token in dict.fromkeys((*made, *map(str.upper, made))):
             if (start := text.find(token)) >= 0:
-                found.append(Span(start, start + len(token), "metadata"))
+                pieces.append(Span(start, start + len(token), "metadata"))
         if not self.explicit and not text.startswith(_ERROR):
             kind: Kind = "pre-existing"
-            taken = [(span.start, span.end) for span in found]
+            taken = [(span.start, span.end) for span in pieces]
             for start, end in _scalars(text):
                 free = all(end <= other or start >= stop for other, stop in taken)
                 if free and text[start:end] not in self._seen:
-                    found.append(Span(start, end, kind))
-        return tuple(sorted(found))
+                    pieces.append(Span(start, end, kind))
+        return tuple(sorted(pieces))
 
 
 def _scalars(text: str) -> Iterator[tuple[int, int]]:

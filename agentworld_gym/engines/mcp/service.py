@@ -12,7 +12,7 @@ from agentworld_gym.actions.toolset import Toolset
 from agentworld_gym.engines.mcp.scenario import Scenario, load_scenario
 from agentworld_gym.engines.mcp.sql_tools import sql_tool
 from agentworld_gym.engines.mcp.tool import Tool
-from agentworld_gym.engines.mcp.tool_validation import prove
+from agentworld_gym.engines.mcp.tool_validation import validate_tool
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
 from agentworld_gym.engines.tables.insert import with_rows
 from agentworld_gym.engines.tables.row_file import Size
@@ -73,7 +73,7 @@ def load_service(name: str) -> Service:
         tools: dict[str, Tool] = {}
         for number, spec in enumerate(scenario.tools):
             file, key = scenario.folder / "tools.yaml", f"tools.{number} ({spec.name})"
-            prove(spec, connection, file, key)
+            validate_tool(spec, connection, file, key)
             tool = sql_tool(scenario.name, spec)
             if tool.name in tools:
                 raise SpecError(file, key, spec.name, "a name that no other tool has")

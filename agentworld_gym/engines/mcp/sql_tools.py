@@ -30,11 +30,11 @@ Values = dict[str, Any]
 def sql_tool(server: str, spec: ToolSpec) -> Tool:
     """Compile one tool of a server."""
     properties: dict[str, Any] = spec.parameters.get("properties", {})
-    shown = {**properties, "cursor": CURSOR} if spec.result.many else properties
+    parameters = {**properties, "cursor": CURSOR} if spec.result.many else properties
     return Tool(
         name=f"{server}-{spec.name}",
         description=spec.description.strip(),
-        parameters={"type": "object", **spec.parameters, "properties": shown},
+        parameters={"type": "object", **spec.parameters, "properties": parameters},
         call=_SqlCall(spec, properties),
         writes=spec.writes,
         rows=spec.result.key,
@@ -74,13 +74,13 @@ class _Query:
             self._made = {key_of(name): makers[name[-1]] for name in raw if key_of(name) != name}
 
     def _row(self, row: tuple[Any, ...]) -> Values:
-        found = {
+        row_values = {
             name: round(value, DECIMALS) + 0.0 if type(value) is float else value
             for name, value in zip(self._names, row, strict=True)
         }
         for name, make in self._made.items():
-            found[name] = make(found[name])
-        return found
+            row_values[name] = make(row_values[name])
+        return row_values
 
 
 def key_of(column: str) -> str:
@@ -111,12 +111,12 @@ class _Check:
         """Store the columns of the row that a check finds, or refuse the call."""
         cursor = connection.execute(self.sql, values)
         row = cursor.fetchone()
-        found = {} if row is None else dict(zip((column[0] for column in cursor.description), row, strict=True))
+        columns = {} if row is None else dict(zip((column[0] for column in cursor.description), row, strict=True))
         cursor.close()
         if (row is None) == (self.spec.missing is not None):
-            raise Refused(self.spec.status, filled(self.spec.message, {**found, **values}))
+            raise Refused(self.spec.status, filled(self.spec.message, {**columns, **values}))
         if self.spec.missing is not None:
-            for name, value in found.items():
+            for name, value in columns.items():
                 values.setdefault(name, value)
 
 
@@ -130,8 +130,8 @@ class _Each:
     def values(self, item: Any) -> Values:
         """Return the values of an item as parameters of the SQL."""
         if isinstance(item, Mapping):
-            return {"item": json.dumps(item), **{f"item_{key}": bound(item.get(key)) for key in self.keys}}
-        return {"item": bound(item)}
+            return {"item": json.dumps(item), **{f"item_{key}": sql_value(item.get(key)) for key in self.keys}}
+        return {"item": sql_value(item)}
 
 
 class _SqlCall:
@@ -139,7 +139,7 @@ class _SqlCall:
 
     def __init__(self, spec: ToolSpec, properties: Mapping[str, Any]) -> None:
         self.spec, self.result = spec, spec.result
-        self.defaults: Values = {name: bound(schema.get("default")) for name, schema in properties.items()}
+        self.defaults: Values = {name: sql_value(schema.get("default")) for name, schema in properties.items()}
         self.integers = tuple(name for name, schema in properties.items() if schema.get("type") == "integer")
         self.checks = tuple(map(_Check, spec.checks))
         self.each: _Each | None = None
@@ -154,7 +154,7 @@ class _SqlCall:
         values = self.defaults.copy()
         for name in values:
             if name in arguments:
-                values[name] = bound(arguments[name])
+                values[name] = sql_value(arguments[name])
         for name in self.integers:
             if type(values[name]) is float and values[name].is_integer():
                 values[name] = int(values[name])
@@ -227,10 +227,10 @@ def _run(connection: sqlite3.Connection, steps: Sequence[Step], values: Values) 
                 values[name] = None if row is None else row[0]
 
 
-def bound(value: Any) -> Any:
+def sql_value(value: Any) -> Any:
     """Convert a value for SQL: lists and objects become JSON text.
 
-    >>> bound(["a", 1]), bound("a")
+    >>> sql_value(["a", 1]), sql_value("a")
     ('["a", 1]', 'a')
     """
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value

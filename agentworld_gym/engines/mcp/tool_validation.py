@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentworld_gym.engines.mcp.sql_tools import NAME, bound, key_of
+from agentworld_gym.engines.mcp.sql_tools import NAME, key_of, sql_value
 from agentworld_gym.engines.mcp.tool_spec import CheckStep, Step, ToolSpec
 from agentworld_gym.errors import SpecError
 
@@ -25,7 +25,7 @@ class _Statement(NamedTuple):
     value: str | None = None
 
 
-def prove(spec: ToolSpec, connection: sqlite3.Connection, file: Path, key: str) -> None:
+def validate_tool(spec: ToolSpec, connection: sqlite3.Connection, file: Path, key: str) -> None:
     """Run every statement of a tool, with nulls where nothing is known, and validate every message.
 
     Raises:
@@ -35,7 +35,7 @@ def prove(spec: ToolSpec, connection: sqlite3.Connection, file: Path, key: str) 
     for name in properties:
         if name in RESERVED:
             raise SpecError(file, f"{key}.parameters", name, f"another name than {', '.join(RESERVED)}")
-    values = {name: bound(schema.get("default")) for name, schema in properties.items()}
+    values = {name: sql_value(schema.get("default")) for name, schema in properties.items()}
     values |= {"now": "2026-01-01T00:00:00Z", "user": "", "new_id": None}
     _try(_before(spec), connection, values, file, key)
     if spec.each is not None:
@@ -113,7 +113,7 @@ def _try(
     return columns
 
 
-def _look(text: str, known: set[str], file: Path, key: str) -> None:
+def _look(text: str, names: set[str], file: Path, key: str) -> None:
     for name in NAME.findall(text):
-        if name not in known:
-            raise SpecError(file, key, text, f"a text over {', '.join(sorted(known))}")
+        if name not in names:
+            raise SpecError(file, key, text, f"a text over {', '.join(sorted(names))}")

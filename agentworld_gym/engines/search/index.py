@@ -169,23 +169,23 @@ class Index:
             if not query.words and query.sites:
                 yield from filter(query.allows, self.pages)
             return
-        found = chain((first,), numbers)
+        order = chain((first,), numbers)
         if query.restricted:
-            yield from filter(query.allows, (self.pages[number] for number in found))
+            yield from filter(query.allows, (self.pages[number] for number in order))
             return
-        shown = set()
+        listed = set()
         others = self._order(words_of(self.pages[first].title))
-        for number in chain(found, others, range(len(self.pages))):
-            if number not in shown:
-                shown.add(number)
+        for number in chain(order, others, range(len(self.pages))):
+            if number not in listed:
+                listed.add(number)
                 yield self.pages[number]
 
     def _order(self, words: Sequence[str]) -> Iterator[int]:
         """Return the numbers of the pages that have one of the words, the best first."""
-        known = [self._vocabulary[word] for word in words if word in self._vocabulary]
-        if not known or self._scores is None:
+        numbers = [self._vocabulary[word] for word in words if word in self._vocabulary]
+        if not numbers or self._scores is None:
             return
-        scores = self._scores.get_scores_from_ids(known)
+        scores = self._scores.get_scores_from_ids(numbers)
         for number in (-scores).argsort(kind="stable"):
             if scores[number] <= 0:
                 return
@@ -226,8 +226,8 @@ def _world_index(theme: str, seed: int) -> Index:
 @lru_cache(maxsize=_KEPT)
 def _changed_index(theme: str, seed: int, pages: tuple[Page, ...]) -> Index:
     replaced = {address_of(page.url) for page in pages}
-    own = _world_index(theme, seed).pages
-    return Index.of([*(page for page in own if address_of(page.url) not in replaced), *pages])
+    theme_pages = _world_index(theme, seed).pages
+    return Index.of([*(page for page in theme_pages if address_of(page.url) not in replaced), *pages])
 
 
 @lru_cache(maxsize=_KEPT)
@@ -237,8 +237,8 @@ def _own_index(pages: tuple[Page, ...]) -> Index:
 
 def _same(index: Index, page: Page) -> bool:
     address = address_of(page.url)
-    own = index.find(address) if address else None
-    return own is not None and (own.title, own.date, own.body) == (page.title, page.date, page.body)
+    original = index.find(address) if address else None
+    return original is not None and (original.title, original.date, original.body) == (page.title, page.date, page.body)
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.search.index import index_of
 from agentworld_gym.engines.search.memory import EMPTY, operate
 from agentworld_gym.engines.search.page_reader import Reader
-from agentworld_gym.engines.search.results import Results
+from agentworld_gym.engines.search.results import SearchEngine
 from agentworld_gym.engines.search.state import Hidden, SearchState
 
 NONE = Controls()
@@ -33,8 +33,8 @@ class SearchMachine:
     Date: 2024-05-11
     """
 
-    def __init__(self, results: Results, reader: Reader) -> None:
-        self._results = results
+    def __init__(self, results: SearchEngine, reader: Reader) -> None:
+        self._engine = results
         self._reader = reader
         self._notes: dict[str, str] = {}
         self._queries: frozenset[str] = frozenset()
@@ -56,10 +56,10 @@ class SearchMachine:
         Raises:
             SpecError: `state` or `hidden` is wrong; the error names the key, its value and what was expected.
         """
-        given = SearchState.of(state)
-        pages = tuple(page.page() for page in given.pages)
-        index = index_of(given.theme, given.seed, pages)
-        return cls(Results.of(index, pages, Hidden.of(hidden), controls), Reader(controls))
+        web_state = SearchState.of(state)
+        pages = tuple(page.page() for page in web_state.pages)
+        index = index_of(web_state.theme, web_state.seed, pages)
+        return cls(SearchEngine.of(index, pages, Hidden.of(hidden), controls), Reader(controls))
 
     @property
     def observation(self) -> str:
@@ -127,19 +127,19 @@ class SearchMachine:
         for query in asked[:MAX_QUERIES]:
             heading = f'Results for "{query[:300]}":\n' if len(asked) > 1 else ""
             text += ("\n\n" if text else "") + heading
-            found = self._results.found(query, self._listed)
+            results = self._engine.search(query, self._listed)
             if query not in self._queries:
-                spans += [Span(len(text) + start, len(text) + end, kind) for start, end, kind in found.spans]
+                spans += [Span(len(text) + start, len(text) + end, kind) for start, end, kind in results.spans]
             self._queries |= {query}
-            self._listed |= found.urls
-            text += found.text
+            self._listed |= results.urls
+            text += results.text
         self._spans = tuple(spans)
         return text
 
     def _open(self, url: Any) -> str:
         if not isinstance(url, str):
             return f"{_REFUSED}'url' must be a text"
-        opened = self._reader.open(url, self._results.web)
+        opened = self._reader.open(url, self._engine.web)
         if opened.kind != "deterministic":
             self._spans = (Span(0, len(opened.text), opened.kind),)
         return opened.text

@@ -52,9 +52,9 @@ def revised(text: str, draw: Draw, instead: Mapping[float, str] = MappingProxyTy
             return wrong if "," not in old or not wrong.isdecimal() else f"{int(wrong):,}"
         chance = draw(old)
         for step in range(12):
-            shown = _changed(str(kind), old, chance, step)
-            if shown != old and _value(shown) not in instead:
-                return shown
+            figure = _changed(str(kind), old, chance, step)
+            if figure != old and _value(figure) not in instead:
+                return figure
         return old
 
     return _VALUE.sub(other, text)

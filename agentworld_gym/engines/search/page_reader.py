@@ -42,7 +42,7 @@ _PAGE_NUMBER = re.compile(r"(?:^|(?<=&))page=(\d{1,3})$")
 _RULE = re.compile(r"\|[\s|:-]+\|?")
 
 
-class Opened(NamedTuple):
+class OpenedPage(NamedTuple):
     """The text that an opened address shows; `kind` says what decided the text."""
 
     text: str
@@ -70,27 +70,27 @@ class Reader:
         """Return a reader that has opened the same pages."""
         return replace(self, opened=dict(self.opened), tries=dict(self.tries))
 
-    def open(self, url: str, web: Web) -> Opened:
+    def open(self, url: str, web: Web) -> OpenedPage:
         """Return the page at an address as markdown, or an error of one line."""
-        shown = url if len(url) <= _ECHO else url[:_ECHO] + "..."
+        url_echo = url if len(url) <= _ECHO else url[:_ECHO] + "..."
         address = address_of(url)
         if address is None:
-            return Opened(f"Error: invalid URL {shown}")
-        found = self._part(address, web)
-        if found is None:
-            return Opened(_missing(address, web, shown))
-        page, text = found
+            return OpenedPage(f"Error: invalid URL {url_echo}")
+        page_and_text = self._part(address, web)
+        if page_and_text is None:
+            return OpenedPage(_missing(address, web, url_echo))
+        page, text = page_and_text
         key = "".join((address.host, address.path, address.query and f"?{address.query}"))
-        if key not in self.opened and (error := self._failure(key, shown)):
+        if key not in self.opened and (error := self._failure(key, url_echo)):
             self.tries[key] = self.tries.get(key, 0) + 1
-            return Opened(error, "metadata")
-        known = self.opened.get(key) is True or web.is_given(page)
+            return OpenedPage(error, "metadata")
+        expected = self.opened.get(key) is True or web.is_given(page)
         whole = self.opened.get(key, False) or not self.controls.strikes("truncated-output", key, self._cuts(key))
         if not whole:
             self.tries[key] = self._cuts(key) + 1
             text = _broken_off(text, self.controls.draw("truncated-output", key, "where"))
         self.opened[key] = whole
-        return Opened(text, "deterministic" if known else "pre-existing")
+        return OpenedPage(text, "deterministic" if expected else "pre-existing")
 
     def _part(self, address: Address, web: Web) -> tuple[Page, str] | None:
         """Return the page and the text at an address: the whole page, or the part of it that the address names."""
@@ -113,13 +113,17 @@ class Reader:
     def _is_split(self, page: Page, web: Web) -> bool:
         return self.controls.strikes("pagination", page.url) and len(web.body(page)) >= LONG_PAGE
 
-    def _failure(self, key: str, shown: str) -> str | None:
+    def _failure(self, key: str, url_echo: str) -> str | None:
         tries = self.tries.get(key, 0)
         if tries == 0 and self.controls.strikes("slow-service", key):
             return TIMED_OUT
         if not self.controls.strikes("intermittent-errors", key, tries):
             return None
-        errors = (f"Error: HTTP 403 Forbidden for {shown}", f"Error: HTTP 429 Too Many Requests for {shown}", TIMED_OUT)
+        errors = (
+            f"Error: HTTP 403 Forbidden for {url_echo}",
+            f"Error: HTTP 429 Too Many Requests for {url_echo}",
+            TIMED_OUT,
+        )
         return errors[int(self.controls.draw("intermittent-errors", key, tries, "which") * len(errors))]
 
     def _cuts(self, key: str) -> int:
@@ -146,15 +150,15 @@ def parts_of(body: str) -> tuple[str, ...]:
 
 
 def _blocks(body: str, limit: int) -> list[str]:
-    found: list[str] = []
+    blocks: list[str] = []
     for block in re.split(r"\n\s*\n", body.strip()):
         lines = block.split("\n")
         if len(block) <= limit or len(lines) < 4 or not _RULE.fullmatch(lines[1].strip()):
-            found.append(block.rstrip())
+            blocks.append(block.rstrip())
             continue
         rows = max(1, limit // (len(block) // len(lines) + 1) - 2)
-        found += ["\n".join([*lines[:2], *lines[n : n + rows]]) for n in range(2, len(lines), rows)]
-    return found
+        blocks += ["\n".join([*lines[:2], *lines[n : n + rows]]) for n in range(2, len(lines), rows)]
+    return blocks
 
 
 def _with_next(url: str, parts: tuple[str, ...], number: int) -> str:
@@ -169,10 +173,10 @@ def _broken_off(text: str, chance: float) -> str:
     return f"{text[: text.rfind(' ', 0, end) + 1 or end].rstrip()}\n\n{TRUNCATED}"
 
 
-def _missing(address: Address, web: Web, shown: str) -> str:
+def _missing(address: Address, web: Web, url_echo: str) -> str:
     if not web.has_host(address.host):
         return f"Error: could not resolve host {address.host[:_ECHO]}"
     ending = address.path.rpartition("/")[2].rpartition(".")[2].lower()
     if ending in _FILES:
         return f"Error: unsupported content type {_FILES[ending]}"
-    return f"Error: HTTP 404 Not Found for {shown}"
+    return f"Error: HTTP 404 Not Found for {url_echo}"

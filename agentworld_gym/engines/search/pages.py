@@ -59,16 +59,16 @@ def render_pages(theme: Theme, source: str, seed: int, tables: Tables) -> tuple[
     """
     recipes = _compiled(source)
     linked = _linked(theme, tables)
-    found: dict[str, Page] = {}
+    pages: dict[str, Page] = {}
     for name, recipe in theme.pages.items():
         for it in linked[recipe.of] if recipe.of else [None]:
             page = _rendered(theme, name, recipe, recipes[name], it, linked, seed)
             if page is None:
                 continue
-            if page.url in found:
+            if page.url in pages:
                 raise SpecError(theme.path / "theme.yaml", f"pages.{name}.url", page.url, "an address of its own")
-            found[page.url] = page
-    return tuple(found[url] for url in sorted(found))
+            pages[page.url] = page
+    return tuple(pages[url] for url in sorted(pages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,10 @@ def _compiled(source: str) -> dict[str, _Texts]:
         autoescape=False,
     )
     environment.add_filters({"slug": slug, "comma": comma, "long_date": long_date, "listed": listed, "dec": dec})
-    found = {}
+    compiled = {}
     for name, recipe in theme.pages.items():
         try:
-            found[name] = _Texts(
+            compiled[name] = _Texts(
                 url=environment.from_string(recipe.url),
                 title=environment.from_string(recipe.title),
                 body=environment.get_template(f"{name}.md.j2"),
@@ -105,7 +105,7 @@ def _compiled(source: str) -> dict[str, _Texts]:
             )
         except TemplateError as error:
             raise _broken(theme, name, error) from error
-    return found
+    return compiled
 
 
 def _rendered(
@@ -130,8 +130,8 @@ def _rendered(
 
 
 def _broken(theme: Theme, name: str, error: Exception) -> SpecError:
-    shown = f"{type(error).__name__}: {error}"
-    return SpecError(theme.path / f"{name}.md.j2", f"pages.{name}", shown, "templates that render for every row")
+    message = f"{type(error).__name__}: {error}"
+    return SpecError(theme.path / f"{name}.md.j2", f"pages.{name}", message, "templates that render for every row")
 
 
 def _linked(theme: Theme, tables: Tables) -> dict[str, list[Row]]:

@@ -21,7 +21,7 @@ PER_QUERY = 10
 NOTHING = "No results found."
 
 
-class Found(NamedTuple):
+class ResultList(NamedTuple):
     """The results of one query: their text, its pieces that are not deterministic, and the pages listed."""
 
     text: str
@@ -30,7 +30,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class SearchEngine:
     """The web as one task sees it: a shared index, what the task hides, and the controls in force.
 
     `given` are the addresses of the pages in the task's state. `decoys` are misleading pages, each by the address of
@@ -47,7 +47,7 @@ class Results:
     behind: Mapping[Address | None, Page] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, index: Index, pages: Sequence[Page], hidden: Hidden, controls: Controls) -> Results:
+    def of(cls, index: Index, pages: Sequence[Page], hidden: Hidden, controls: Controls) -> SearchEngine:
         """Return the search engine of a task; `pages` are those that the task's state gives."""
         guard = Guard(hidden.secrets)
         forger = Forger.of(hidden, pages if controls else (), controls)
@@ -66,12 +66,12 @@ class Results:
         """The web as the page reader sees it."""
         return Web(self._find, self._has_host, self._body, self._is_given)
 
-    def found(self, query: str, listed: Set[str]) -> Found:
+    def search(self, query: str, listed: Set[str]) -> ResultList:
         """Return the results of a query; `listed` are the addresses that were shown before."""
         asked = Query.of(query)
         hits = self._hits(asked, query)
         if not hits:
-            return Found(NOTHING, (), frozenset())
+            return ResultList(NOTHING, (), frozenset())
         wanted = wanted_of(asked)
         text, spans = "", []
         for number, page in enumerate(hits, start=1):
@@ -82,17 +82,17 @@ class Results:
             day = page.date if page.date and not self.guard.leaks(page.date) else "N/A"
             text += f"{head}{quoted}\nDate: {day}"
             if not self._is_given(page):
-                known = page.url in listed
+                expected = page.url in listed
                 spans.append(
-                    Span(start + len(head) if known else start, start + len(head) + len(quoted), "pre-existing")
+                    Span(start + len(head) if expected else start, start + len(head) + len(quoted), "pre-existing")
                 )
-                if not known:
+                if not expected:
                     spans.append(Span(len(text) - len(day), len(text), "metadata"))
-        return Found(text, spans, frozenset(page.url for page in hits))
+        return ResultList(text, spans, frozenset(page.url for page in hits))
 
     def _hits(self, asked: Query, query: str) -> list[Page]:
-        shown = (page for page in self.index.ranked(asked) if not self.guard.leaks(f"{page.title}\n{page.url}"))
-        hits = list(islice(shown, PER_QUERY))
+        safe = (page for page in self.index.ranked(asked) if not self.guard.leaks(f"{page.title}\n{page.url}"))
+        hits = list(islice(safe, PER_QUERY))
         if self.decoys and self.controls:
             pairs = ((self.decoys.get(page.url), page) for page in hits)
             hits = [page for pair in pairs for page in pair if page is not None][:PER_QUERY]

@@ -29,25 +29,25 @@ def passages(body: str) -> tuple[str, ...]:
     >>> passages("# Light\\n\\n**Tall** tower. See [the map](/m).\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |")
     ('Tall tower.', 'See the map.', '1 | 2')
     """
-    found: list[str] = []
+    texts: list[str] = []
     for block in re.split(r"\n\s*\n", body):
         lines = [line for line in block.split("\n") if line.strip() and not line.startswith("#")]
         text: list[str] = []
         for line in lines:
             if _RULE.match(line):
-                if line.count("|") <= 3 and found and "|" in found[-1]:
-                    found.pop()  # the head of a table of two columns says nothing
+                if line.count("|") <= 3 and texts and "|" in texts[-1]:
+                    texts.pop()  # the head of a table of two columns says nothing
                 continue
             alone = "|" in line or _LIST.match(line)
             plain = _MARKS.sub(r"\1", _LIST.sub("", line)).strip().strip("|").strip()
             if alone:
-                found += _sentences(text)
+                texts += _sentences(text)
                 text = []
-                found.append(" ".join(plain.split()))
+                texts.append(" ".join(plain.split()))
             else:
                 text.append(plain)
-        found += _sentences(text)
-    return tuple(passage for passage in found if passage)
+        texts += _sentences(text)
+    return tuple(passage for passage in texts if passage)
 
 
 def _sentences(lines: list[str]) -> list[str]:
@@ -77,16 +77,16 @@ def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
     >>> snippet("# Lens\\n\\nThe lens came from Aldermoor.", wanted_of(Query.of("lens")), guard)
     'The lens came from...'
     """
-    found = _places(body)
-    places = tuple(place for place, _ in found)
-    rated = sorted((-len(wanted.intersection(words)), n) for n, (_, words) in enumerate(found))
+    candidates = _places(body)
+    places = tuple(place for place, _ in candidates)
+    rated = sorted((-len(wanted.intersection(words)), n) for n, (_, words) in enumerate(candidates))
     for _, first in rated:
-        shown = _clipped(places[first], wanted)
-        if guard.leaks(shown):
+        quotation = _clipped(places[first], wanted)
+        if guard.leaks(quotation):
             continue
-        if len(shown) < _ENOUGH:
-            return _lengthened(shown, first, places, [n for score, n in rated if score], wanted, guard)
-        return shown
+        if len(quotation) < _ENOUGH:
+            return _lengthened(quotation, first, places, [n for score, n in rated if score], wanted, guard)
+        return quotation
     for place in places:
         if start := guard.cut(place[:LONGEST]).rstrip(" ,;:("):
             return start + _BREAK
@@ -94,17 +94,17 @@ def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
 
 
 def _lengthened(
-    shown: str, first: int, places: tuple[str, ...], rated: list[int], wanted: frozenset[str], guard: Guard
+    quotation: str, first: int, places: tuple[str, ...], rated: list[int], wanted: frozenset[str], guard: Guard
 ) -> str:
     """Extend a short quotation by a second passage: another one with wanted words, or the next one of the page."""
     for second in [*[n for n in rated if n != first][:2], first + 1]:
         if second < len(places):
             place = _clipped(places[second], wanted)
-            between = " " if second == first + 1 and "|" not in shown + place else f" {_BREAK} "
-            pair = f"{shown}{between}{place}" if second > first else f"{place} {_BREAK} {shown}"
+            between = " " if second == first + 1 and "|" not in quotation + place else f" {_BREAK} "
+            pair = f"{quotation}{between}{place}" if second > first else f"{place} {_BREAK} {quotation}"
             if not guard.leaks(pair):
                 return pair
-    return shown
+    return quotation
 
 
 def _clipped(place: str, wanted: frozenset[str]) -> str:

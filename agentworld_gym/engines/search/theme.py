@@ -74,9 +74,9 @@ class Column(Strict):
     @model_validator(mode="after")
     def _one_recipe(self) -> Column:
         recipes = ("text", "pick", "number", "date", "days", "ref", "sql")
-        given = [recipe for recipe in recipes if getattr(self, recipe) is not None]
-        if len(given) != 1:
-            raise ValueError(f"exactly one of {', '.join(recipes)} (got {given or 'none'})")
+        present = [recipe for recipe in recipes if getattr(self, recipe) is not None]
+        if len(present) != 1:
+            raise ValueError(f"exactly one of {', '.join(recipes)} (got {present or 'none'})")
         if self.days is not None and self.plus is None:
             raise ValueError("`plus` beside `days`")
         return self
@@ -109,8 +109,8 @@ class Table(Strict):
 
     def refs(self) -> dict[str, str]:
         """The columns that refer to rows of other tables, and these tables."""
-        found = {column: table for column, table in self.each.items() if isinstance(table, str)}
-        return found | {name: column.ref for name, column in self.columns.items() if column.ref is not None}
+        tables = {column: table for column, table in self.each.items() if isinstance(table, str)}
+        return tables | {name: column.ref for name, column in self.columns.items() if column.ref is not None}
 
     def names(self) -> list[str]:
         """The names of all columns but the `id`."""

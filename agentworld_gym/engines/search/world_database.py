@@ -43,11 +43,11 @@ def build_database(theme: Theme, rng: random.Random) -> bytes:
 
 def read_tables(connection: sqlite3.Connection, theme: Theme) -> Tables:
     """Return all rows, by table, in the order of their ids."""
-    found: Tables = {}
+    tables: Tables = {}
     for name, table in theme.tables.items():
         columns = ["id", *table.names()]
-        found[name] = [dict(zip(columns, row, strict=True)) for row in connection.execute(_select(name, columns))]
-    return found
+        tables[name] = [dict(zip(columns, row, strict=True)) for row in connection.execute(_select(name, columns))]
+    return tables
 
 
 class _Draw:
@@ -132,9 +132,9 @@ class _Draw:
             among = [other for other in among if other["id"] not in self.used[name]]
         if not among:
             raise self._problem(name, "ref", column.ref, "a table with a row that is left to refer to")
-        found: int = self.rng.choice(among)["id"]
-        self.used[name].add(found)
-        return found
+        row_id: int = self.rng.choice(among)["id"]
+        self.used[name].add(row_id)
+        return row_id
 
     def _at(self, name: str, key: str, where: str | None, row: Cells) -> Any:
         """Return an earlier value of this row, or a value of a row that it refers to."""

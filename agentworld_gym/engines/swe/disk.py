@@ -108,10 +108,10 @@ def take_back(episode: Episode, disk: Any, modes: Mapping[str, int], free: Colle
     Raises:
         DiskFull: the disk holds more than an episode may; the episode keeps its files.
     """
-    found, folders = read(disk)
+    texts, folders = read(disk)
     refused: list[str] = []
     files: dict[str, File] = {}
-    for path, (text, on_disk) in found.items():
+    for path, (text, on_disk) in texts.items():
         old = episode.files.get(path)
         mode = on_disk if path in free else modes.get(path, on_disk)
         if old is None:

@@ -67,14 +67,14 @@ class Episode:
     """Whether the network answered the last time."""
     attempts: int = 0
     """How often the network was asked."""
-    given: Mapping[str, str] = field(default_factory=dict)
+    initial: Mapping[str, str] = field(default_factory=dict)
     """The texts of the files at the start."""
 
     @classmethod
     def of(cls, state: RepositoryState, seed: int, controls: Controls, sandbox: PythonSandbox) -> Episode:
         """Return the episode at its start, before perturbations are laid out."""
         files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root,))
-        episode = cls(state.root, state.version, seed, files, None, sandbox, controls, given=state.files)
+        episode = cls(state.root, state.version, seed, files, None, sandbox, controls, initial=state.files)
         if state.git is not None:
             episode.history = History.of(state.git, episode.work())
         return episode

@@ -9,7 +9,7 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.swe import perturbations
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.programs import PYTHON_SECONDS, is_text
-from agentworld_gym.engines.swe.python.grading.grader import judge
+from agentworld_gym.engines.swe.python.grading.grader import grade
 
 STEERING = ("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
 """The files that decide which tests run and how."""
@@ -26,22 +26,22 @@ def passes(episode: Episode, tests: Mapping[str, str | None]) -> bool:
     texts: dict[str, str] = {}
     for path, text in tests.items():
         there = join(episode.root, path)
-        if text is None and there not in episode.given:
+        if text is None and there not in episode.initial:
             raise EngineError(f"{path} is none of the files at the start")
-        texts[path] = episode.given[there] if text is None else text
+        texts[path] = episode.initial[there] if text is None else text
         if text is None and there not in _same(episode, [there]):
             return False
-    steering = [path for path in {*episode.files, *episode.given} if basename(path) in STEERING]
+    steering = [path for path in {*episode.files, *episode.initial} if basename(path) in STEERING]
     if set(_same(episode, steering)) != set(steering):
         return False
-    files = perturbations.executed(episode, {path: file.text for path, file in episode.files.items()}, [])
+    files = perturbations.executed_texts(episode, {path: file.text for path, file in episode.files.items()}, [])
     readable = {path: text for path, text in files.items() if is_text(text)}
-    return judge(episode.sandbox, readable, texts, root=episode.root, timeout_s=PYTHON_SECONDS).whole
+    return grade(episode.sandbox, readable, texts, root=episode.root, timeout_s=PYTHON_SECONDS).whole
 
 
 def _same(episode: Episode, paths: list[str]) -> Iterator[str]:
     """Yield those of the given files that are as they were at the start."""
     for path in paths:
         file = episode.files.get(path)
-        if file is not None and file.text == episode.given.get(path):
+        if file is not None and file.text == episode.initial.get(path):
             yield path

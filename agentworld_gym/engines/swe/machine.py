@@ -89,9 +89,9 @@ class SweMachine:
         Raises:
             SpecError: the state is wrong.
         """
-        given = RepositoryState.of(state)
+        repository = RepositoryState.of(state)
         try:
-            episode = Episode.of(given, seed, controls, sandbox)
+            episode = Episode.of(repository, seed, controls, sandbox)
         except UnicodeEncodeError as error:
             raise SpecError("task state", "files", str(error), "valid Unicode") from error
         if controls:
@@ -109,9 +109,9 @@ class SweMachine:
         text = self._observation
         if not text.startswith("Command: "):
             return ()
-        found = _PRE_EXISTING.search(text)
-        if found:
-            return (Span(found.start(1), found.end(1), "pre-existing"),)
+        listing = _PRE_EXISTING.search(text)
+        if listing:
+            return (Span(listing.start(1), listing.end(1), "pre-existing"),)
         groups = ((match, match.lastgroup or 0) for match in _METADATA.finditer(text))
         return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentworld_gym.engines.terminal.messages import told
+from agentworld_gym.engines.terminal.messages import bash_output
 
 _NUMBERED = re.compile(r"^bash: line (\d+): ", re.MULTILINE)
 _BARE = re.compile(r"^bash: (?!line |-c)(?=.*: )", re.MULTILINE)
@@ -19,8 +19,8 @@ def printed(
 
     `before` is the number of lines that were put before the script; line numbers in messages are lowered by it.
     """
-    numbers = [max(int(found) - before, 1) for _, text in chunks for found in _NUMBERED.findall(text)]
-    text, stuck = told(chunks, error, script, cwd)
+    numbers = [max(int(number) - before, 1) for _, text in chunks for number in _NUMBERED.findall(text)]
+    text, stuck = bash_output(chunks, error, script, cwd)
     queue = iter(numbers)
     return _BARE.sub(lambda _: f"bash: line {next(queue, 1)}: ", text), stuck
 

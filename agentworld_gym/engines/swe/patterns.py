@@ -81,15 +81,15 @@ def _segments(pattern: Sequence[str], parts: Sequence[str]) -> bool:
 @lru_cache(maxsize=256)
 def _options(pattern: str) -> tuple[str, ...]:
     """Return the patterns that braces stand for."""
-    found, done = [pattern], list[str]()
-    while found:
-        text = found.pop()
+    pending, done = [pattern], list[str]()
+    while pending:
+        text = pending.pop()
         end = text.find("}")
         start = text.rfind("{", 0, end)
-        if end < 0 or start < 0 or len(found) + len(done) > MAX_BRACES:
+        if end < 0 or start < 0 or len(pending) + len(done) > MAX_BRACES:
             done.append(text)
             continue
-        found.extend(
+        pending.extend(
             text[:start] + option + text[end + 1 :] for option in text[start + 1 : end].split(",")[:MAX_BRACES]
         )
     return tuple(done)
@@ -104,7 +104,7 @@ def ignored(path: str, rules: Iterable[str]) -> bool:
     parts = path.split("/")
     if "__pycache__" in parts or ".pytest_cache" in parts:
         return True
-    found = False
+    excluded = False
     for line in rules:
         rule = line.strip()
         if not rule or rule.startswith("#"):
@@ -116,6 +116,6 @@ def ignored(path: str, rules: Iterable[str]) -> bool:
         for depth in range(1, len(parts) + 1 - folders):
             place = "/".join(parts[:depth]) if anchored else parts[depth - 1]
             if glob_matches(rule, place):
-                found = wanted
+                excluded = wanted
                 break
-    return found
+    return excluded

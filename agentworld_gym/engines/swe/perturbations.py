@@ -46,7 +46,7 @@ def lay_out(episode: Episode) -> None:
         module = base.endswith(".py") and not base.startswith("test_")
         if module and controls.strikes("stale-data", name):
             compiled = f"{folder}/__pycache__/{base[:-3]}.cpython-{''.join(episode.version.split('.')[:2])}.pyc"
-            files[compiled] = File(f"\udca7\r\r\n\0\0\0\0{fingerprint({path: file.text})}", BEGIN - 600)
+            files[compiled] = File(f"\udca7\r\r\n\0\0\0\0{digest_of({path: file.text})}", BEGIN - 600)
             episode.stale = {**episode.stale, compiled: (path, file.text)}
     episode.files.replace(files, episode.files.folders)
 
@@ -90,7 +90,7 @@ def _commit_flaky_test(episode: Episode, history: History) -> None:
     history.index = {**history.index, name: _FLAKY}
 
 
-def fingerprint(texts: Mapping[str, str]) -> str:
+def digest_of(texts: Mapping[str, str]) -> str:
     """Return a digest of some files."""
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(texts):
@@ -98,9 +98,9 @@ def fingerprint(texts: Mapping[str, str]) -> str:
     return digest.hexdigest()
 
 
-def code(texts: Mapping[str, str]) -> str:
+def code_digest(texts: Mapping[str, str]) -> str:
     """Return a digest of the Python files among some files."""
-    return fingerprint({path: text for path, text in texts.items() if path.endswith(".py")})
+    return digest_of({path: text for path, text in texts.items() if path.endswith(".py")})
 
 
 def reachable(episode: Episode) -> bool:
@@ -111,25 +111,25 @@ def reachable(episode: Episode) -> bool:
     return not failed
 
 
-def executed(episode: Episode, texts: dict[str, str], argv: Sequence[str]) -> dict[str, str]:
+def executed_texts(episode: Episode, texts: dict[str, str], argv: Sequence[str]) -> dict[str, str]:
     """Return the texts that Python really runs.
 
     A module is stale where its old compiled file is left, and the flaky test has the outcome of this run.
     """
-    found = texts
+    changed = texts
     for compiled, (path, text) in episode.stale.items():
         if compiled in texts and path in texts and texts[path] != text:
-            found = {**found, path: text}
+            changed = {**changed, path: text}
     if episode.flaky and texts.get(episode.flaky) == _FLAKY:
         fails = False
         if _runs(episode.flaky, argv, episode.root):
-            state = code(texts)
+            state = code_digest(texts)
             fails = state != episode.tested and episode.controls.strikes("partial-failure", state)
             episode.tested = state
         steady = _FLAKY.replace("import time", "time = None").replace("started = time.perf_counter()", "started = 0.0")
         seconds = "0.0731" if fails else "0.0004"
-        found = {**found, episode.flaky: steady.replace("time.perf_counter() - started", seconds)}
-    return found
+        changed = {**changed, episode.flaky: steady.replace("time.perf_counter() - started", seconds)}
+    return changed
 
 
 def is_test_run(argv: Sequence[str]) -> bool:
@@ -155,7 +155,7 @@ def is_stopped(episode: Episode, texts: Mapping[str, str], timeout: int | None) 
     """Return whether a test run is stopped by its timeout; a longer timeout or another try prevents it."""
     if not episode.controls.strength("slow-service"):
         return False
-    state = code(texts)
+    state = code_digest(texts)
     fresh, patient = state != episode.stopped, timeout is not None and timeout > DEFAULT_TIMEOUT
     episode.stopped = state
     return fresh and not patient and episode.controls.strikes("slow-service", state)

@@ -86,13 +86,13 @@ def pip(episode: Episode, argv: list[str]) -> BuiltinResult:
 
 
 def _show(names: list[str], place: str) -> BuiltinResult:
-    found = [name for name in names if name.lower() in INSTALLED]
+    installed = [name for name in names if name.lower() in INSTALLED]
     missing = [name for name in names if name.lower() not in INSTALLED and not name.startswith("-")]
     text = "---\n".join(
-        f"Name: {name.lower()}\nVersion: {INSTALLED[name.lower()]}\nLocation: {place}\n" for name in found
+        f"Name: {name.lower()}\nVersion: {INSTALLED[name.lower()]}\nLocation: {place}\n" for name in installed
     )
     errors = f"WARNING: Package(s) not found: {', '.join(missing)}\n" if missing else ""
-    return BuiltinResult(text, errors, 0 if found else 1)
+    return BuiltinResult(text, errors, 0 if installed else 1)
 
 
 def _install(episode: Episode, argv: list[str], place: str) -> BuiltinResult:

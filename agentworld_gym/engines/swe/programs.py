@@ -19,7 +19,7 @@ from agentworld_gym.engines.terminal.builtins.times import sleep
 from agentworld_gym.engines.terminal.context import Context
 
 PYTHON_SECONDS = 10.0
-FOUND = (
+ON_PATH = (
     "awk basename bash cat chmod cp cut date diff dirname du echo env expr false file find git grep gzip head id ls "
     "mkdir mv nl od paste pip pip3 printf ps pwd pytest python python3 readlink rm rmdir sed seq sh sleep sort "
     "stat tac tail tar tee test touch tr true uname uniq wc which xargs"
@@ -79,9 +79,9 @@ def programs(run: Run) -> dict[str, Callable[[BuiltinContext], str | BuiltinResu
 
 def _git(run: Run, call: BuiltinContext) -> BuiltinResult:
     episode = run.episode
-    found, _ = read(call.fs)
+    files, _ = read(call.fs)
     start = episode.root + "/"
-    work = {path[len(start) :]: text for path, (text, _) in found.items() if path.startswith(start)}
+    work = {path[len(start) :]: text for path, (text, _) in files.items() if path.startswith(start)}
     if episode.history is None or not has_git(episode, call.fs):
         answer = run_git(GitCall(_nothing(), {}, episode.root, call.cwd, episode.now), call.argv, repository=False)
     else:
@@ -132,7 +132,7 @@ def _python(run: Run, call: BuiltinContext) -> str | BuiltinResult:
     if argv[:1] in ([], ["-"]):
         if call.stdin is None:
             return run.hang()
-        return _executed(run, call, ["-c", call.stdin, *argv[1:]], stdin="", shown="<stdin>")
+        return _executed(run, call, ["-c", call.stdin, *argv[1:]], stdin="", file_name="<stdin>")
     if argv[0] in ("-c", "-m") and len(argv) == 1:
         return BuiltinResult(
             "",
@@ -156,10 +156,10 @@ def _pytest(run: Run, call: BuiltinContext) -> str | BuiltinResult:
     return _executed(run, call, ["-m", "pytest", *call.argv], call.stdin or "")
 
 
-def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, shown: str = "") -> BuiltinResult:
+def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, file_name: str = "") -> BuiltinResult:
     episode = run.episode
     on_disk = {path: text for path, (text, _) in read(call.fs)[0].items()}
-    texts = perturbations.executed(episode, on_disk, argv)
+    texts = perturbations.executed_texts(episode, on_disk, argv)
     readable = {path: text for path, text in texts.items() if is_text(text)}
     env = {name: value for name, value in call.env.items() if _ENV_NAME.fullmatch(name)}
     result = episode.sandbox.run(readable, argv, cwd=call.cwd, stdin=stdin, env=env, timeout_s=_seconds(run))
@@ -174,7 +174,7 @@ def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, shown
                 call.fs.write_file(path, text.encode("utf-8", "surrogateescape"))
             except (RuntimeError, OSError):
                 continue
-    errors = result.stderr.replace('File "<string>"', f'File "{shown}"') if shown else result.stderr
+    errors = result.stderr.replace('File "<string>"', f'File "{file_name}"') if file_name else result.stderr
     if result.timed_out:
         return run.hang(result.stdout, errors)
     if perturbations.is_test_run(argv) and perturbations.is_stopped(episode, on_disk, run.timeout):
@@ -240,8 +240,8 @@ def _cat(call: BuiltinContext, names: list[str]) -> BuiltinResult:
 
 def _which(run: Run, call: BuiltinContext) -> BuiltinResult:
     names = [word for word in call.argv if not word.startswith("-")]
-    found = [f"/usr/bin/{name.rpartition('/')[2]}\n" for name in names if name.rpartition("/")[2] in FOUND.split()]
-    return BuiltinResult("".join(found), "", int(len(found) < len(names) or not names))
+    paths = [f"/usr/bin/{name.rpartition('/')[2]}\n" for name in names if name.rpartition("/")[2] in ON_PATH.split()]
+    return BuiltinResult("".join(paths), "", int(len(paths) < len(names) or not names))
 
 
 def _kill(run: Run, call: BuiltinContext) -> BuiltinResult:

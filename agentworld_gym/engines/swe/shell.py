@@ -20,9 +20,9 @@ from agentworld_gym.engines.swe.tools import ToolError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
-from agentworld_gym.engines.terminal.host_files import names_host, stood_in
+from agentworld_gym.engines.terminal.host_files import names_host, replaced_host_files
 from agentworld_gym.engines.terminal.parser import Incomplete, Simple, TooDeep, Unexpected, parse
-from agentworld_gym.engines.terminal.script_rewriting import clock_variables, prepared
+from agentworld_gym.engines.terminal.script_rewriting import clock_variables, rewritten
 from agentworld_gym.engines.terminal.shell import need_shell_files
 from agentworld_gym.process.interrupts import deferred_interrupt
 
@@ -48,8 +48,8 @@ def run_shell_command(episode: Episode, arguments: Mapping[str, Any]) -> str:
     if timeout is not None and (not isinstance(timeout, int) or isinstance(timeout, bool) or timeout < 1):
         raise ToolError("Error: timeout must be an integer of at least 1")
     background = arguments.get("is_background") is True
-    shown = relative(folder, episode.root)
-    place = "" if shown == "." else shown
+    directory = relative(folder, episode.root)
+    place = "" if directory == "." else directory
     try:
         commands = parse(command + "\n")
     except Unexpected as error:
@@ -133,9 +133,9 @@ def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tu
         bash.execute_sync("\n".join(disk.times(episode)))
     bash.execute_sync("unset OLDPWD EPOCHSECONDS EPOCHREALTIME")
     chunks: list[tuple[str, str]] = []
-    with deferred_interrupt(), stood_in(bash, context) if names_host(command) else nullcontext():
+    with deferred_interrupt(), replaced_host_files(bash, context) if names_host(command) else nullcontext():
         result = bash.execute_sync(
-            head + prepared(script, commands, context),
+            head + rewritten(script, commands, context),
             lambda out, err: chunks.extend([("", err), (out, "")] if err in run.early else [(out, err)]),
         )
     error = "" if run.stopped else result.error or ""

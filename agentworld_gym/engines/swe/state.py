@@ -171,10 +171,10 @@ def moment(text: str) -> datetime:
         ValueError: the text is not an ISO time.
     """
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError("an ISO time such as 2026-03-02T09:00:00") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def parents(path: str) -> list[str]:
@@ -183,10 +183,10 @@ def parents(path: str) -> list[str]:
     >>> parents("/repo/a/b.py")
     ['/repo/a', '/repo']
     """
-    found = []
+    folders = []
     while path := path.rpartition("/")[0]:
-        found.append(path)
-    return found
+        folders.append(path)
+    return folders
 
 
 def _person(value: str) -> str:

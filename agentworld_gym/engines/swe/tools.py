@@ -135,8 +135,8 @@ def edit(episode: Episode, arguments: Arguments) -> str:
     _write(episode, path, text)
     rows = _rows(text)
     start, end = max(first - AROUND, 0), min(first + new.count("\n") + 1 + AROUND, len(rows))
-    shown = "\n".join(numbered(rows[start:end], start + 1))
-    return f"The file {path} has been edited.\n{shown}".rstrip("\n")
+    excerpt = "\n".join(numbered(rows[start:end], start + 1))
+    return f"The file {path} has been edited.\n{excerpt}".rstrip("\n")
 
 
 def list_directory(episode: Episode, arguments: Arguments) -> str:
@@ -151,10 +151,10 @@ def list_directory(episode: Episode, arguments: Arguments) -> str:
         raise ToolError(f"Directory not found: {path}")
     folders, files = episode.files.names(path)
     rows = [f"[DIR] {name}" for name in folders] + files
-    shown = [row for row in rows if not any(glob_matches(p, row.removeprefix("[DIR] ")) for p in patterns[:64])]
-    if not shown:
+    listed = [row for row in rows if not any(glob_matches(p, row.removeprefix("[DIR] ")) for p in patterns[:64])]
+    if not listed:
         return f"Directory {path} is empty."
-    return "\n".join([f"Directory listing for {path}:", *shown])
+    return "\n".join([f"Directory listing for {path}:", *listed])
 
 
 def _candidates(episode: Episode, path: str) -> list[str]:
@@ -176,15 +176,15 @@ def glob(episode: Episode, arguments: Arguments) -> str:
         raise ToolError(f"Directory not found: {path}")
     start = len(path.rstrip("/")) + 1
     absolute_pattern = pattern.startswith("/")
-    found = [
+    names = [
         name for name in _candidates(episode, path) if glob_matches(pattern, name if absolute_pattern else name[start:])
     ]
-    if not found:
+    if not names:
         return f'No files found matching pattern "{pattern}" within {path}'
-    found.sort(key=lambda name: (-episode.files[name].mtime, name))
-    kept = found[: min(perturbations.kept_matches(episode, len(found), False, "glob", pattern, path), MAX_MATCHES)]
-    head = f'Found {len(found)} file(s) matching "{pattern}" within {path}, sorted by modification time (newest first):'
-    return "\n".join([head, *kept, *_left_out(len(found) - len(kept), "files")])
+    names.sort(key=lambda name: (-episode.files[name].mtime, name))
+    kept = names[: min(perturbations.kept_matches(episode, len(names), False, "glob", pattern, path), MAX_MATCHES)]
+    head = f'Found {len(names)} file(s) matching "{pattern}" within {path}, sorted by modification time (newest first):'
+    return "\n".join([head, *kept, *_left_out(len(names) - len(kept), "files")])
 
 
 def grep_search(episode: Episode, arguments: Arguments) -> str:
@@ -199,28 +199,28 @@ def grep_search(episode: Episode, arguments: Arguments) -> str:
         pattern = Pattern(text)
     except BadPattern:
         raise ToolError(f"Invalid regular expression pattern: {text[:200]}") from None
-    found: list[tuple[str, int, str]] = []
+    matches: list[tuple[str, int, str]] = []
     for name in _candidates(episode, path):
         plain = relative(name, episode.root)
         if names and not (glob_matches(names, plain) or glob_matches(names, name.rpartition("/")[2])):
             continue
         body = episode.files[name].text
         if "\0" not in body:
-            found.extend((plain, number, row) for number, row in enumerate(_rows(body), 1) if pattern.matches(row))
-    shown = relative(path, episode.root)
-    if not found:
-        return f'No matches found for pattern "{text}" in path "{shown}".'
-    kept = perturbations.kept_matches(episode, len(found), limit is not None, "grep", text, path, names)
-    rows = found[: min(kept, limit or MAX_MATCHES, MAX_MATCHES)]
-    noun = "match" if len(found) == 1 else "matches"
-    out = [f'Found {len(found)} {noun} for pattern "{text}" in path "{shown}":']
+            matches.extend((plain, number, row) for number, row in enumerate(_rows(body), 1) if pattern.matches(row))
+    folder = relative(path, episode.root)
+    if not matches:
+        return f'No matches found for pattern "{text}" in path "{folder}".'
+    kept = perturbations.kept_matches(episode, len(matches), limit is not None, "grep", text, path, names)
+    rows = matches[: min(kept, limit or MAX_MATCHES, MAX_MATCHES)]
+    noun = "match" if len(matches) == 1 else "matches"
+    out = [f'Found {len(matches)} {noun} for pattern "{text}" in path "{folder}":']
     last = ""
     for name, number, row in rows:
         if name != last:
             out.extend((["---"] if last else []) + [f"File: {name}"])
             last = name
         out.append(f"L{number}: {row[:LONGEST_LINE].strip()}")
-    return "\n".join([*out, "---", *_left_out(len(found) - len(rows), "matches")])
+    return "\n".join([*out, "---", *_left_out(len(matches) - len(rows), "matches")])
 
 
 def _left_out(count: int, noun: str) -> list[str]:

@@ -180,12 +180,12 @@ def quoted(name: str) -> str:
 def keys_of(connection: sqlite3.Connection) -> dict[str, tuple[tuple[str, ...], tuple[int, ...]]]:
     """Return the columns of each table, and the positions of those that make its primary key."""
     names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    found: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
+    keys: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
     for (table,) in names.fetchall():
         columns = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         keyed = sorted((place, index) for index, (*_, place) in enumerate(columns) if place)
-        found[table] = tuple(column[1] for column in columns), tuple(index for _, index in keyed)
-    return found
+        keys[table] = tuple(column[1] for column in columns), tuple(index for _, index in keyed)
+    return keys
 
 
 def fields_of(

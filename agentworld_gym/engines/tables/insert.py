@@ -44,7 +44,7 @@ def with_rows(
 def _insert(connection: sqlite3.Connection, keys: Keys, table: str, rows: Any, file: str, key: str) -> None:
     if table not in keys:
         raise SpecError(file, key, table, f"one of {', '.join(keys)}")
-    known = keys[table][0]
+    columns = keys[table][0]
     if not isinstance(rows, Sequence) or isinstance(rows, str):
         raise SpecError(file, key, rows, "a list of rows")
     for number, row in enumerate(rows):
@@ -52,8 +52,8 @@ def _insert(connection: sqlite3.Connection, keys: Keys, table: str, rows: Any, f
         if not isinstance(row, Mapping) or not row:
             raise SpecError(file, place, row, "a mapping from column to value")
         for column in row:
-            if column not in known:
-                raise SpecError(file, f"{place}.{column}", row[column], f"one of the columns {', '.join(known)}")
+            if column not in columns:
+                raise SpecError(file, f"{place}.{column}", row[column], f"one of the columns {', '.join(columns)}")
         sql = f"INSERT INTO {quoted(table)} ({', '.join(map(quoted, row))}) VALUES ({', '.join('?' * len(row))})"
         try:
             connection.execute(sql, tuple(row.values()))

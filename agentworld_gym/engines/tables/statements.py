@@ -16,6 +16,6 @@ def statement(sql: str) -> str:
     """
     if _PATTERN.search(sql):
         raise ValueError("no LIKE or GLOB with a pattern that is not a literal; has(text, part) searches a text")
-    if found := _CHANGING.search(sql):
-        raise ValueError(f"a statement without {found.group()}; there is :now, and token(length)")
+    if match := _CHANGING.search(sql):
+        raise ValueError(f"a statement without {match.group()}; there is :now, and token(length)")
     return sql.strip().rstrip(";")

@@ -26,7 +26,7 @@ def names_host(text: str) -> bool:
 
 
 @contextmanager
-def stood_in(bash: Bash, context: Context) -> Iterator[None]:
+def replaced_host_files(bash: Bash, context: Context) -> Iterator[None]:
     """Replace `/dev` and `/proc` for a while by copies whose files follow the seed and the virtual clock.
 
     A script is run as it was typed; it reads another file of the same name.
@@ -34,14 +34,14 @@ def stood_in(bash: Bash, context: Context) -> Iterator[None]:
     elapsed = context.clock.now - context.clock.start + 300.0
     data = context.random.randbytes(_RANDOM_BYTES)
     name = UUID(int=context.random.getrandbits(128), version=4)
-    given: dict[str, dict[str, bytes]] = {
+    contents: dict[str, dict[str, bytes]] = {
         "/dev": {"/random": data, "/urandom": data, "/zero": _ZEROS},
         "/proc": {
             "/sys/kernel/random/uuid": f"{name}\n".encode(),
             "/uptime": f"{elapsed:.2f} {elapsed * 4:.2f}\n".encode(),
         },
     }
-    copies = {place: _copy(bash.fs(), place, files) for place, files in given.items()}
+    copies = {place: _copy(bash.fs(), place, files) for place, files in contents.items()}
     for place, copy in copies.items():
         bash.mount(place, copy)
     try:
@@ -51,7 +51,7 @@ def stood_in(bash: Bash, context: Context) -> Iterator[None]:
             bash.unmount(place)
 
 
-def _copy(source: FileSystem, place: str, given: Mapping[str, bytes]) -> FileSystem:
+def _copy(source: FileSystem, place: str, contents: Mapping[str, bytes]) -> FileSystem:
     """Copy the files below a folder, some of them with other contents."""
     made = FileSystem()
     for entry in made.read_dir("/"):
@@ -67,6 +67,6 @@ def _copy(source: FileSystem, place: str, given: Mapping[str, bytes]) -> FileSys
             elif kind == "symlink":
                 made.symlink(source.read_link(place + path), path)
             else:
-                made.write_file(path, given[path] if path in given else source.read_file(place + path))
+                made.write_file(path, contents[path] if path in contents else source.read_file(place + path))
                 made.chmod(path, int(entry["metadata"]["mode"]) & 0o7777)
     return made

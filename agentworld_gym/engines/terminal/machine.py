@@ -11,7 +11,7 @@ from typing import Any
 from agentworld_gym.engines import EngineError, Scalar, Span
 from agentworld_gym.engines.terminal import shell as shells
 from agentworld_gym.engines.terminal.keyboard import Entered, Line, keys_of
-from agentworld_gym.engines.terminal.screen import shown
+from agentworld_gym.engines.terminal.screen import capture
 from agentworld_gym.engines.terminal.shell import Shell
 from agentworld_gym.engines.terminal.state import TerminalState
 
@@ -37,7 +37,7 @@ class TerminalMachine:
         self._line = Line()
         self._status = 0
         self._jobs = ""
-        self._observation = shown(self.prompt())
+        self._observation = capture(self.prompt())
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int) -> TerminalMachine:
@@ -65,16 +65,16 @@ class TerminalMachine:
         """
         shell = self._open()
         files = shell.files
-        found: dict[str, Scalar] = {"cwd": shell.cwd}
+        fields: dict[str, Scalar] = {"cwd": shell.cwd}
         for path, metadata in shell.walk():
             kind = metadata["file_type"]
             if kind == "directory":
-                found[f"{path}/"] = True
+                fields[f"{path}/"] = True
             elif kind == "symlink":
-                found[f"{path}#link"] = str(files.read_link(path))
+                fields[f"{path}#link"] = str(files.read_link(path))
             elif kind == "file":
-                found[path] = _told(files.read_file(path))
-        return found | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
+                fields[path] = _told(files.read_file(path))
+        return fields | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.
@@ -99,7 +99,7 @@ class TerminalMachine:
             waited = _seconds(entry.get("duration", 1.0)) - (shell.context.clock.now - before)
             if waited > 0:
                 shell.context.clock.advance(waited)
-        self._observation = shown("".join(printed))
+        self._observation = capture("".join(printed))
         return self._observation
 
     def fork(self) -> TerminalMachine:
@@ -123,14 +123,14 @@ class TerminalMachine:
     def files(self) -> dict[str, str]:
         """Return every text file outside the system folders, by path."""
         shell = self._open()
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for path, metadata in shell.walk():
             if metadata["file_type"] == "file":
                 try:
-                    found[path] = shell.files.read_file(path).decode("utf-8")
+                    texts[path] = shell.files.read_file(path).decode("utf-8")
                 except UnicodeDecodeError:
                     continue
-        return found
+        return texts
 
     def write(self, path: str, text: str) -> None:
         """Write a text into a file without the shell."""

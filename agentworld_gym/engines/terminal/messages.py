@@ -36,7 +36,7 @@ _EXIT_TOLD = re.compile(
 _TAR_FAILED = re.compile(r"^(tar: [^\n]*: Cannot stat: No such file or directory\n)\Z", re.MULTILINE)
 
 
-def told(chunks: Sequence[tuple[str, str]], error: str, script: str, cwd: str) -> tuple[str, bool | None]:
+def bash_output(chunks: Sequence[tuple[str, str]], error: str, script: str, cwd: str) -> tuple[str, bool | None]:
     """Return the printed text of a script, and whether it would run for ever (`None`: the wall clock stopped it)."""
     parts: list[str] = []
     redirected = "2>" in script or "&>" in script or "|&" in script

@@ -87,8 +87,8 @@ class PerturbedTerminal:
         assert self._withheld is not None
         if typed.strip() and typed not in ("C-c", "\x03"):
             return typed.rstrip("\n")
-        shown, self._withheld = self._withheld, None
-        return shown
+        withheld, self._withheld = self._withheld, None
+        return withheld
 
     def _enter(self, keys: Sequence[Mapping[str, Any]], line: str) -> str:
         controls, call = self._controls, self._calls
@@ -97,7 +97,7 @@ class PerturbedTerminal:
             return self._said(line, BUSY)
         before = self._machine.fork()
         files = before.files()
-        shown = self._machine.act(keys)
+        output = self._machine.act(keys)
         present = self._machine.files()
         changed = sorted(path for path in files.keys() & present.keys() if files[path] != present[path])
         if refused := [path for path in changed if not before.modes().get(path, 0o644) & 0o200]:
@@ -106,9 +106,9 @@ class PerturbedTerminal:
             return self._said(line, *(f"bash: {path}: Permission denied" for path in refused))
         made = sorted(present.keys() - files.keys())
         if halved := self._halved(line, made, present, moved=bool(files.keys() - present.keys())):
-            shown = self._said(line, f"{line.split()[0]}: {halved}: {NO_SPACE}")
-        shown = self._stale(keys, line, shown, before, bool(changed or files.keys() ^ present.keys()))
-        return self._slow(self._truncated(shown))
+            output = self._said(line, f"{line.split()[0]}: {halved}: {NO_SPACE}")
+        output = self._stale(keys, line, output, before, bool(changed or files.keys() ^ present.keys()))
+        return self._slow(self._truncated(output))
 
     def _said(self, line: str, *messages: str) -> str:
         return "\n".join([line, *messages, self._machine.prompt().rstrip()])
@@ -124,7 +124,7 @@ class PerturbedTerminal:
         return long[0]
 
     def _stale(
-        self, keys: Sequence[Mapping[str, Any]], line: str, shown: str, before: TerminalMachine, changed: bool
+        self, keys: Sequence[Mapping[str, Any]], line: str, output: str, before: TerminalMachine, changed: bool
     ) -> str:
         """Return what a reader shows of the files as they were before the last change; `sync` ends the staleness."""
         if line.strip() == "sync":
@@ -135,16 +135,16 @@ class PerturbedTerminal:
             older = self._older.fork()
             if older.prompt() == before.prompt() == self._machine.prompt():
                 return older.act(keys)
-        return shown
+        return output
 
-    def _truncated(self, shown: str) -> str:
-        lines = shown.split("\n")
+    def _truncated(self, output: str) -> str:
+        lines = output.split("\n")
         if len(lines) > VISIBLE_LINES + 2 and self._controls.strikes("truncated-output", self._calls):
             return "\n".join(lines[-VISIBLE_LINES - 1 :])
-        return shown
+        return output
 
-    def _slow(self, shown: str) -> str:
+    def _slow(self, output: str) -> str:
         if not self._controls.strikes("slow-service", self._calls):
-            return shown
-        echo, _, self._withheld = shown.partition("\n")
+            return output
+        echo, _, self._withheld = output.partition("\n")
         return echo

@@ -14,12 +14,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
-def shown(text: str) -> str:
+def capture(text: str) -> str:
     """Return the last 40 lines of what was printed, without white space at the ends of lines.
 
     Lines are not wrapped. Text with control sequences is drawn by a terminal emulator (pyte).
 
-    >>> shown("a  \\nb\\n"), shown("one\\rtwo"), shown("x\\x1b[31my\\x1b[0m")
+    >>> capture("a  \\nb\\n"), capture("one\\rtwo"), capture("x\\x1b[31my\\x1b[0m")
     ('a\\nb', 'two', 'xy')
     """
     text = text[-40 * MAX_CHARS :]

@@ -26,14 +26,14 @@ _DATE = re.compile(r"(-d|--date)(?:=(.*))?", re.DOTALL)
 _CLOCKED = re.compile(r"SECONDS|EPOCH|\bbash\b|\bsh\b|\bsource\b|\./|(?:^|[;&|]\s*)\. ")
 
 
-def prepared(script: str, commands: Sequence[Simple], context: Context) -> str:
+def rewritten(script: str, commands: Sequence[Simple], context: Context) -> str:
     """Return the script in the form in which the sandbox runs it.
 
     >>> from random import Random
     >>> from agentworld_gym.engines.terminal.clock import Clock
     >>> from agentworld_gym.engines.terminal.parser import parse
     >>> script = "ls x | wc; touch -d '1 day ago' f"
-    >>> prepared(script, parse(script), Context("dev", "box", "/home/dev", Clock(86400.0), Random(0)))
+    >>> rewritten(script, parse(script), Context("dev", "box", "/home/dev", Clock(86400.0), Random(0)))
     "ls x | wc; touch -d '@0' f"
     """
     now = context.clock.now
@@ -78,18 +78,18 @@ def _timed(command: Simple, now: float, start: float) -> list[tuple[int, int, st
     place = next(
         (n for n, word in enumerate(command.words) if n and word[0] != "-" and command.words[n - 1] != "-v"), 0
     )
-    letters = [found["time"] or "" for found in _CONVERSION.finditer(command.words[place]) if not found["percent"]]
+    letters = [match["time"] or "" for match in _CONVERSION.finditer(command.words[place]) if not match["percent"]]
     if not place or "T" not in letters:
         return []
-    given = command.words[place + 1 :]
-    known = next((n for n, word in enumerate(given) if set(word) & set("$`*?[")), len(given))
+    arguments = command.words[place + 1 :]
+    count = next((n for n, word in enumerate(arguments) if set(word) & set("$`*?[")), len(arguments))
     moments = {"-1": f"{int(now)}", "-2": f"{int(start)}"}
     edits = [
         (*command.spans[place + 1 + n], moments[word])
-        for n, word in enumerate(given[:known])
+        for n, word in enumerate(arguments[:count])
         if letters[n % len(letters)] == "T" and word in moments
     ]
-    if known == len(given) and (missing := -len(given) % len(letters) if given else len(letters)):
+    if count == len(arguments) and (missing := -len(arguments) % len(letters) if arguments else len(letters)):
         rest = " ".join(f"{int(now)}" if letter == "T" else "''" for letter in letters[-missing:])
         end = command.spans[-1][1]
         edits.append((end, end, f" {rest}"))

@@ -17,10 +17,10 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
-from agentworld_gym.engines.terminal.host_files import names_host, stood_in
+from agentworld_gym.engines.terminal.host_files import names_host, replaced_host_files
 from agentworld_gym.engines.terminal.keyboard import Entered
-from agentworld_gym.engines.terminal.messages import told
-from agentworld_gym.engines.terminal.script_rewriting import clock_variables, prepared
+from agentworld_gym.engines.terminal.messages import bash_output
+from agentworld_gym.engines.terminal.script_rewriting import clock_variables, rewritten
 from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import deferred_interrupt
@@ -152,10 +152,10 @@ class Shell:
             prefix += f"(exit {status})\n"
         chunks: list[tuple[str, str]] = []
         try:
-            stands_in = stood_in(bash, context) if context.names_host else nullcontext()
+            stands_in = replaced_host_files(bash, context) if context.names_host else nullcontext()
             with deferred_interrupt(), stands_in:
                 result = bash.execute_sync(
-                    prefix + prepared(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
+                    prefix + rewritten(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
                 )
         except BashError as error:
             raise EngineError(f"the sandbox gave up: {error}") from error
@@ -167,7 +167,7 @@ class Shell:
         if context.modes:
             self._keep_modes()
         self.cwd = bash.shell_state().cwd
-        text, stuck = told(chunks, result.error or "", typed, self.cwd)
+        text, stuck = bash_output(chunks, result.error or "", typed, self.cwd)
         if stuck is None:
             raise EngineError(f"a command did not end within {LAST_RESORT_SECONDS:g} s of real time")
         return Outcome(text, result.exit_code, stuck)

@@ -14,8 +14,8 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.python.bubblewrap import usable
-from agentworld_gym.engines.swe.python.grading.grader import TALE as TOLD_AT
-from agentworld_gym.engines.swe.python.grading.grader import judge
+from agentworld_gym.engines.swe.python.grading.grader import RECORDS as TOLD_AT
+from agentworld_gym.engines.swe.python.grading.grader import grade
 from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbox
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
@@ -303,7 +303,7 @@ def when(day):
 def failed(sandbox: str, shop: str, tests: str = TESTS) -> list[str]:
     """The names of the tests that fail."""
     files = {"/repo/shop.py": shop, "/repo/tests/test_shop.py": "import os\nos._exit(0)\n"}
-    verdict = judge(open_sandbox(sandbox), files, {"tests/test_shop.py": tests}, root="/repo", timeout_s=10)
+    verdict = grade(open_sandbox(sandbox), files, {"tests/test_shop.py": tests}, root="/repo", timeout_s=10)
     return [name.partition("::")[2] for name in verdict.failed] if not verdict.whole else []
 
 
@@ -441,5 +441,5 @@ def test_a_tale_that_is_none_is_a_test_that_failed(text: str) -> None:
             return PythonResult("", "", 0, {TOLD_AT: text})
 
     tests = {"t.py": "import a\n\ndef test_it():\n    b = a.f()\n    assert b == a.g()\n    assert a.h() != 4\n"}
-    told = judge(cast(PythonSandbox, Liar()), {}, tests, root="/w", timeout_s=1)
+    told = grade(cast(PythonSandbox, Liar()), {}, tests, root="/w", timeout_s=1)
     assert list(told.failed) == ["t.py::test_it"]

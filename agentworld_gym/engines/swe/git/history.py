@@ -71,18 +71,22 @@ class History:
             trees.insert(0, tree)
         commits: dict[str, Commit] = {}
         tip, count = "", len(state.commits)
-        for number, (given, tree) in enumerate(zip(state.commits, trees, strict=True)):
-            when = moment(given.date) if given.date else LAST_COMMIT - timedelta(days=count - 1 - number)
-            made = make_commit((tip,) if tip else (), given.author or state.user, _seconds(when), given.message, tree)
+        for number, (commit_state, tree) in enumerate(zip(state.commits, trees, strict=True)):
+            when = moment(commit_state.date) if commit_state.date else LAST_COMMIT - timedelta(days=count - 1 - number)
+            made = make_commit(
+                (tip,) if tip else (), commit_state.author or state.user, _seconds(when), commit_state.message, tree
+            )
             commits[made.id], tip = made, made.id
         history = cls(state.branch, state.user, commits, tip)
         if state.remote is not None:
             history.remote, history.url = state.remote.name, state.remote.url
             history.tracking = {state.branch: tip}
-            for given in state.remote.commits:
-                when = moment(given.date) if given.date else LAST_COMMIT
-                tree = _applied(commits[tip].tree, given.files)
-                made = make_commit((tip,), given.author or state.user, _seconds(when), given.message, tree)
+            for commit_state in state.remote.commits:
+                when = moment(commit_state.date) if commit_state.date else LAST_COMMIT
+                tree = _applied(commits[tip].tree, commit_state.files)
+                made = make_commit(
+                    (tip,), commit_state.author or state.user, _seconds(when), commit_state.message, tree
+                )
                 commits[made.id], tip = made, made.id
             history.commits, history.server = commits, {state.branch: tip}
         return history
@@ -118,7 +122,7 @@ class History:
             yield commit
             at = commit.parents[0] if commit.parents else None
 
-    def known(self) -> set[str]:
+    def visible(self) -> set[str]:
         """Return the commits that a command can see: those that were fetched or made here."""
         tips = {*self.branches.values(), *self.tracking.values(), self.head.id, *(s.base for s in self.stashes)}
         seen: set[str] = set()
@@ -173,7 +177,7 @@ class History:
             if id is not None:
                 return self.commits[id]
         if _HEX.fullmatch(name):
-            ids = [id for id in self.known() if id.startswith(name)]
+            ids = [id for id in self.visible() if id.startswith(name)]
             if len(ids) == 1:
                 return self.commits[ids[0]]
         raise unknown(name)

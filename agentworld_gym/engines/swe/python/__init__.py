@@ -1,1 +1,1 @@
-"""Python in a sandbox."""
+"""Runs Python of a repository in a sandbox: programs, tests, and hidden tests that grade the code."""

@@ -13,7 +13,10 @@ SANDBOXES = ("bubblewrap", "monty")
 
 
 def open_sandbox(name: str = "auto") -> PythonSandbox:
-    """The sandbox of that name, one for this process: `bubblewrap`, `monty`, or `auto` for the first that works here.
+    """Return the sandbox of a name, of which this process has one.
+
+    Args:
+        name: `bubblewrap`, `monty`, or `auto` for the first that works on this machine.
 
     >>> open_sandbox("monty").run({"/w/a.py": "print(6 * 7)"}, ["a.py"], cwd="/w").stdout
     '42\\n'

@@ -1,4 +1,7 @@
-"""Real CPython behind Linux namespaces: no host file but the interpreter's own, no network, no other process."""
+"""A sandbox with real CPython behind Linux namespaces.
+
+A program sees no host file but those of the interpreter, no network and no other process.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from agentworld_gym.engines.swe.python.sandbox import PythonResult, clean
 from agentworld_gym.engines.swe.python.source import changed
 from agentworld_gym.engines.swe.python.testing.collection import Outcome, Plan
 from agentworld_gym.engines.swe.python.testing.runner import is_test_run, run_tests
-from agentworld_gym.engines.swe.python.tracebacks import Frame, Trouble, decoded
+from agentworld_gym.engines.swe.python.tracebacks import ExceptionInfo, Frame, decoded
 
 MAX_OUTPUT = 1_000_000
 MAX_MEMORY = 512 << 20
 MAX_FILE_BYTES = 4 << 20
 MAX_FOLDER_BYTES = 16 << 20
 MAX_FILES_BYTES = 96 << 20
-"""What all writable folders together hold beside the files that a run begins with."""
+"""The size of all writable folders together, beside the files with which a run begins."""
 MAX_FOLDERS = 64
 PAGE = 4096
 PREFIX = "/usr/local"
@@ -44,7 +47,7 @@ ENVIRONMENT = {
 
 
 class Bubblewrap:
-    """Runs programs in the interpreter that this one is, each in a sandbox of its own."""
+    """Runs programs in the interpreter of this process, each in its own sandbox."""
 
     name = "bubblewrap"
 
@@ -58,7 +61,7 @@ class Bubblewrap:
         env: Mapping[str, str] = {},
         timeout_s: float = 10.0,
     ) -> PythonResult:
-        """See `PythonSandbox.run`."""
+        """Run `python ARGV` as `PythonSandbox.run` describes it."""
         files, argv = {path: clean(text) for path, text in files.items()}, [clean(word) for word in argv]
         if is_test_run(argv):
             return run_tests(self, files, argv[2:], cwd=cwd, env=env, timeout_s=timeout_s)
@@ -70,14 +73,16 @@ class Bubblewrap:
     ) -> tuple[list[Outcome], PythonResult]:
         """Collect and call the tests of a plan; the result tells which files changed."""
         picky = bool(plan.options.keyword) or any("::" in target for target in plan.options.targets)
-        result, told = self._tests(files, plan, cwd, env, timeout_s, [] if picky or plan.options.collect_only else None)
-        plan.collected(told["ids"], _outcomes(plan, told))
+        result, reply = self._tests(
+            files, plan, cwd, env, timeout_s, [] if picky or plan.options.collect_only else None
+        )
+        plan.collected(reply["ids"], _outcomes(plan, reply))
         if picky and plan.chosen:
-            result, told = self._tests(files, plan, cwd, env, timeout_s, plan.chosen)
-        return _outcomes(plan, told), result
+            result, reply = self._tests(files, plan, cwd, env, timeout_s, plan.chosen)
+        return _outcomes(plan, reply), result
 
     def close(self) -> None:
-        """Nothing is held between runs."""
+        """Do nothing, because nothing is held between runs."""
 
     def _tests(
         self,
@@ -106,11 +111,11 @@ class Bubblewrap:
         extra[f"{INSIDE}/job.json"] = json.dumps(job)
         argv = [f"{INSIDE}/running.py", f"{INSIDE}/job.json", "/tmp/told.json"]
         result, fetched = _run(files, argv, cwd, env, timeout_s, extra=extra, fetch="/tmp/told.json")
-        return result, _told(fetched)
+        return result, _test_outcomes(fetched)
 
 
 def usable() -> bool:
-    """Whether this machine can run Python under bubblewrap; tried once for a process."""
+    """Return whether this machine can run Python under bubblewrap, which is tried once for a process."""
     return _works()
 
 
@@ -133,8 +138,8 @@ def _run(
     extra: Mapping[str, str] | None = None,
     fetch: str = "",
 ) -> tuple[PythonResult, str]:
-    """One sandbox from start to end: the result, and the text of the file to fetch."""
-    # In one order, in which the program's folders list them.
+    """Run one sandbox from start to end, and return its result and the text of the file to fetch."""
+    # The files come in one order, in which the program's folders list them.
     kept = {normpath(path): text for path, text in sorted(files.items())}
     first = {"/" + path.split("/")[1] for path in (normpath(cwd), *argv[:1]) if path.startswith("/")}
     tops = sorted({"/" + path.split("/")[1] for path in (*kept, normpath(cwd)) if path.count("/")} - {"/"})
@@ -162,22 +167,22 @@ def _run(
         done = subprocess.run(
             command, input=json.dumps(job).encode(), capture_output=True, timeout=timeout_s + 10, check=False, env={}
         )
-        told = json.loads(done.stdout)
+        reply = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError, OSError):
         return PythonResult("", "Killed\n", 137), ""
-    code = 124 if told["timed_out"] else told["code"] if told["code"] >= 0 else 128 - told["code"]
+    code = 124 if reply["timed_out"] else reply["code"] if reply["code"] >= 0 else 128 - reply["code"]
     result = PythonResult(
-        told["stdout"], told["stderr"], code, told["files"], told["timed_out"], tuple(sorted(told["removed"]))
+        reply["stdout"], reply["stderr"], code, reply["files"], reply["timed_out"], tuple(sorted(reply["removed"]))
     )
-    return result, told["fetched"]
+    return result, reply["fetched"]
 
 
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a program; what it gets on top finds our files and takes no part of chance."""
-    given = {**ENVIRONMENT, **{name: clean(value) for name, value in env.items() if "\0" not in value}}
-    path = ":".join(part for part in (given.get("PYTHONPATH", ""), INSIDE) if part)
-    seed = given["PYTHONHASHSEED"] if given["PYTHONHASHSEED"].isdecimal() else "0"
-    return {**given, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
+    """Return the variables of a program; those added here lead to our files and fix the seed of hashes."""
+    variables = {**ENVIRONMENT, **{name: clean(value) for name, value in env.items() if "\0" not in value}}
+    path = ":".join(part for part in (variables.get("PYTHONPATH", ""), INSIDE) if part)
+    seed = variables["PYTHONHASHSEED"] if variables["PYTHONHASHSEED"].isdecimal() else "0"
+    return {**variables, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
 
 
 def _interpreter() -> str:
@@ -185,18 +190,18 @@ def _interpreter() -> str:
 
 
 def _foreign() -> bool:
-    """Whether the interpreter lies outside /usr."""
+    """Return whether the interpreter lies outside /usr."""
     return not _interpreter().startswith("/usr/bin/")
 
 
 @cache
 def _command() -> tuple[str, ...]:
-    """`bwrap` with everything that does not depend on the run."""
+    """Return the `bwrap` command with everything that does not depend on the run."""
     command = [shutil.which("bwrap") or "bwrap", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]
     command += ["--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox"]
     if _knows("--disable-userns"):
         command += ["--disable-userns"]
-    # `bwrap` itself must not be seen from inside: its environment is the host's, and its output is the answer.
+    # `bwrap` itself must not be visible inside: its environment is the host's, and its output is the answer.
     command += ["--as-pid-1"]
     command += ["--ro-bind", "/usr", "/usr"]
     for name in ("lib", "lib64", "bin"):
@@ -213,19 +218,22 @@ def _command() -> tuple[str, ...]:
     for folder in packages:
         if os.path.isdir(join(sys.base_prefix, folder)):
             command += ["--tmpfs", join(prefix, folder), "--remount-ro", join(prefix, folder)]
-    # The folders of `--dev` are memory without a bound: nothing may be written there.
+    # The folders of `--dev` lie in memory without a bound, so nothing may be written there.
     return (*command, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
 
 
 @cache
 def _knows(option: str) -> bool:
-    """Whether the installed `bwrap` has an option; what older ones lack, the filter of system calls refuses as well."""
-    told = subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False)
-    return option in told.stdout
+    """Return whether the installed `bwrap` has an option.
+
+    What older versions cannot forbid, the filter of system calls refuses as well.
+    """
+    usage = subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False)
+    return option in usage.stdout
 
 
 def _folders(folders: Sequence[str], files: Mapping[str, str]) -> list[str]:
-    """Empty writable folders in memory: room for the files that come first, and an equal share of what is left."""
+    """Return empty writable folders in memory: room for the initial files, and an equal share of what is left."""
     share = min(MAX_FOLDER_BYTES, MAX_FILES_BYTES // len(folders))
     sizes = dict.fromkeys(folders, share)
     for path, text in files.items():
@@ -235,37 +243,40 @@ def _folders(folders: Sequence[str], files: Mapping[str, str]) -> list[str]:
     return [word for folder, size in sizes.items() for word in ("--size", str(size), "--tmpfs", folder)]
 
 
-def _told(text: str) -> dict[str, Any]:
-    """Ids and outcomes as the sandbox told them; none if the text is not in their form."""
+def _test_outcomes(text: str) -> dict[str, Any]:
+    """Return the ids and outcomes that the sandbox wrote, or none if the text does not have their form."""
     try:
-        told = json.loads(text or "{}")
-        if set(told) == {"ids", "outcomes"} and all(isinstance(name, str) for name in told["ids"]):
-            return {"ids": list(told["ids"]), "outcomes": list(told["outcomes"])}
+        reply = json.loads(text or "{}")
+        if set(reply) == {"ids", "outcomes"} and all(isinstance(name, str) for name in reply["ids"]):
+            return {"ids": list(reply["ids"]), "outcomes": list(reply["outcomes"])}
     except (RecursionError, TypeError, ValueError):
         pass
     return {"ids": [], "outcomes": []}
 
 
-def _outcomes(plan: Plan, told: Mapping[str, Any]) -> list[Outcome]:
-    """The outcomes that the sandbox told; none if they are not in their form, as a program may have written them."""
+def _outcomes(plan: Plan, reply: Mapping[str, Any]) -> list[Outcome]:
+    """Return the outcomes that the sandbox wrote.
+
+    There are none if the program wrote something of another form in their place.
+    """
     try:
-        return [_outcome(plan, entry, told["ids"]) for entry in told["outcomes"]]
+        return [_outcome(plan, entry, reply["ids"]) for entry in reply["outcomes"]]
     except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError):
         return []
 
 
 def _outcome(plan: Plan, entry: Mapping[str, Any], ids: Sequence[str]) -> Outcome:
-    trouble = _trouble(entry["trouble"]) if entry["trouble"] else None
+    exception = _exception_info(entry["trouble"]) if entry["trouble"] else None
     name = plan.path_of(entry["module"]) if entry["phase"] == "collect" else ids[entry["number"]]
     arguments = [(name, value) for name, value in entry.get("arguments", [])]
     return Outcome(
-        name, entry["phase"], trouble, entry["out"], entry["err"], entry.get("explained", {}), arguments,
+        name, entry["phase"], exception, entry["out"], entry["err"], entry.get("explained", {}), arguments,
         entry.get("expected"),
     )  # fmt: skip
 
 
-def _trouble(entry: Mapping[str, Any]) -> Trouble:
+def _exception_info(entry: Mapping[str, Any]) -> ExceptionInfo:
     frames = [Frame(path, line, function) for path, line, function in entry["frames"]]
     if entry["report"]:
-        return Trouble(entry["kind"], "", tuple(frames), entry["report"])
+        return ExceptionInfo(entry["kind"], "", tuple(frames), entry["report"])
     return decoded(entry["kind"], entry["message"], frames)

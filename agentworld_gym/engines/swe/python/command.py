@@ -1,4 +1,4 @@
-"""What the words after `python` ask for: a script, `-c` or `-m`."""
+"""Reads a command line of `python`: a script, `-c` or `-m`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import dirname, join, normpath
 
-from agentworld_gym.engines.swe.python.module_linker import Linker
+from agentworld_gym.engines.swe.python.module_linker import ModuleLinker
 from agentworld_gym.engines.swe.python.source import Source, parse
 
 VERSION = "Python 3.11.9"
@@ -16,7 +16,7 @@ BINARY = "/usr/bin/python3"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program to run: its text, where its imports are looked for, and `sys.argv`."""
+    """A program to run: its text, the folders in which its imports are looked for, and `sys.argv`."""
 
     source: Source
     paths: list[str]
@@ -24,7 +24,7 @@ class Command:
 
 
 class UsageError(Exception):
-    """The command line names nothing to run; the text is what Python prints, `code` its exit code."""
+    """The command line names nothing to run; the text is what Python prints, and `code` is its exit code."""
 
     def __init__(self, text: str, code: int) -> None:
         super().__init__(text)
@@ -32,13 +32,13 @@ class UsageError(Exception):
 
 
 def read_command(argv: Sequence[str], files: Mapping[str, str], cwd: str, env: Mapping[str, str]) -> Command:
-    """Find what a command line means.
+    """Find the program that a command line names.
 
     >>> read_command(["-c", "print(1)", "x"], {}, "/w", {}).arguments
     ['-c', 'x']
 
     Raises:
-        UsageError: there is nothing to run.
+        UsageError: the command line names nothing to run.
     """
     words = list(argv)
     while words and words[0] in PASSED_OVER:
@@ -49,7 +49,7 @@ def read_command(argv: Sequence[str], files: Mapping[str, str], cwd: str, env: M
     if len(words) >= 2 and words[0] == "-c":
         return Command(parse("<string>", words[1]), [cwd, *search], ["-c", *words[2:]])
     if len(words) >= 2 and words[0] == "-m":
-        path, text = _module(words[1], Linker(files, [cwd, *search], {}))
+        path, text = _module(words[1], ModuleLinker(files, [cwd, *search], {}))
         return Command(parse(path, text), [cwd, *search], [path, *words[2:]])
     if not words or words[0].startswith("-"):
         raise UsageError("python: no script, command (-c) or module (-m) to run", 2)
@@ -59,13 +59,13 @@ def read_command(argv: Sequence[str], files: Mapping[str, str], cwd: str, env: M
     return Command(parse(path, files[path]), [dirname(path), *search], words)
 
 
-def _module(name: str, linker: Linker) -> tuple[str, str]:
-    """File and text of a module that is run as a program."""
-    found = linker.find(name)
-    if found is None:
+def _module(name: str, linker: ModuleLinker) -> tuple[str, str]:
+    """Return file and text of a module that is run as a program."""
+    module = linker.find(name)
+    if module is None:
         raise UsageError(f"{BINARY}: No module named {name}", 1)
-    if not found[2]:
-        return found[0], found[1]
+    if not module[2]:
+        return module[0], module[1]
     inner = linker.find(f"{name}.__main__")
     if inner is None:
         text = f"No module named {name}.__main__; {name!r} is a package and cannot be directly executed"

@@ -1,8 +1,8 @@
 """Joins the modules of a repository for an interpreter that cannot import them.
 
-Every module keeps a namespace of its own. Its imports of other modules of the repository become calls of a loader, on
-the same line; its text is moved down so far that no two modules share a line number, so that the number of a line in a
-traceback tells file and line.
+Every module keeps its own namespace. An import of another module of the repository becomes a call of a loader on the
+same line. The text of each module is moved down so far that no two modules share a line number; the line number in a
+traceback therefore tells file and line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_CHARS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One module of a program. `first` is the line before its first one in the joined numbering."""
+    """One module of a program. `first` is the number of the line before it in the joined numbering."""
 
     name: str
     source: Source
@@ -30,15 +30,17 @@ class Module:
     first: int
 
     def packed(self) -> tuple[str, str, bool, str, str]:
-        """What the loader inside the sandbox wants to know: name, file, whether a package, text, error."""
+        """Return what the loader inside the sandbox reads: name, file, whether it is a package, text, and error."""
         return self.name, self.source.path, self.package, "\n" * self.first + self.text, self.source.report
 
 
-class Linker:
+class ModuleLinker:
     """Finds and joins the modules that a program may import.
 
-    `provided` are modules of our own, name -> text; they win over files of that name. `paths` are the folders that
-    modules are looked for in.
+    Args:
+        files: the files of the run, absolute path -> text.
+        paths: the folders in which modules are looked for.
+        provided: modules of the sandbox, name -> text, which take precedence over files.
     """
 
     def __init__(self, files: Mapping[str, str], paths: Sequence[str], provided: Mapping[str, str]) -> None:
@@ -51,22 +53,22 @@ class Linker:
         self._chars = 0
 
     def add(self, name: str, edits: Callable[[Source], Iterable[Edit]] = lambda source: ()) -> bool:
-        """Add a module by its dotted name with all that it imports; whether there is such a module.
+        """Add a module by its dotted name, with all that it imports, and return whether there is such a module.
 
-        `edits` are changes of its text besides those of the linker.
+        `edits` are changes of its text beside those of the linker.
         """
         if name in self.modules:
             return True
-        found = self.find(name)
-        if found is None and "." in name:
+        module = self.find(name)
+        if module is None and "." in name:
             self.add(name.rpartition(".")[0])
-        if found is None or len(self.modules) >= MAX_MODULES or self._chars > MAX_CHARS:
+        if module is None or len(self.modules) >= MAX_MODULES or self._chars > MAX_CHARS:
             return False
-        self._chars += len(found[1])
+        self._chars += len(module[1])
         parent = name.rpartition(".")[0]
         if parent:
             self.add(parent)
-        path, text, package = found
+        path, text, package = module
         self.add_source(name, parse(path, text), package, edits)
         return True
 
@@ -77,7 +79,7 @@ class Linker:
         package: bool = False,
         edits: Callable[[Source], Iterable[Edit]] = lambda source: (),
     ) -> Module:
-        """Add a module that is at hand, with all that it imports."""
+        """Add a module whose source is given, with all that it imports."""
         wanted: list[str] = []
         text = ""
         if source.tree is not None:
@@ -98,7 +100,7 @@ class Linker:
         return module
 
     def find(self, name: str) -> tuple[str, str, bool] | None:
-        """File, text and whether it is a package, of a module by its dotted name."""
+        """Return file and text of a module, and whether it is a package, by its dotted name."""
         if name in self.provided:
             return f"<{name}>", self.provided[name], False
         for folder in self.paths:
@@ -113,14 +115,14 @@ class Linker:
         return None
 
     def locate(self, line: int) -> tuple[Module, int] | None:
-        """The module of a line in the joined numbering, and the line in its file."""
+        """Return the module of a line in the joined numbering, and the number of the line in its file."""
         for module in self.modules.values():
             if 0 < line - module.first <= len(module.source.lines):
                 return module, line - module.first
         return None
 
     def _rewritten(self, node: ast.Import | ast.ImportFrom, package: str, wanted: list[str]) -> str | None:
-        """What stands in place of an import statement; None if it has nothing to do with modules of the program."""
+        """Return the replacement of an import statement, or `None` if it imports no module of the program."""
         padding = "\n" * ((node.end_lineno or node.lineno) - node.lineno)
         if isinstance(node, ast.Import):
             parts, own = [], False
@@ -152,13 +154,13 @@ class Linker:
 
 @lru_cache(maxsize=256)
 def _statements(source: Source) -> tuple[ast.Import | ast.ImportFrom | ast.Raise | ast.Delete, ...]:
-    """The statements that may have to change."""
+    """Return the statements that may have to change."""
     kinds = (ast.Import, ast.ImportFrom, ast.Raise, ast.Delete)
     return tuple(node for node in ast.walk(source.tree or ast.Module([], [])) if isinstance(node, kinds))
 
 
 def _within_subset(source: Source, node: ast.Raise | ast.Delete) -> Iterable[Edit]:
-    """Other words for `raise SystemExit(...)` and `del items[key]`, which the interpreter lacks."""
+    """Yield replacements of `raise SystemExit(...)` and `del items[key]`, which the interpreter lacks."""
     if isinstance(node, ast.Raise):
         called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         if isinstance(called, ast.Name) and called.id == "SystemExit":
@@ -170,7 +172,7 @@ def _within_subset(source: Source, node: ast.Raise | ast.Delete) -> Iterable[Edi
 
 
 def module_name(path: str, root: str) -> str:
-    """The dotted name of a file, seen from a folder of the search path.
+    """Return the dotted name of a file, relative to a folder of the search path.
 
     >>> module_name("/repo/shop/__init__.py", "/repo"), module_name("/repo/shop/cart.py", "/repo")
     ('shop', 'shop.cart')

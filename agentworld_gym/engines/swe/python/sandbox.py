@@ -1,4 +1,4 @@
-"""Python in a sandbox: what a run is, and which sandbox this machine has."""
+"""The interface of a Python sandbox: what a run takes and how it ends."""
 
 from __future__ import annotations
 
@@ -9,28 +9,31 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class PythonResult:
-    """How a run ended.
-
-    `files` are the text files it wrote or changed, absolute path -> text; `removed` those that are gone.
-    """
+    """The outcome of a run."""
 
     stdout: str
+    """What the program printed on standard output."""
     stderr: str
+    """What the program printed on standard error."""
     exit_code: int
+    """The exit code of the program."""
     files: dict[str, str] = field(default_factory=dict)
+    """The text files that the program wrote or changed, absolute path -> text."""
     timed_out: bool = False
+    """Whether the program was stopped because its time was up."""
     removed: tuple[str, ...] = ()
+    """The paths of the files that the program removed."""
 
 
 class PythonSandbox(Protocol):
     """Runs Python over the files of a repository, away from the host.
 
-    One sandbox serves a whole process: a run starts from the files it is given and leaves nothing behind.
+    One sandbox serves a whole process: a run starts from the files that it is given and leaves nothing behind.
     """
 
     @property
     def name(self) -> str:
-        """`bubblewrap` or `monty`."""
+        """The name of the sandbox: `bubblewrap` or `monty`."""
         ...
 
     def run(
@@ -43,23 +46,24 @@ class PythonSandbox(Protocol):
         env: Mapping[str, str] = {},
         timeout_s: float = 10.0,
     ) -> PythonResult:
-        """Run `python ARGV`; whatever happens inside is told by the result.
+        """Run `python ARGV`; the result describes whatever happens inside.
 
         Args:
-            files: the files there are, absolute path -> text; nothing else of the run's world exists before it.
-            argv: as after `python`: `["script.py", ...]`, `["-c", code]`, `["-m", "pytest", "-q"]`, `["-m", "module"]`.
+            files: all files of the run, absolute path -> text.
+            argv: the words after `python`: `["script.py", ...]`, `["-c", code]`, `["-m", "pytest", "-q"]`, `["-m",
+                "module"]`.
             cwd: the working directory, an absolute path.
-            stdin: what the program can read.
-            env: environment variables of the program.
-            timeout_s: seconds after which the program is stopped (exit code 124, `timed_out`).
+            stdin: the text that the program can read.
+            env: the environment variables of the program.
+            timeout_s: the number of seconds after which the program is stopped (exit code 124, `timed_out`).
         """
         ...
 
     def close(self) -> None:
-        """Free what is held; twice is fine."""
+        """Free what the sandbox holds; a second call does nothing."""
         ...
 
 
 def clean(text: str) -> str:
-    """A text that any program can read: without halves of characters."""
+    """Return a text that any program can read, with question marks for lone surrogates."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text

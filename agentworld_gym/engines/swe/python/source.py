@@ -1,4 +1,4 @@
-"""Python text from elsewhere: parsed under limits, never run, changed in place without moving a line."""
+"""Python source of a repository, which is parsed under limits, never run, and edited without moving a line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REMEMBERED = 16_000
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as the interpreter sees it: its tree, or the report of why there is none."""
+    """A file as the interpreter reads it: its syntax tree, or the report of its syntax error."""
 
     path: str
     text: str
@@ -29,12 +29,12 @@ class Source:
         return self.text.split("\n")
 
     def segment(self, node: ast.expr) -> str:
-        """The text of an expression, on one line."""
+        """Return the text of an expression, on one line."""
         return " ".join(part.strip() for part in (ast.get_source_segment(self.text, node) or "").split("\n"))
 
 
 def parse(path: str, text: str) -> Source:
-    """The tree of a program; where it has none, the report that the interpreter would print.
+    """Return the parsed program, or the report of a syntax error that the interpreter would print.
 
     >>> parse("/w/a.py", "x = 1").tree is not None
     True
@@ -55,7 +55,7 @@ def _parsed(path: str, text: str) -> Source:
         return Source(path, text, tree(text))
     except SyntaxError as error:
         return Source(path, text, None, _report(path, error))
-    except ValueError as error:  # null bytes
+    except ValueError as error:  # the text holds null bytes
         return Source(path, text, None, f"SyntaxError: {error}")
     except (RecursionError, MemoryError):
         return Source(path, text, None, f'  File "{path}", line 1\nRecursionError: the source is nested too deeply')
@@ -71,18 +71,18 @@ def _report(path: str, error: SyntaxError) -> str:
     lines = [f'  File "{path}", line {error.lineno}']
     text = (error.text or "").rstrip("\n")
     if text.strip():
-        shown = text.lstrip()
-        lines.append(f"    {shown}")
-        start = (error.offset or 1) - 1 - (len(text) - len(shown))
+        stripped = text.lstrip()
+        lines.append(f"    {stripped}")
+        start = (error.offset or 1) - 1 - (len(text) - len(stripped))
         same_line = error.end_lineno in (None, error.lineno)
-        end = (error.end_offset or 0) - 1 - (len(text) - len(shown)) if same_line else len(shown)
+        end = (error.end_offset or 0) - 1 - (len(text) - len(stripped)) if same_line else len(stripped)
         if start >= 0:
             lines.append("    " + " " * start + "^" * max(1, end - start))
     return "\n".join([*lines, f"{kind}: {error.msg}"])
 
 
 class Edit(NamedTuple):
-    """A piece of text, from and to a place (line from 1, column in UTF-8 bytes from 0), and what replaces it."""
+    """A piece of text between two positions, and its replacement; lines count from 1, columns from 0 in UTF-8 bytes."""
 
     start: tuple[int, int]
     end: tuple[int, int]
@@ -90,7 +90,7 @@ class Edit(NamedTuple):
 
 
 def changed(text: str, edits: Iterable[Edit]) -> str:
-    """A text with some pieces replaced. Edits at the same place happen in the order given.
+    """Return a text with some pieces replaced; edits at the same position are made in the order given.
 
     >>> changed("f(x)", [Edit((1, 0), (1, 0), "g("), Edit((1, 4), (1, 4), ")")])
     'g(f(x))'
@@ -108,5 +108,5 @@ def changed(text: str, edits: Iterable[Edit]) -> str:
 
 
 def place(node: ast.expr | ast.stmt) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where a node starts and ends, as an edit counts it."""
+    """Return the start and the end of a node, in the positions of an edit."""
     return (node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)

@@ -1,4 +1,4 @@
-"""What went wrong in a program: an exception with the frames it came through, however the sandbox tells it."""
+"""Exceptions of a program with the frames they came through, independent of the sandbox that reports them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PHRASES = (
     (re.compile(r"day -?\d+ must be in range 1\.\.\d+ for month \d+ in year \d+"), "day is out of range for month"),
     (re.compile(r"^(min|max)\(\) iterable argument is empty"), r"\1() arg is an empty sequence"),
 )
-"""Messages of one interpreter in the words of CPython."""
+"""Messages of monty, as patterns, and CPython's words for them."""
 
 
 class Frame(NamedTuple):
@@ -26,7 +26,7 @@ class Frame(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ExceptionInfo:
     """An exception: its class, its text, its frames (outermost first), and the report of a syntax error."""
 
     kind: str
@@ -36,12 +36,12 @@ class Trouble:
 
     @property
     def line(self) -> str:
-        """The last line of its traceback."""
+        """The last line of the traceback."""
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
 
-def decoded(kind: str, message: str, frames: Sequence[Frame]) -> Trouble:
-    """An exception whose text may carry a name of ours: `SIGN name SIGN text`.
+def decoded(kind: str, message: str, frames: Sequence[Frame]) -> ExceptionInfo:
+    """Return an exception whose text may carry a name of the sandbox's own: `SIGN name SIGN text`.
 
     >>> decoded("AssertionError", "\\x01Failed\\x01DID NOT RAISE", ()).line
     'Failed: DID NOT RAISE'
@@ -51,27 +51,27 @@ def decoded(kind: str, message: str, frames: Sequence[Frame]) -> Trouble:
     message = message[:MAX_MESSAGE]
     for pattern, words in PHRASES:
         message = pattern.sub(words, message)
-    return Trouble(kind, message, tuple(frames))
+    return ExceptionInfo(kind, message, tuple(frames))
 
 
-def traceback_text(trouble: Trouble, lines: Mapping[str, Sequence[str]]) -> str:
-    """A traceback as the interpreter prints it; `lines` are the texts of the files, by path."""
-    shown = ["Traceback (most recent call last):"]
+def traceback_text(exception: ExceptionInfo, lines: Mapping[str, Sequence[str]]) -> str:
+    """Format a traceback as the interpreter prints it; `lines` are the lines of the files, by path."""
+    out = ["Traceback (most recent call last):"]
     last, count = None, 0
-    for frame in (*trouble.frames, None):
+    for frame in (*exception.frames, None):
         if frame is not None and frame == last:
             count += 1
             if count >= REPEATED:
                 continue
         elif count >= REPEATED:
             times = count - REPEATED + 1
-            shown.append(f"  [Previous line repeated {times} more time{'s' if times > 1 else ''}]")
+            out.append(f"  [Previous line repeated {times} more time{'s' if times > 1 else ''}]")
         if frame is None:
             break
         if frame != last:
             last, count = frame, 0
-        shown.append(f'  File "{frame.path}", line {frame.line}, in {frame.function}')
+        out.append(f'  File "{frame.path}", line {frame.line}, in {frame.function}')
         text = lines.get(frame.path, [])
         if 0 < frame.line <= len(text):
-            shown.append(f"    {text[frame.line - 1].strip()}")
-    return "\n".join([*shown, trouble.report or trouble.line]) + "\n"
+            out.append(f"    {text[frame.line - 1].strip()}")
+    return "\n".join([*out, exception.report or exception.line]) + "\n"

@@ -51,11 +51,11 @@ def tar(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     if argv and not argv[0].startswith("-"):
         argv = _old_style(argv)
     try:
-        found, operands = options("tar", argv, _SHORT, _LONG, status=2)
+        flags, operands = options("tar", argv, _SHORT, _LONG, status=2)
     except Usage as usage:
         text = str(usage).replace("Try 'tar --help' for more information.\n", _TRY)
         return BuiltinResult("", text, 64 if "requires" in text else 2)
-    run = _Tar(context, call, found, operands)
+    run = _Tar(context, call, flags, operands)
     try:
         run.go()
     except _Fatal as fatal:
@@ -82,11 +82,11 @@ def _old_style(argv: list[str]) -> list[str]:
 
 class _Tar:
     def __init__(
-        self, context: Context, call: BuiltinContext, found: list[tuple[str, str]], operands: list[str]
+        self, context: Context, call: BuiltinContext, flags: list[tuple[str, str]], operands: list[str]
     ) -> None:
         self.context, self.tree = context, Tree(context, call)
-        self.found = found
-        self.chosen = dict(found)
+        self.flags = flags
+        self.chosen = dict(flags)
         self.operands = operands
         self.base = self.tree.path(self.chosen["C"]) if "C" in self.chosen else call.cwd
         self.out: list[str] = []
@@ -95,7 +95,7 @@ class _Tar:
         self.spoiled = ""
 
     def go(self) -> None:
-        modes = [option for option, _ in self.found if option in ("c", "x", "t", "r", "u")]
+        modes = [option for option, _ in self.flags if option in ("c", "x", "t", "r", "u")]
         if not modes:
             raise _Fatal(f"tar: You must specify one of the '-Acdtrux', '--delete' or '--test-label' options\n{_TRY}")
         if len(set(modes)) > 1:
@@ -173,7 +173,7 @@ class _Tar:
 
     def below(self, name: str, path: str) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
         metadata = self.tree.entry(path)
-        if metadata is None or any(_matches(name, p) for o, p in self.found if o == "exclude"):
+        if metadata is None or any(_matches(name, p) for o, p in self.flags if o == "exclude"):
             return
         if path == self.archive:
             self.errors.append(f"tar: {name}: file is the archive; not dumped\n")
@@ -208,7 +208,7 @@ class _Tar:
                 or ("wildcards" in self.chosen and fnmatch.fnmatchcase(name, w))
             ]
             seen.update(hits)
-            if (hits or not wanted) and not any(_matches(name, p) for o, p in self.found if o == "exclude"):
+            if (hits or not wanted) and not any(_matches(name, p) for o, p in self.flags if o == "exclude"):
                 yield member
         for operand, want in zip(self.operands, wanted, strict=True):
             if want not in seen:
@@ -221,7 +221,7 @@ class _Tar:
 
     def shown(self, member: tarfile.TarInfo) -> str:
         name = member.name + ("/" if member.isdir() and not member.name.endswith("/") else "")
-        if "v" not in self.chosen or ("t" not in self.chosen and sum(o == "v" for o, _ in self.found) < 2):
+        if "v" not in self.chosen or ("t" not in self.chosen and sum(o == "v" for o, _ in self.flags) < 2):
             return name
         kind = "directory" if member.isdir() else "symlink" if member.issym() else "file"
         mode = mode_text({"file_type": kind, "mode": member.mode})

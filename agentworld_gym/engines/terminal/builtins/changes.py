@@ -26,12 +26,12 @@ _SHIFT = {"u": 6, "g": 3, "o": 0}
 def mkdir(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`mkdir`."""
     try:
-        found, operands = options("mkdir", call.argv, "pvm:", {"parents": "p", "verbose": "v", "mode=": "m"})
+        flags, operands = options("mkdir", call.argv, "pvm:", {"parents": "p", "verbose": "v", "mode=": "m"})
         if not operands:
             raise hint("mkdir", "missing operand")
     except Usage as usage:
         return usage.result
-    tree, chosen = Tree(context, call), dict(found)
+    tree, chosen = Tree(context, call), dict(flags)
     out: list[str] = []
     errors: list[str] = []
     mode = changed_mode(chosen["m"], 0o777, True, umask=False) if "m" in chosen else None
@@ -40,22 +40,22 @@ def mkdir(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     for name in operands:
         path = tree.path(name)
         steps = _ancestors(name, path) if "p" in chosen else [(name, path)]
-        for shown, step in steps:
+        for typed, step in steps:
             existing = tree.target(step)
             if existing is not None and (existing["file_type"] != "directory" or "p" not in chosen):
                 why = "File exists" if step == path else "Not a directory"
-                errors.append(f"mkdir: cannot create directory '{name if step == path else shown}': {why}\n")
+                errors.append(f"mkdir: cannot create directory '{name if step == path else typed}': {why}\n")
                 break
             if existing is None:
                 if not tree.is_directory(step.rpartition("/")[0] or "/"):
-                    errors.append(f"mkdir: cannot create directory '{shown}': {tree.why_missing(step)}\n")
+                    errors.append(f"mkdir: cannot create directory '{typed}': {tree.why_missing(step)}\n")
                     break
                 tree.files.mkdir(step)
                 if mode is not None and step == path:
                     tree.chmod(step, mode)
                 tree.forget(step)
                 if "v" in chosen:
-                    out.append(f"mkdir: created directory '{shown}'\n")
+                    out.append(f"mkdir: created directory '{typed}'\n")
     return BuiltinResult("".join(out), "".join(errors), 1 if errors else 0)
 
 
@@ -64,8 +64,8 @@ def _ancestors(name: str, path: str) -> list[tuple[str, str]]:
     parts = [part for part in name.split("/") if part]
     steps = []
     for count in range(len(parts), 0, -1):
-        shown = ("/" if name.startswith("/") else "") + "/".join(parts[:count])
-        steps.append((shown, path))
+        typed = ("/" if name.startswith("/") else "") + "/".join(parts[:count])
+        steps.append((typed, path))
         path = path.rpartition("/")[0] or "/"
         if parts[count - 1] in (".", ".."):
             break
@@ -75,10 +75,10 @@ def _ancestors(name: str, path: str) -> list[tuple[str, str]]:
 def rm(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`rm`."""
     try:
-        found, operands = options(
+        chosen, operands = options(
             "rm", call.argv, "rRfvidI", {"recursive": "r", "force": "f", "verbose": "v", "dir": "d", "interactive": "i"}
         )
-        flags = {option for option, _ in found}
+        flags = {option for option, _ in chosen}
         if not operands and "f" not in flags:
             raise hint("rm", "missing operand")
     except Usage as usage:
@@ -130,10 +130,10 @@ def chmod(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     if minus is not None:  # a word such as -w is a mode and not an option
         argv.remove(minus)
     try:
-        found, operands = options(
+        flags, operands = options(
             "chmod", argv, "Rvcf", {"recursive": "R", "verbose": "v", "changes": "c", "reference=": "reference"}
         )
-        chosen = dict(found)
+        chosen = dict(flags)
         if minus is not None:
             operands.insert(0, minus)
         if not operands:

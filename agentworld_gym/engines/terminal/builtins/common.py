@@ -47,23 +47,23 @@ def options(
     >>> options("ls", ["x", "-la", "--all", "-w", "9"], "law:", {"all": "a"})
     ([('l', ''), ('a', ''), ('a', ''), ('w', '9')], ['x'])
     """
-    found: list[tuple[str, str]] = []
+    flags: list[tuple[str, str]] = []
     operands: list[str] = []
     rest = iter(argv)
     for word in rest:
         if word == "--":
             operands.extend(rest)
         elif word.startswith("--"):
-            key, given, value = word[2:].partition("=")
+            key, equals, value = word[2:].partition("=")
             if key in long:
-                found.append((long[key], value))
+                flags.append((long[key], value))
             elif key + "=" in long:
-                if not given:
+                if not equals:
                     following = next(rest, None)
                     if following is None:
                         raise hint(name, f"option '--{key}' requires an argument", status)
                     value = following
-                found.append((long[key + "="], value))
+                flags.append((long[key + "="], value))
             else:
                 raise hint(name, f"unrecognized option '--{key}'", status)
         elif word.startswith("-") and len(word) > 1:
@@ -74,16 +74,16 @@ def options(
                 if at < 0 or letter == ":":
                     raise hint(name, f"invalid option -- '{letter}'", status)
                 if short[at + 1 : at + 2] != ":":
-                    found.append((letter, ""))
+                    flags.append((letter, ""))
                     continue
                 following = letters or next(rest, None)
                 if following is None:
                     raise hint(name, f"option requires an argument -- '{letter}'", status)
-                found.append((letter, following))
+                flags.append((letter, following))
                 letters = ""
         else:
             operands.append(word)
-    return found, operands
+    return flags, operands
 
 
 class Tree:
@@ -144,8 +144,8 @@ class Tree:
     def forget(self, *paths: str) -> None:
         """Forget the cached listings of some paths and of the directories that hold them."""
         for path in paths:
-            for known in [p for p in self._listed if p == path or p.startswith(path + "/")]:
-                del self._listed[known]
+            for stale in [p for p in self._listed if p == path or p.startswith(path + "/")]:
+                del self._listed[stale]
             self._listed.pop(path.rpartition("/")[0] or "/", None)
 
     def link(self, path: str) -> str:

@@ -14,10 +14,10 @@ _LONG = {"lines": "l", "words": "w", "chars": "m", "bytes": "c", "max-line-lengt
 def wc(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`wc`, in the C locale."""
     try:
-        found, operands = options("wc", call.argv, "lwcmL", _LONG)
+        flags, operands = options("wc", call.argv, "lwcmL", _LONG)
     except Usage as usage:
         return usage.result
-    wanted = {option for option, _ in found} or {"l", "w", "c"}
+    wanted = {option for option, _ in flags} or {"l", "w", "c"}
     columns = [column for column in _COLUMNS if column in wanted]
     if not operands:
         counts = _counts((call.stdin or "").encode("utf-8", "replace"))
@@ -46,15 +46,15 @@ def wc(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     width = max(len(str(sizes)), 7 if odd else 1) if len(operands) > 1 or len(columns) > 1 else 1
     total = {column: sum(counts[column] for _, counts in rows) for column in _COLUMNS}
     total["L"] = max((counts["L"] for _, counts in rows), default=0)
-    shown = iter([*rows, ("total", total)] if len(operands) > 1 else rows)
+    counted = iter([*rows, ("total", total)] if len(operands) > 1 else rows)
     out: list[str] = []
     errors: list[str] = []
     for text, wrong in lines:
         if wrong:
             errors.append(text)
         else:
-            out.append(_row(*next(shown), columns, width))
-    out.extend(_row(name, counts, columns, width) for name, counts in shown)
+            out.append(_row(*next(counted), columns, width))
+    out.extend(_row(name, counts, columns, width) for name, counts in counted)
     return BuiltinResult("".join(out), "".join(errors), 1 if errors else 0)
 
 
@@ -70,14 +70,14 @@ def _counts(data: bytes) -> dict[str, int]:
 def ln(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`ln`; a hard link is a copy, because the sandbox cannot give a file a second name."""
     try:
-        found, operands = options(
+        chosen, operands = options(
             "ln", call.argv, "sfnvrTt:bi", {"symbolic": "s", "force": "f", "no-dereference": "n", "verbose": "v"}
         )
         if not operands:
             raise hint("ln", "missing file operand")
     except Usage as usage:
         return usage.result
-    flags = {option for option, _ in found}
+    flags = {option for option, _ in chosen}
     tree = Tree(context, call)
     *targets, last = operands if len(operands) > 1 else [operands[0], "."]
     path = tree.path(last)

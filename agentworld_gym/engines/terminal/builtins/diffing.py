@@ -40,7 +40,7 @@ Hunk = tuple[int, int, int, int]
 def diff(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`diff` in its normal, unified, side by side and brief forms."""
     try:
-        found, operands = options("diff", call.argv, "uU:qirswbByNac", _LONG, status=2)
+        flags, operands = options("diff", call.argv, "uU:qirswbByNac", _LONG, status=2)
     except Usage as usage:
         return BuiltinResult("", str(usage).replace("Try 'diff", "diff: Try 'diff"), 2)
     if len(operands) != 2:
@@ -50,7 +50,7 @@ def diff(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             else f"extra operand '{operands[2]}'"
         )
         return BuiltinResult("", f"diff: {what}\ndiff: Try 'diff --help' for more information.\n", 2)
-    run = _Diff(context, call, dict(found))
+    run = _Diff(context, call, dict(flags))
     run.compare(operands[0], operands[1])
     return BuiltinResult("".join(run.out), "".join(run.errors), run.status)
 

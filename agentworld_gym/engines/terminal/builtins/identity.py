@@ -41,10 +41,10 @@ _UNAME = {
 def identity(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`id`."""
     try:
-        found, operands = options("id", call.argv, "ugGnra", {"user": "u", "group": "g", "groups": "G", "name": "n"})
+        chosen, operands = options("id", call.argv, "ugGnra", {"user": "u", "group": "g", "groups": "G", "name": "n"})
     except Usage as usage:
         return usage.result
-    flags = {option for option, _ in found}
+    flags = {option for option, _ in chosen}
     name, number = context.user, context.uid
     if operands and operands[0] != name:
         if operands[0] != "root":
@@ -63,10 +63,10 @@ def groups(context: Context, call: BuiltinContext) -> str:
 def uname(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`uname`."""
     try:
-        found, _ = options("uname", call.argv, "asnrvmpio", {"all": "a"})
+        chosen, _ = options("uname", call.argv, "asnrvmpio", {"all": "a"})
     except Usage as usage:
         return usage.result
-    flags = {option for option, _ in found} or {"s"}
+    flags = {option for option, _ in chosen} or {"s"}
     parts = {**_UNAME, "n": context.host}
     order = [letter for letter in "snrvmo" if "a" in flags or letter in flags]
     return " ".join(parts[letter] for letter in order) + "\n"
@@ -86,12 +86,12 @@ def history(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 def mktemp(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`mktemp`, whose names follow the seed."""
     try:
-        found, operands = options(
+        flags, operands = options(
             "mktemp", call.argv, "dup:tq", {"directory": "d", "dry-run": "u", "tmpdir=": "p", "suffix=": "suffix"}
         )
     except Usage as usage:
         return usage.result
-    chosen = dict(found)
+    chosen = dict(flags)
     template = operands[0] if operands else "tmp.XXXXXXXXXX"
     stem = template.rstrip("X")
     count = len(template) - len(stem)
@@ -117,12 +117,12 @@ def mktemp(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 def shuf(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`shuf`, whose order follows the seed."""
     try:
-        found, operands = options(
+        flags, operands = options(
             "shuf", call.argv, "en:i:ro:z", {"echo": "e", "head-count=": "n", "input-range=": "i", "repeat": "r"}
         )
     except Usage as usage:
         return usage.result
-    chosen = dict(found)
+    chosen = dict(flags)
     if "i" in chosen:
         low, _, high = chosen["i"].partition("-")
         if not (low.isdigit() and high.isdigit()):

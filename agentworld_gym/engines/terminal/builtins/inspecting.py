@@ -30,12 +30,12 @@ _SCRIPTS = {
 def file(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`file`: tells kinds of text, archives, folders and links."""
     try:
-        found, operands = options("file", call.argv, "biLh", {"brief": "b", "mime-type": "i", "mime": "i"})
+        chosen, operands = options("file", call.argv, "biLh", {"brief": "b", "mime-type": "i", "mime": "i"})
     except Usage as usage:
         return usage.result
     if not operands:
         return BuiltinResult("", "Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]\n", 1)
-    flags = {option for option, _ in found}
+    flags = {option for option, _ in chosen}
     tree = Tree(context, call)
     width = max(len(name) for name in operands) + 2
     out = []
@@ -91,11 +91,11 @@ def _text_kind(data: bytes) -> str:
 def tee(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`tee`."""
     try:
-        found, operands = options("tee", call.argv, "aip", {"append": "a"})
+        flags, operands = options("tee", call.argv, "aip", {"append": "a"})
     except Usage as usage:
         return usage.result
     tree, text = Tree(context, call), call.stdin or ""
-    append = any(option == "a" for option, _ in found)
+    append = any(option == "a" for option, _ in flags)
     errors = []
     for name in operands:
         path = tree.path(name)

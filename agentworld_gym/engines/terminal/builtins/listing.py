@@ -79,8 +79,8 @@ class _Style:
 def ls(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`ls`."""
     try:
-        found, operands = options("ls", call.argv, SHORT, LONG, status=2)
-        style = _style(found)
+        flags, operands = options("ls", call.argv, SHORT, LONG, status=2)
+        style = _style(flags)
     except Usage as usage:
         return usage.result
     tree = Tree(context, call)
@@ -117,9 +117,9 @@ def ls(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return BuiltinResult("\n".join(parts), "".join(errors), 2 if errors else 0)
 
 
-def _style(found: Iterable[tuple[str, str]]) -> _Style:
+def _style(flags: Iterable[tuple[str, str]]) -> _Style:
     style = _Style()
-    for option, value in found:
+    for option, value in flags:
         if option in ("l", "n", "o", "g", "full"):
             style.form = "l"
             style.flags.add(option)

@@ -31,7 +31,7 @@ _ESCAPE = {"\\n": "\n", "\\t": "\t", "\\\\": "\\", '\\"': '"'}
 def stat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`stat`, for files."""
     try:
-        found, operands = options(
+        flags, operands = options(
             "stat", call.argv, "c:Lft", {"format=": "c", "printf=": "printf", "dereference": "L", "terse": "t"}
         )
         if not operands:
@@ -39,7 +39,7 @@ def stat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     except Usage as usage:
         return usage.result
     tree = Tree(context, call)
-    chosen = dict(found)
+    chosen = dict(flags)
     out, errors = [], []
     for name in operands:
         path = tree.path(name)
@@ -143,7 +143,7 @@ def _moment(time: float) -> str:
 def du(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`du`, on a disk with blocks of four kibibytes."""
     try:
-        found, operands = options(
+        flags, operands = options(
             "du",
             call.argv,
             "ashbckmd:x0S",
@@ -159,7 +159,7 @@ def du(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         )
     except Usage as usage:
         return usage.result
-    chosen = dict(found)
+    chosen = dict(flags)
     apparent = "b" in chosen or "A" in chosen
     depth = int(chosen["d"]) if chosen.get("d", "").isdigit() else 1 << 30
     tree = Tree(context, call)
@@ -180,11 +180,11 @@ def du(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             errors.append(f"du: cannot access '{name}': {MISSING}\n")
             continue
         size = 0
-        for shown, kind, level, size in _usage(tree, name, path, apparent, 0):
+        for entry_name, kind, level, size in _usage(tree, name, path, apparent, 0):
             summary = level == 0
             wanted = level <= depth and "s" not in chosen and (kind == "directory" or "a" in chosen)
             if summary or wanted:
-                out.append(f"{text(size)}\t{shown}\n")
+                out.append(f"{text(size)}\t{entry_name}\n")
         total += size
     if "c" in chosen:
         out.append(f"{text(total)}\ttotal\n")

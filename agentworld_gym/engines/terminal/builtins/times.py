@@ -42,7 +42,7 @@ def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     argv = [f"-I{word[2:]}" if word.startswith("-I") else word for word in call.argv]
     iso = next((word[2:] for word in argv if word.startswith("-I")), None)
     try:
-        found, operands = options(
+        flags, operands = options(
             "date",
             [word for word in argv if not word.startswith("-I")],
             "d:ur:Rs:f:",
@@ -60,7 +60,7 @@ def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         )
     except Usage as usage:
         return usage.result
-    chosen = dict(found)
+    chosen = dict(flags)
     now = datetime.fromtimestamp(context.clock.now, UTC)
     if "s" in chosen:
         return BuiltinResult(

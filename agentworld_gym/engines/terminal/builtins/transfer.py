@@ -32,9 +32,9 @@ class _Transfer(ABC):
         self.tree = Tree(context, call)
         self.out: list[str] = []
         self.errors: list[str] = []
-        found, self.operands = options(name, call.argv, "aRrfivpndPLHuTbxlst:", _COPY)
-        self.flags = {option for option, _ in found}
-        self.folder: str | None = dict(found).get("t")
+        flags, self.operands = options(name, call.argv, "aRrfivpndPLHuTbxlst:", _COPY)
+        self.flags = {option for option, _ in flags}
+        self.folder: str | None = dict(flags).get("t")
 
     def run(self) -> BuiltinResult:
         for source, target in self.pairs():

@@ -28,13 +28,13 @@ def add(call: GitCall, argv: list[str]) -> None:
         return
     index = dict(call.history.index)
     places = [call.place(name) for name in names]
-    known = {*call.work, *index}
+    candidates = {*call.work, *index}
     if names:
-        chosen, missing = call.select(names, known)
+        chosen, missing = call.select(names, candidates)
         if missing:
             raise GitError(f"fatal: pathspec '{missing[0]}' did not match any files\n")
     else:
-        chosen = sorted(known)
+        chosen = sorted(candidates)
     left_out = [path for path in chosen if path not in index and call.ignores(path)]
     if "force" not in options:
         named = [path for path in left_out if path in places]

@@ -24,14 +24,14 @@ def clean(call: GitCall, argv: list[str]) -> None:
         path for path in sorted(call.work) if path not in index and ("ignored" in options or not call.ignores(path))
     ]
     places = [call.place(name) for name in [*options.operands, *(options.paths or [])]]
-    told: dict[str, None] = {}
+    removed: dict[str, None] = {}
     for path in paths:
         folder = path.partition("/")[0]
-        alone = "/" in path and not any(known.startswith(folder + "/") for known in index)
+        alone = "/" in path and not any(tracked.startswith(folder + "/") for tracked in index)
         if (alone and "folders" not in options) or not under(path, places):
             continue
-        told[f"{folder}/" if alone else path] = None
+        removed[f"{folder}/" if alone else path] = None
         if "dry" not in options:
             del call.work[path]
     if "quiet" not in options:
-        call.say("".join(f"{'Would remove' if 'dry' in options else 'Removing'} {name}\n" for name in told))
+        call.say("".join(f"{'Would remove' if 'dry' in options else 'Removing'} {name}\n" for name in removed))

@@ -138,7 +138,7 @@ def remote(call: GitCall, argv: list[str]) -> None:
     if not words:
         if history.remote:
             verbose = len(words) < len(argv)
-            rows = [f"{history.remote}\t{history.url} ({way})\n" for way in ("fetch", "push")]
+            rows = [f"{history.remote}\t{history.url} ({direction})\n" for direction in ("fetch", "push")]
             call.say("".join(rows) if verbose else f"{history.remote}\n")
     elif words[0] == "get-url":
         if words[1:] != [history.remote]:

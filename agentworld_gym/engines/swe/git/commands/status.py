@@ -136,7 +136,7 @@ def _short_status(call: GitCall, paths: list[str], untracked: list[str], porcela
     first = {change.path: change.letter for change in call.staged(paths)}
     second = {change.path: change.letter for change in call.unstaged(paths)}
     for path in sorted({*first, *second}):
-        shown = path if porcelain else call.shown(path)
-        call.say(f"{first.get(path, ' ')}{second.get(path, ' ')} {shown}\n")
+        name = path if porcelain else call.shown(path)
+        call.say(f"{first.get(path, ' ')}{second.get(path, ' ')} {name}\n")
     for path in untracked:
         call.say(f"?? {path if porcelain else call.shown(path)}\n")

@@ -1,1 +1,1 @@
-"""Grades code by tests whose verdict is formed outside the sandbox."""
+"""Grades code by hidden tests whose verdict is formed outside the sandbox."""

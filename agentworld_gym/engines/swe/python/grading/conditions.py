@@ -1,4 +1,4 @@
-"""What judged tests want, and whether what a program told fulfils it."""
+"""The conditions of graded tests, and whether the values that a program recorded meet them."""
 
 from __future__ import annotations
 
@@ -8,58 +8,58 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentworld_gym.engines.swe.python.grading.values import BadTale, compare, read
+from agentworld_gym.engines.swe.python.grading.values import InvalidRecord, compare, read
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How judged tests went: the ids of those that passed, and why each of the others did not."""
+    """The outcome of graded tests: the ids of those that passed, and why each of the others did not."""
 
     passed: tuple[str, ...]
     failed: Mapping[str, str]
 
     @property
     def whole(self) -> bool:
-        """Whether there were tests, and all of them passed."""
+        """Whether there were tests and all of them passed."""
         return bool(self.passed) and not self.failed
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One side of a comparison: what the program told at a place, or a value that the test states."""
+    """One side of a comparison: a value that the program recorded at a place, or a value that the test states."""
 
     place: int | None
     value: Any = None
 
-    def of(self, tale: Mapping[int, Any]) -> Any:
-        """Its value.
+    def of(self, records: Mapping[int, Any]) -> Any:
+        """Return the value of the operand.
 
         Raises:
-            BadTale: the program told none.
+            InvalidRecord: the program recorded no value.
         """
         if self.place is None:
             return self.value
-        if self.place not in tale or tale[self.place][0] != "value":
-            raise BadTale(f"no value at {self.place}")
-        return read(tale[self.place][1])
+        if self.place not in records or records[self.place][0] != "value":
+            raise InvalidRecord(f"no value at {self.place}")
+        return read(records[self.place][1])
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What an assertion wants: a relation of operands, or several conditions joined by `kind`."""
+    """The condition of an assertion: a relation of operands, or several conditions joined by `kind`."""
 
     kind: str
     operands: tuple[Operand, ...] = ()
     relations: tuple[type[ast.cmpop], ...] = ()
     inner: tuple[Condition, ...] = ()
 
-    def holds(self, tale: Mapping[int, Any]) -> bool:
-        """Whether what was told fulfils it."""
+    def holds(self, records: Mapping[int, Any]) -> bool:
+        """Return whether the recorded values meet the condition."""
         if self.kind == "not":
-            return not self.inner[0].holds(tale)
+            return not self.inner[0].holds(records)
         if self.kind in ("and", "or"):
-            return (all if self.kind == "and" else any)(part.holds(tale) for part in self.inner)
-        values = [operand.of(tale) for operand in self.operands]
+            return (all if self.kind == "and" else any)(part.holds(records) for part in self.inner)
+        values = [operand.of(records) for operand in self.operands]
         if self.kind == "truth":
             return bool(values[0])
         return all(map(compare, self.relations, values, values[1:]))
@@ -67,23 +67,23 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Raising:
-    """What has to be raised at a place: one of these classes, with a text in which a pattern is found."""
+    """The exception that must be raised at a place: its possible classes, and a pattern that its text must contain."""
 
     place: int
     names: tuple[str, ...]
     pattern: str | None
 
-    def holds(self, tale: Mapping[int, Any]) -> bool:
-        """Whether that was raised."""
-        told = tale.get(self.place, [None])
-        if told[0] != "raised" or not set(self.names) & set(map(str, told[1])):
+    def holds(self, records: Mapping[int, Any]) -> bool:
+        """Return whether such an exception was raised."""
+        record = records.get(self.place, [None])
+        if record[0] != "raised" or not set(self.names) & set(map(str, record[1])):
             return False
-        return self.pattern is None or re.search(self.pattern, str(told[2])) is not None
+        return self.pattern is None or re.search(self.pattern, str(record[2])) is not None
 
 
 @dataclass(slots=True)
 class Case:
-    """One test: the text of its program's side, what is wanted, and where nothing may be raised."""
+    """One test: the text of its program's side, its conditions, and the places where nothing may be raised."""
 
     id: str
     name: str
@@ -91,16 +91,16 @@ class Case:
     wanted: list[tuple[int, Condition | Raising]] = field(default_factory=list)
     quiet: set[int] = field(default_factory=set)
 
-    def verdict(self, tale: Mapping[int, Any]) -> str:
-        """Why it failed; empty if it passed."""
+    def verdict(self, records: Mapping[int, Any]) -> str:
+        """Return why the test failed; the text is empty if it passed."""
         for place in sorted(self.quiet):
-            if tale.get(place, ["raised"])[0] == "raised":
-                told = tale.get(place)
-                return f"raised {told[1][0]}" if told else "the run ended before"
+            if records.get(place, ["raised"])[0] == "raised":
+                record = records.get(place)
+                return f"raised {record[1][0]}" if record else "the run ended before"
         for line, condition in self.wanted:
             try:
-                if not condition.holds(tale):
+                if not condition.holds(records):
                     return f"line {line}"
-            except (BadTale, IndexError, TypeError):
+            except (InvalidRecord, IndexError, TypeError):
                 return f"line {line}: no value"
         return ""

@@ -1,4 +1,4 @@
-"""Splits a test file into the program's side, which runs in a sandbox, and the judge's, which never enters one."""
+"""Splits a test file into the program's side, which runs in a sandbox, and the grader's, which never enters one."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class Program:
         tests: list[ast.FunctionDef] = []
         for node in source.tree.body:
             self._top(node, tests)
-        # What the program's side names is handed to the program; a list that is handed over may come back changed.
+        # A name that the program's side uses is handed to the program, which may change a list.
         before: set[str] | None = None
         while before != self._handed:
             before = set(self._handed)
-            self.cases = [self._case(test, *given) for test in tests for given in self._parameter_sets(test)]
+            self.cases = [self._case(test, *parameters) for test in tests for parameters in self._parameter_sets(test)]
             for name in list(self._constants):
                 if name in self._handed:
                     self._handed |= _names(ast.parse(self._constants[name]))
 
     @property
     def text(self) -> str:
-        """The program's side."""
+        """The text of the program's side."""
         functions = (
             f"def {case.name}({SEEN}, {RAISED}):\n" + "".join(case.lines or ["    pass\n"]) for case in self.cases
         )
@@ -60,7 +60,7 @@ class Program:
 
     @property
     def call(self) -> str:
-        """The text that runs it; whatever a test does, the others are called."""
+        """The text that runs the program's side; whatever a test does, the others are called."""
         rows = [f"try:\n    import {self.name}\n"]
         rows += ["except BaseException as error:\n    raised(-1, error)\n"]
         for case in self.cases:
@@ -106,7 +106,7 @@ class Program:
         self.program_names.add(node.name)
 
     def keep(self, node: ast.Assign, known: dict[str, Any]) -> bool:
-        """Whether an assignment gives a name a value that the test states."""
+        """Return whether an assignment gives a name a value that the test states, and keep that value."""
         target = node.targets[0] if len(node.targets) == 1 else None
         if not isinstance(target, ast.Name):
             for name in _names(*node.targets):
@@ -121,15 +121,15 @@ class Program:
             return False
         return True
 
-    def _case(self, test: ast.FunctionDef, name: str, given: Mapping[str, ast.expr]) -> Case:
+    def _case(self, test: ast.FunctionDef, name: str, parameters: Mapping[str, ast.expr]) -> Case:
         case = Case(f"{self.path}::{test.name}{name}", f"case_{next(self._places)}")
         start = [
             ast.Assign([ast.Name(key, ast.Store())], value, lineno=test.lineno, col_offset=0)
-            for key, value in given.items()
+            for key, value in parameters.items()
         ]
         made: list[str] = []
         for argument in test.args.args:
-            if argument.arg not in given:
+            if argument.arg not in parameters:
                 self._make(test, argument.arg, made, case)
         body: list[ast.stmt] = [*start, *test.body]
         writer = _Writer(self, dict(self._known), self._handed | self._own)
@@ -141,7 +141,10 @@ class Program:
         return case
 
     def _parameter_sets(self, test: ast.FunctionDef) -> Iterator[tuple[str, dict[str, ast.expr]]]:
-        """The sets of parameters of a test, each with the end of its id; an empty one if it has none."""
+        """Return the sets of parameters of a test, each with the end of its id.
+
+        A test without parameters has one empty set.
+        """
         sets: list[dict[str, ast.expr]] = [{}]
         for mark in test.decorator_list:
             if not isinstance(mark, ast.Call) or ast.unparse(mark.func) != "pytest.mark.parametrize":
@@ -158,11 +161,11 @@ class Program:
             sets = [{**one, **other} for one in sets for other in more]
         if len(sets) > MAX_CASES:
             raise self.refuse(test, f"at most {MAX_CASES} sets of parameters")
-        for number, given in enumerate(sets):
-            yield (f"[{number}]" if given else ""), given
+        for number, parameters in enumerate(sets):
+            yield (f"[{number}]" if parameters else ""), parameters
 
     def _make(self, test: ast.FunctionDef, name: str, made: list[str], case: Case) -> None:
-        """Call a fixture, and those that it asks for, in front of a test."""
+        """Call a fixture before a test, and first those that it asks for."""
         if name in made:
             return
         if name not in self._fixtures:
@@ -176,17 +179,17 @@ class Program:
         case.lines += _guarded([f"{name} = _fixture_{name}({', '.join(asked)})", f"{SEEN}({place}, None)"], place)
 
     def place(self) -> int:
-        """A number for something that is told."""
+        """Return the number of a new place at which something is recorded."""
         return next(self._places)
 
     def refuse(self, node: ast.AST, expected: str) -> EngineError:
-        """The error that says where a test cannot be judged from outside, and what was expected there."""
+        """Return the error that says where a test cannot be graded from outside, and what was expected there."""
         line = getattr(node, "lineno", 0)
         return EngineError(f"{self.path}, line {line}: this test cannot be judged from outside; expected {expected}")
 
 
 class _Writer:
-    """Writes the program's side of one test and keeps the judge's."""
+    """Writes the program's side of one test and keeps the grader's."""
 
     def __init__(self, program: Program, known: dict[str, Any], handed: set[str]) -> None:
         self.program, self.known, self.handed = program, known, handed
@@ -224,7 +227,7 @@ class _Writer:
             self._run([node])
 
     def _run(self, body: Sequence[ast.stmt], quiet: bool = True) -> int:
-        """Statements of the program's side: where they raise nothing, that is told, too."""
+        """Write statements of the program's side; if `quiet`, a record tells that they raised nothing."""
         for node in body:
             self.named |= _names(node)
             for name in _stored([node]):
@@ -283,7 +286,7 @@ class _Writer:
 
 
 def _guarded(lines: Sequence[str], place: int) -> list[str]:
-    """Statements that tell at a place what they raise."""
+    """Return statements that record at a place what they raise."""
     inner = "".join(f"        {line}\n" for line in lines)
     return [f"    try:\n{inner}    except BaseException as error:\n        {RAISED}({place}, error)\n"]
 
@@ -300,14 +303,14 @@ def _stored(body: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _is_identity(node: ast.Compare) -> bool:
-    """Whether it asks if two objects are the same one, which only the program's side can tell."""
+    """Return whether an expression asks if two objects are the same one, which only the program's side can tell."""
     return all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops) and not any(
         isinstance(side, ast.Constant) for side in (node.left, *node.comparators)
     )
 
 
 def _is_raises(node: ast.AST) -> bool:
-    """Whether a block waits for an exception and does nothing else with it."""
+    """Return whether a block expects an exception and does nothing else with it."""
     if not isinstance(node, ast.With) or len(node.items) != 1 or node.items[0].optional_vars is not None:
         return False
     called = node.items[0].context_expr

@@ -1,6 +1,6 @@
-"""Values that a test states: computed outside the sandbox from its text alone, and compared with what a program told.
+"""The values that a test states: they are computed outside the sandbox from its text, and compared with recorded ones.
 
-Nothing here runs a program's code. A value that was told arrives as kinds and parts; what is no data becomes a
+Nothing here runs a program's code. A recorded value arrives as kinds and parts. An object that is not data becomes a
 `Thing`, which equals no data and no other thing without fields.
 """
 
@@ -27,16 +27,16 @@ MOMENTS = {"date": datetime.date, "datetime": datetime.datetime, "timedelta": da
 
 
 class Unknown(Exception):
-    """An expression whose value does not follow from the text of the test."""
+    """The value of an expression does not follow from the text of the test."""
 
 
-class BadTale(Exception):
-    """What a program told has no form that a value has."""
+class InvalidRecord(Exception):
+    """A recorded value does not have the form of a value."""
 
 
 @dataclass(frozen=True)
 class Thing:
-    """An object of a class of the program; equal to another one of that class whose fields are data and equal."""
+    """An object of a class of the program; it equals another one of that class whose fields are data and equal."""
 
     name: str
     truth: bool
@@ -56,7 +56,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Close:
-    """What `pytest.approx` states: equal to numbers that are near."""
+    """The value of `pytest.approx`, which equals numbers that are near."""
 
     expected: Any
     rel: float | None = None
@@ -93,13 +93,13 @@ def _is_number(value: Any) -> bool:
 
 
 def value_of(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """The value of an expression of constants, known names, containers, arithmetic, dates and `approx`.
+    """Evaluate an expression of constants, known names, containers, arithmetic, dates and `approx`.
 
     >>> value_of(ast.parse("[1 + n, 'a' * 2]", mode="eval").body, {"n": 1})
     [2, 'aa']
 
     Raises:
-        Unknown: it does not follow from the text.
+        Unknown: the value does not follow from the text.
     """
     try:
         return _value(node, names)
@@ -144,64 +144,64 @@ def _bounded(kind: type[ast.operator], left: Any, right: Any) -> Any:
 
 def _called(node: ast.Call, names: Mapping[str, Any]) -> Any:
     name = ast.unparse(node.func).removeprefix("pytest.").removeprefix("datetime.")
-    given = [_value(argument, names) for argument in node.args]
+    arguments = [_value(argument, names) for argument in node.args]
     options = {keyword.arg or "": _value(keyword.value, names) for keyword in node.keywords}
     if name == "approx" and name not in names:
-        return Close(*given, **options)
+        return Close(*arguments, **options)
     if name in MOMENTS and name not in names:
-        return MOMENTS[name](*given, **options)
+        return MOMENTS[name](*arguments, **options)
     raise Unknown(ast.unparse(node))
 
 
 def is_fixed(value: Any) -> bool:
-    """Whether nothing can change a value, whoever it is handed to."""
+    """Return whether a value is immutable."""
     return value is None or isinstance(value, (bool, int, float, str, bytes)) or (
         isinstance(value, tuple) and all(map(is_fixed, value))
     )  # fmt: skip
 
 
-def read(told: Any, depth: int = 0) -> Any:
-    """A value from its kind and its parts.
+def read(record: Any, depth: int = 0) -> Any:
+    """Return a value from its recorded kind and parts.
 
     >>> read(["list", [["int", "1"], ["none"]]])
     [1, None]
 
     Raises:
-        BadTale: it has no such form.
+        InvalidRecord: the record does not have the form of a value.
     """
     try:
-        return _read(told, depth)
+        return _read(record, depth)
     except (ArithmeticError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise BadTale(str(error)) from error
+        raise InvalidRecord(str(error)) from error
 
 
-def _read(told: Any, depth: int) -> Any:
-    kind = told[0]
+def _read(record: Any, depth: int) -> Any:
+    kind = record[0]
     if depth > DEEPEST or not isinstance(kind, str):
-        raise BadTale("too deep")
+        raise InvalidRecord("too deep")
     if kind == "none":
         return None
-    given = told[1]
-    if kind == "bool" and isinstance(given, bool):
-        return given
-    if kind in ("int", "float", "str") and isinstance(given, str):
-        return int(given) if kind == "int" else float(given) if kind == "float" else given
-    if kind == "bytes" and isinstance(given, list):
-        return bytes(given)
+    content = record[1]
+    if kind == "bool" and isinstance(content, bool):
+        return content
+    if kind in ("int", "float", "str") and isinstance(content, str):
+        return int(content) if kind == "int" else float(content) if kind == "float" else content
+    if kind == "bytes" and isinstance(content, list):
+        return bytes(content)
     if kind in ("tuple", "list", "set"):
-        parts = [_read(part, depth + 1) for part in given]
+        parts = [_read(part, depth + 1) for part in content]
         return parts if kind == "list" else tuple(parts) if kind == "tuple" else set(parts)
     if kind == "dict":
-        return {_read(key, depth + 1): _read(value, depth + 1) for key, value in given}
+        return {_read(key, depth + 1): _read(value, depth + 1) for key, value in content}
     if kind in MOMENTS:
-        return MOMENTS[kind](*map(int, given))
-    if kind == "object" and isinstance(given, str) and isinstance(told[2], bool):
-        return Thing(given, told[2], tuple((str(name), _read(value, depth + 1)) for name, value in told[3]))
-    raise BadTale(kind)
+        return MOMENTS[kind](*map(int, content))
+    if kind == "object" and isinstance(content, str) and isinstance(record[2], bool):
+        return Thing(content, record[2], tuple((str(name), _read(value, depth + 1)) for name, value in record[3]))
+    raise InvalidRecord(kind)
 
 
 def compare(kind: type[ast.cmpop], left: Any, right: Any) -> bool:
-    """Whether two values stand in a relation. Where they cannot be compared they do not."""
+    """Return whether two values stand in a relation; values that cannot be compared do not."""
     if isinstance(right, Close) and not isinstance(left, Close):
         left, right = right, left
     try:

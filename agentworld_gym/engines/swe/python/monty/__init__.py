@@ -1,1 +1,1 @@
-"""A sandbox for a subset of Python: the interpreter of `pydantic-monty`."""
+"""A sandbox for a subset of Python: the interpreter of `pydantic-monty`, which runs everywhere."""

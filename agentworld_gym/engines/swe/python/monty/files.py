@@ -1,4 +1,4 @@
-"""The files of a run where no host file is in reach: they lie in memory, and their size is bounded."""
+"""The files of a run in monty, which lie in memory and are bounded in size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_BYTES = 16 << 20
 
 
 def memory_files(files: Mapping[str, str], env: Mapping[str, str]) -> Any:
-    """Files and environment of a run in the interpreter's own form, with `changes()` to tell what became of them."""
+    """Return files and environment of a run in the interpreter's own form, with a method `changes()` for the result."""
     from pydantic_monty import MemoryFile, OSAccess
 
     chance = random.Random(0)
@@ -53,18 +53,18 @@ def memory_files(files: Mapping[str, str], env: Mapping[str, str]) -> Any:
             return chance.randbytes(size) if 0 <= size <= self.max_urandom_bytes else super().urandom(size)
 
         def changes(self) -> tuple[dict[str, str], tuple[str, ...]]:
-            """Text files that are not as they were, and those that are gone."""
-            found: dict[str, str] = {}
+            """Return the text files that changed, and the paths of those that were removed."""
+            texts: dict[str, str] = {}
             for file in self.files:
                 if file.deleted:
                     continue
                 content = file.read_content()
                 try:
-                    found[str(file.path)] = content if isinstance(content, str) else content.decode()
+                    texts[str(file.path)] = content if isinstance(content, str) else content.decode()
                 except UnicodeDecodeError:
                     continue
-            gone = tuple(sorted(set(files) - set(found)))
-            return {path: text for path, text in found.items() if files.get(path) != text}, gone
+            gone = tuple(sorted(set(files) - set(texts)))
+            return {path: text for path, text in texts.items() if files.get(path) != text}, gone
 
     environ = {"HOME": "/home/user", "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environ |= {name: clean(value) for name, value in env.items()}

@@ -1,4 +1,4 @@
-"""Runs of a forked process: its interpreter's threads stayed with the parent, so a process of its own does them.
+"""Runs Python for a forked process in a helper process, because the interpreter's threads stayed with the parent.
 
 The helper is a fresh Python that reads one JSON job a line and answers with one JSON result a line. It ends with its
 standard input, and so with the process that started it.
@@ -18,18 +18,18 @@ from typing import Any
 from agentworld_gym.engines.swe.python.sandbox import PythonResult
 
 HELPER = "agentworld_gym.engines.swe.python.monty.helper_main"
-"""The module that the helper runs. It is started by its name, because it needs the sandbox that needs this one."""
+"""The module that the helper runs. It is started by its name, because it needs the sandbox, which needs this module."""
 
 
 class Helper:
-    """A process that runs one job after the other; one that died is started anew."""
+    """A process that runs one job after the other; a process that died is started anew."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
     def run(self, job: Mapping[str, Any]) -> PythonResult:
-        """Do one job."""
+        """Run one job."""
         with self._lock:
             if self._process is None:
                 command = [sys.executable, "-m", HELPER]
@@ -38,12 +38,12 @@ class Helper:
             try:
                 self._process.stdin.write(json.dumps(job).encode() + b"\n")
                 self._process.stdin.flush()
-                told = json.loads(self._process.stdout.readline())
+                reply = json.loads(self._process.stdout.readline())
             except (OSError, ValueError):
                 self._process.kill()
                 self._process = None
                 return PythonResult("", "Killed\n", 137)
-        return PythonResult(**{**told, "removed": tuple(told["removed"])})
+        return PythonResult(**{**reply, "removed": tuple(reply["removed"])})
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Python as a subset, in worker processes that have no files, no network and no way to start a program."""
+"""Runs Python in monty: worker processes for a subset of Python, without files, network or a way to start a program."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 from agentworld_gym.engines.swe.python.command import UsageError, read_command
 from agentworld_gym.engines.swe.python.inside_sandbox import source_of
-from agentworld_gym.engines.swe.python.module_linker import Linker
+from agentworld_gym.engines.swe.python.module_linker import ModuleLinker
 from agentworld_gym.engines.swe.python.monty.files import memory_files
 from agentworld_gym.engines.swe.python.monty.helper import relayed
 from agentworld_gym.engines.swe.python.sandbox import PythonResult, clean
 from agentworld_gym.engines.swe.python.testing.raises import MISSED, around, opened
 from agentworld_gym.engines.swe.python.testing.runner import Outcome, Plan, is_test_run, run_tests
-from agentworld_gym.engines.swe.python.tracebacks import Frame, Trouble, decoded, traceback_text
+from agentworld_gym.engines.swe.python.tracebacks import ExceptionInfo, Frame, decoded, traceback_text
 
 MAX_OUTPUT = 1_000_000
 MAX_MEMORY = 256 << 20
@@ -27,7 +27,7 @@ MAX_DEPTH = 1001
 OWN_FILES = ("<pytest>", "<__harness__>", "<sys>")
 OPENED = "__opened"
 CLOCK = datetime.datetime(2026, 3, 2, 9, 0)
-"""The moment at which every run begins; `random` begins with the same seed each time, too."""
+"""The moment at which every run begins; `random` also begins every run with the same seed."""
 
 
 class MontySandbox:
@@ -48,7 +48,7 @@ class MontySandbox:
         env: Mapping[str, str] = {},
         timeout_s: float = 10.0,
     ) -> PythonResult:
-        """See `PythonSandbox.run`."""
+        """Run `python ARGV` as `PythonSandbox.run` describes it."""
         files, argv = {path: clean(text) for path, text in files.items()}, [clean(word) for word in argv]
         if self._forked():
             return relayed(files, argv, cwd=cwd, stdin=clean(stdin), env=env, timeout_s=timeout_s)
@@ -65,13 +65,13 @@ class MontySandbox:
         return run.tests(plan)
 
     def close(self) -> None:
-        """Stop the workers of this process; twice is fine."""
+        """Stop the workers of this process; a second call does nothing."""
         pool = self._pools.pop(os.getpid(), None)
         if pool is not None:
             pool.__exit__(None, None, None)
 
     def _forked(self) -> bool:
-        """Whether a parent of this process already runs workers, whose threads did not come along."""
+        """Return whether a parent of this process already runs workers, whose threads a fork does not copy."""
         return bool(self._pools) and os.getpid() not in self._pools
 
     def _started(self) -> Any:
@@ -87,7 +87,7 @@ class MontySandbox:
 
 
 class _Stopped(Exception):
-    """The run is over: out of time, or its worker died."""
+    """The run ended because its time was up or its worker died."""
 
 
 class _Run:
@@ -114,7 +114,7 @@ class _Run:
                 else PythonResult("", f"{problem}\n", problem.code)
             )
         source = command.source
-        linker = Linker(self.files, command.paths, {"sys": "", **_provided("pytest")})
+        linker = ModuleLinker(self.files, command.paths, {"sys": "", **_provided("pytest")})
         linker.add_source("__main__", source)
         if source.tree is None:
             return PythonResult("", source.report + "\n", 1)
@@ -122,17 +122,17 @@ class _Run:
         with self._session():
             try:
                 self._start(linker, command.arguments, stdin)
-                trouble = self._feed("execute('__main__', '__main__')", linker)[1]
+                exception = self._feed("execute('__main__', '__main__')", linker)[1]
             except _Stopped as stop:
                 return self._result(124 if self.timed_out else 137, str(stop))
-        if trouble is not None:
-            code, text = _ending(trouble, linker)
+        if exception is not None:
+            code, text = _ending(exception, linker)
             self.out["stderr"].append(text)
         return self._result(code)
 
     def tests(self, plan: Plan) -> tuple[list[Outcome], PythonResult]:
-        """Collect and call tests, one feed each."""
-        linker = Linker(self.files, list(plan.paths), {"sys": "", **_provided("pytest", "harness")})
+        """Collect and call tests, each as one input to the session."""
+        linker = ModuleLinker(self.files, list(plan.paths), {"sys": "", **_provided("pytest", "harness")})
         linker.add("__harness__")
         for name in plan.names:
             linker.add(name, plan.edits)
@@ -148,20 +148,20 @@ class _Run:
                 return outcomes, self._result(124 if self.timed_out else 137, str(stop))
         return outcomes, self._result(0)
 
-    def _test(self, plan: Plan, linker: Linker, outcomes: list[Outcome]) -> None:
+    def _test(self, plan: Plan, linker: ModuleLinker, outcomes: list[Outcome]) -> None:
         ids: list[str] = []
         for name in plan.conftests:
-            _, trouble, out = self._caught(f"load({name!r})\nH['SPACES'][{name!r}] = SPACES[{name!r}]", linker)
-            if trouble is not None:
-                outcomes.append(Outcome(plan.path_of(name), "collect", trouble, *out))
+            _, exception, out = self._caught(f"load({name!r})\nH['SPACES'][{name!r}] = SPACES[{name!r}]", linker)
+            if exception is not None:
+                outcomes.append(Outcome(plan.path_of(name), "collect", exception, *out))
                 return
         for index, name in enumerate(plan.test_names):
-            found, trouble, out = self._caught(f"load({name!r})\nH['collect']({index}, SPACES[{name!r}])", linker)
-            if trouble is not None:
-                outcomes.append(Outcome(plan.path_of(name), "collect", trouble, *out))
+            collected, exception, out = self._caught(f"load({name!r})\nH['collect']({index}, SPACES[{name!r}])", linker)
+            if exception is not None:
+                outcomes.append(Outcome(plan.path_of(name), "collect", exception, *out))
                 self._feed("forget()", linker)
             else:
-                ids += found
+                ids += collected
         plan.collected(ids, outcomes)
         first, failures = len(outcomes), 0
         for number in plan.chosen:
@@ -173,23 +173,24 @@ class _Run:
         for place, number in zip(range(first, len(outcomes)), plan.chosen, strict=False):
             outcomes[place] = self._traced(plan, outcomes[place], number, linker)
 
-    def _traced(self, plan: Plan, outcome: Outcome, number: int, linker: Linker) -> Outcome:
-        """A failure with its whole traceback.
+    def _traced(self, plan: Plan, outcome: Outcome, number: int, linker: ModuleLinker) -> Outcome:
+        """Return a failure with its whole traceback.
 
-        The interpreter forgets where an exception came from when it passes a block that waits for another one. So the
-        test is called once more with open blocks.
+        The interpreter forgets where an exception came from when it passes a block that expects one. The test is
+        therefore
+        called once more with such blocks opened.
         """
-        trouble = outcome.trouble
-        if outcome.phase != "call" or trouble is None or not trouble.frames:
+        exception = outcome.exception
+        if outcome.phase != "call" or exception is None or not exception.frames:
             return outcome
-        frame = trouble.frames[-1]
+        frame = exception.frames[-1]
         file = next((file for file in plan.files if file.path == frame.path), None)
         block = around(file.source, frame.line) if file else None
         if file is None or block is None:
             return outcome
-        if trouble.message.startswith(MISSED):
-            frames = (*trouble.frames[:-1], frame._replace(line=block.lineno))
-            return replace(outcome, trouble=replace(trouble, frames=frames))
+        if exception.message.startswith(MISSED):
+            frames = (*exception.frames[:-1], frame._replace(line=block.lineno))
+            return replace(outcome, exception=replace(exception, frames=frames))
         name = f"{file.name}{OPENED}"
         if name not in linker.modules:
             linker.add_source(name, file.source, False, lambda source: [*plan.edits(source), *opened(source)])
@@ -199,22 +200,22 @@ class _Run:
         self._caught(f"H['prepare']({number})", linker)
         again = self._caught(f"H['call']({number}, SPACES[{name!r}])", linker)[1]
         self._caught("H['clear']()", linker)
-        same = again is not None and (again.kind, again.message) == (trouble.kind, trouble.message)
-        return replace(outcome, trouble=again) if same else outcome
+        same = again is not None and (again.kind, again.message) == (exception.kind, exception.message)
+        return replace(outcome, exception=again) if same else outcome
 
-    def _case(self, number: int, name: str, linker: Linker) -> Outcome:
+    def _case(self, number: int, name: str, linker: ModuleLinker) -> Outcome:
         phase = "setup"
-        _, trouble, out = self._caught(f"H['prepare']({number})", linker)
-        if trouble is None:
+        _, exception, out = self._caught(f"H['prepare']({number})", linker)
+        if exception is None:
             phase = "call"
-            _, trouble, more = self._caught(f"H['call']({number})", linker)
+            _, exception, more = self._caught(f"H['call']({number})", linker)
             out = (out[0] + more[0], out[1] + more[1])
-        if trouble is None:
+        if exception is None:
             reason = self._feed(f"H['expected_failure']({number})", linker)[0]
             self._caught("H['clear']()", linker)
             return Outcome(name, phase, None, *out, expected=reason)
-        where = trouble.frames[-1] if trouble.frames else Frame("", 0, "")
-        told, _ = self._feed(
+        where = exception.frames[-1] if exception.frames else Frame("", 0, "")
+        details, _ = self._feed(
             "[H['explain'](path, line), H['arguments'](), H['expected_failure'](number)]",
             linker,
             {
@@ -223,9 +224,9 @@ class _Run:
                 "number": number,
             },
         )
-        explained, arguments, reason = told or ({"values": {}, "detail": []}, [], None)
+        explained, arguments, reason = details or ({"values": {}, "detail": []}, [], None)
         self._caught("H['clear']()", linker)
-        return Outcome(name, phase, trouble, *out, explained, [(a, b) for a, b in arguments], reason)
+        return Outcome(name, phase, exception, *out, explained, [(a, b) for a, b in arguments], reason)
 
     @contextlib.contextmanager
     def _session(self) -> Iterator[None]:
@@ -244,7 +245,7 @@ class _Run:
         ):
             yield
 
-    def _start(self, linker: Linker, argv: list[str], stdin: str) -> None:
+    def _start(self, linker: ModuleLinker, argv: list[str], stdin: str) -> None:
         inputs = {
             "packed": [module.packed() for module in linker.modules.values()],
             "argv": argv,
@@ -257,18 +258,20 @@ class _Run:
             inputs,
         )
 
-    def _caught(self, code: str, linker: Linker) -> tuple[Any, Trouble | None, tuple[str, str]]:
-        """A feed whose output is kept apart."""
+    def _caught(self, code: str, linker: ModuleLinker) -> tuple[Any, ExceptionInfo | None, tuple[str, str]]:
+        """Run some code and return its output separately."""
         before = self.out
         self.out = {"stdout": [], "stderr": []}
         try:
-            value, trouble = self._feed(code, linker)
-            return value, trouble, ("".join(self.out["stdout"]), "".join(self.out["stderr"]))
+            value, exception = self._feed(code, linker)
+            return value, exception, ("".join(self.out["stdout"]), "".join(self.out["stderr"]))
         finally:
             self.out = before
 
-    def _feed(self, code: str, linker: Linker, inputs: dict[str, Any] | None = None) -> tuple[Any, Trouble | None]:
-        """Run some code: its value, or what went wrong in the program.
+    def _feed(
+        self, code: str, linker: ModuleLinker, inputs: dict[str, Any] | None = None
+    ) -> tuple[Any, ExceptionInfo | None]:
+        """Run some code, and return its value or the exception of the program.
 
         Raises:
             _Stopped: the time is up, or the worker died.
@@ -292,8 +295,8 @@ class _Run:
                 self.timed_out = True
                 raise _Stopped("") from None
             if "memory limit" in text:
-                return None, Trouble("MemoryError", "", _frames(error, linker))
-            return None, _trouble(error, linker)
+                return None, ExceptionInfo("MemoryError", "", _frames(error, linker))
+            return None, _exception_info(error, linker)
 
     def _print(self, stream: str, text: str) -> None:
         self.printed += len(text)
@@ -307,39 +310,43 @@ class _Run:
         return PythonResult("".join(self.out["stdout"]), err, code, files, self.timed_out, removed)
 
 
-def _frames(error: Any, linker: Linker) -> tuple[Frame, ...]:
-    """The frames of the program's own modules, outermost first."""
+def _frames(error: Any, linker: ModuleLinker) -> tuple[Frame, ...]:
+    """Return the frames of the program's own modules, outermost first."""
     frames = []
     for frame in error.traceback() if hasattr(error, "traceback") else []:
-        found = linker.locate(frame.line) if frame.filename == "<string>" else None
-        if found is not None and found[0].source.path not in OWN_FILES:
-            frames.append(Frame(found[0].source.path, found[1], frame.function_name or "<module>"))
+        location = linker.locate(frame.line) if frame.filename == "<string>" else None
+        if location is not None and location[0].source.path not in OWN_FILES:
+            frames.append(Frame(location[0].source.path, location[1], frame.function_name or "<module>"))
     return tuple(frames)
 
 
-def _trouble(error: Any, linker: Linker) -> Trouble:
+def _exception_info(error: Any, linker: ModuleLinker) -> ExceptionInfo:
     inner = error.exception()
     frames = _frames(error, linker)
     kind, message = type(inner).__name__, str(inner)
     if message.startswith("\x01syntax\x01"):
         module = linker.modules[message.split("\x01")[2]]
-        return Trouble(module.source.report.rpartition("\n")[2].partition(":")[0], "", frames, module.source.report)
+        return ExceptionInfo(
+            module.source.report.rpartition("\n")[2].partition(":")[0], "", frames, module.source.report
+        )
     if kind == "ZeroDivisionError" and frames:
-        found = next((module for module in linker.modules.values() if module.source.path == frames[-1].path), None)
-        line = found.source.lines[frames[-1].line - 1] if found else ""
+        last_module = next(
+            (module for module in linker.modules.values() if module.source.path == frames[-1].path), None
+        )
+        line = last_module.source.lines[frames[-1].line - 1] if last_module else ""
         if "//" in line or "%" in line:
             message = "integer division or modulo by zero"
     return decoded(kind, message, frames)
 
 
-def _ending(trouble: Trouble, linker: Linker) -> tuple[int, str]:
-    """The exit code of a program that ended with an exception, and what it prints."""
-    if trouble.kind == "exit":
-        number = trouble.message.startswith("i")
-        return (int(trouble.message[1:]) & 255, "") if number else (1, trouble.message[1:] + "\n")
+def _ending(exception: ExceptionInfo, linker: ModuleLinker) -> tuple[int, str]:
+    """Return the exit code of a program that ended with an exception, and what it prints."""
+    if exception.kind == "exit":
+        number = exception.message.startswith("i")
+        return (int(exception.message[1:]) & 255, "") if number else (1, exception.message[1:] + "\n")
     lines = {module.source.path: module.source.lines for module in linker.modules.values() if module.name != "sys"}
     lines.pop("<string>", None)
-    return 130 if trouble.kind == "KeyboardInterrupt" else 1, traceback_text(trouble, lines)
+    return 130 if exception.kind == "KeyboardInterrupt" else 1, traceback_text(exception, lines)
 
 
 def _provided(*names: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Assertions that explain themselves: values are noted where a test computes them, and put into words afterwards."""
+"""Explains failed assertions: values are noted where a test computes them, and put into words afterwards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPERATORS: dict[type[ast.cmpop | ast.operator | ast.unaryop], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """One `assert` of a test file, with the parts whose values are noted, by number."""
+    """One `assert` of a test file, with the numbers of the parts whose values are noted."""
 
     path: str
     node: ast.Assert
@@ -33,7 +33,7 @@ class Assertion:
     compared: tuple[int, int] | None
 
     def packed(self) -> dict[str, Any]:
-        """What the harness inside wants to know."""
+        """Return what the harness inside the sandbox reads."""
         return {
             "path": self.path,
             "first": self.node.lineno,
@@ -44,7 +44,10 @@ class Assertion:
 
 
 def instrumented(source: Source, first: int) -> tuple[list[Edit], list[Assertion]]:
-    """The edits that make a test file note the values of its assertions, and these; numbers go on from `first`."""
+    """Return the edits with which a test file notes the values of its assertions, and the assertions.
+
+    The numbers of the noted parts begin at `first`.
+    """
     edits: list[Edit] = []
     asserts: list[Assertion] = []
     for node in ast.walk(source.tree) if source.tree else ():
@@ -63,7 +66,7 @@ def instrumented(source: Source, first: int) -> tuple[list[Edit], list[Assertion
 
 
 def _around(parts: Mapping[int, ast.expr]) -> list[Edit]:
-    """A note around each part: what begins first opens first, what ends first closes first."""
+    """Return a note around each part, nested as the parts are."""
     spans = sorted(
         ((*place(part), number) for number, part in parts.items()), key=lambda s: (s[0], (-s[1][0], -s[1][1]))
     )
@@ -73,7 +76,7 @@ def _around(parts: Mapping[int, ast.expr]) -> list[Edit]:
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    """The parts of an expression whose values are worth knowing."""
+    """Return the parts of an expression whose values are worth showing."""
     if isinstance(node, ast.Compare):
         for operand in (node.left, *node.comparators):
             if isinstance(operand, ast.Constant):
@@ -105,9 +108,9 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def explanation(source: Source, assertion: Assertion, explained: Mapping[str, Any], level: int = 0) -> list[str]:
-    """The lines that explain a failed assertion, the first one beginning with `assert`.
+    """Return the lines that explain a failed assertion, the first one beginning with `assert`.
 
-    Where it is told how two values differ, they stand short in the first line, and not where they come from.
+    If the explanation tells how two values differ, the first line shows them shortened, without where they come from.
     """
     values, detail = explained.get("values", {}), explained.get("detail", [])
     if not detail:
@@ -119,10 +122,10 @@ def explanation(source: Source, assertion: Assertion, explained: Mapping[str, An
     return lines
 
 
-def _short(shown: str) -> str:
-    """A value in at most SIDE letters, its middle left out."""
+def _short(value: str) -> str:
+    """Return a value in at most SIDE letters, without its middle if it is longer."""
     first = (SIDE - 3) // 2
-    return shown if len(shown) <= SIDE else f"{shown[:first]}...{shown[len(shown) - (SIDE - 3 - first) :]}"
+    return value if len(value) <= SIDE else f"{value[:first]}...{value[len(value) - (SIDE - 3 - first) :]}"
 
 
 class _Words:
@@ -142,36 +145,36 @@ class _Words:
         return lines
 
     def words(self, node: ast.expr, depth: int, wheres: list[str]) -> str:
-        """How an expression stands in the explanation; what its values come from is added to `wheres`."""
+        """Return how an expression stands in the explanation, and add to `wheres` what its values come from."""
         if isinstance(node, ast.Compare):
             words = self.words(node.left, depth, wheres)
             for operator, operand in zip(node.ops, node.comparators, strict=True):
                 words += f" {OPERATORS[type(operator)]} {self.words(operand, depth, wheres)}"
             return words
         if isinstance(node, ast.BoolOp):
-            known = [value for value in node.values if self.evaluated(value)]
+            reached = [value for value in node.values if self.evaluated(value)]
             joint = " and " if isinstance(node.op, ast.And) else " or "
-            return "(" + joint.join(self.words(value, depth, wheres) for value in known) + ")"
+            return "(" + joint.join(self.words(value, depth, wheres) for value in reached) + ")"
         if isinstance(node, ast.UnaryOp):
             return f"{OPERATORS[type(node.op)]}{self.words(node.operand, depth, wheres)}"
         if isinstance(node, ast.BinOp):
             left, right = self.words(node.left, depth, wheres), self.words(node.right, depth, wheres)
             return f"({left} {OPERATORS[type(node.op)]} {right})"
-        shown = self.values.get(id(node))
+        noted = self.values.get(id(node))
         if isinstance(node, ast.Name):
-            return node.id if shown is None or _is_code(shown) else shown
-        if shown is None:
+            return node.id if noted is None or _is_code(noted) else noted
+        if noted is None:
             return repr(node.value) if isinstance(node, ast.Constant) else self.source.segment(node)
         if isinstance(node, ast.Call):
             below: list[str] = []
             words = f"{self.called(node.func, depth + 1, below)}({', '.join(self.given(node, depth + 1, below))})"
-            self.add(wheres, depth, shown, words, below)
-        elif isinstance(node, ast.Attribute) and not _is_code(shown):
+            self.add(wheres, depth, noted, words, below)
+        elif isinstance(node, ast.Attribute) and not _is_code(noted):
             below = []
-            self.add(wheres, depth, shown, f"{self.words(node.value, depth + 1, below)}.{node.attr}", below)
+            self.add(wheres, depth, noted, f"{self.words(node.value, depth + 1, below)}.{node.attr}", below)
         elif isinstance(node, ast.Attribute):
             return self.source.segment(node)
-        return shown
+        return noted
 
     def given(self, node: ast.Call, depth: int, wheres: list[str]) -> Iterator[str]:
         for argument in node.args:
@@ -186,20 +189,20 @@ class _Words:
         return self.source.segment(node)
 
     def evaluated(self, node: ast.expr) -> bool:
-        """Whether the test came as far as this operand; one without noted values is taken to be reached."""
+        """Return whether the test came as far as this operand; one without noted values counts as reached."""
         noted = [part for part in ast.walk(node) if id(part) in self.values]
         return not noted or any(self.values[id(part)] is not None for part in noted)
 
-    def add(self, wheres: list[str], depth: int, shown: str, words: str, below: list[str]) -> None:
+    def add(self, wheres: list[str], depth: int, noted: str, words: str, below: list[str]) -> None:
         indent = "  " * (depth - 1)
-        wheres.append(f" +{indent}  where {shown} = {words}")
+        wheres.append(f" +{indent}  where {noted} = {words}")
         for i, line in enumerate(below):
             same_level = line.startswith(f" +{indent}    ") and not line.startswith(f" +{indent}      ")
             wheres.append(line.replace("where", "and  ", 1) if i and same_level else line)
 
 
-def _is_code(shown: str) -> bool:
-    return shown.startswith(("<function", "<class", "<module", "<built-in", "<bound method"))
+def _is_code(value: str) -> bool:
+    return value.startswith(("<function", "<class", "<module", "<built-in", "<bound method"))
 
 
 def _detailed(detail: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What there is to test: found in the text of the test files, without running them."""
+"""Collects the tests of a run from the text of the test files, without running them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from agentworld_gym.engines.swe.python.module_linker import module_name
 from agentworld_gym.engines.swe.python.source import Edit, Source, parse
 from agentworld_gym.engines.swe.python.testing.assertions import Assertion, instrumented
-from agentworld_gym.engines.swe.python.tracebacks import Trouble
+from agentworld_gym.engines.swe.python.tracebacks import ExceptionInfo
 
 MAX_TEST_FILES = 100
 MAX_TEST_CHARS = 500_000
@@ -37,11 +37,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one test, or the collection of one file, went. No trouble means that it passed."""
+    """The outcome of one test, or of the collection of one file; it passed if `exception` is `None`."""
 
     id: str
     phase: str
-    trouble: Trouble | None
+    exception: ExceptionInfo | None
     out: str = ""
     err: str = ""
     explained: Mapping[str, Any] = field(default_factory=dict)
@@ -50,18 +50,18 @@ class Outcome:
 
     @property
     def kind(self) -> str:
-        """`passed`, `failed`, `error`, `skipped`, `xfailed` or `xpassed`."""
-        if self.trouble is None:
+        """The kind of the outcome: `passed`, `failed`, `error`, `skipped`, `xfailed` or `xpassed`."""
+        if self.exception is None:
             return "passed" if self.expected is None else "xpassed"
-        if self.trouble.kind == "Skipped":
+        if self.exception.kind == "Skipped":
             return "skipped"
         if self.phase != "call":
             return "error"
-        return "failed" if self.expected is None and self.trouble.kind != "XFailed" else "xfailed"
+        return "failed" if self.expected is None and self.exception.kind != "XFailed" else "xfailed"
 
     @property
     def failed(self) -> bool:
-        """Whether it counts against the run."""
+        """Whether the outcome makes the run fail."""
         return self.kind in ("failed", "error")
 
 
@@ -79,7 +79,7 @@ class TestFile:
 
 @dataclass(slots=True)
 class Plan:
-    """The tests of a run as their texts tell them, and afterwards which of the collected ones are chosen."""
+    """The tests of a run as their texts define them, and, after collection, those of them that are chosen."""
 
     root: str
     paths: tuple[str, ...]
@@ -97,34 +97,34 @@ class Plan:
 
     @property
     def conftests(self) -> list[str]:
-        """Modules of the `conftest.py` files."""
+        """The modules of the `conftest.py` files."""
         return [file.name for file in self.shared]
 
     @property
     def test_names(self) -> list[str]:
-        """Modules of the test files."""
+        """The modules of the test files."""
         return [file.name for file in self.files]
 
     @property
     def names(self) -> list[str]:
-        """All modules that a run begins with."""
+        """All modules with which a run begins."""
         return [*self.conftests, *self.test_names]
 
     @property
     def max_failures(self) -> int:
-        """After how many failures the run ends; 0 for never."""
+        """The number of failures after which the run ends; 0 means never."""
         return self.options.max_failures
 
     def path_of(self, name: str) -> str:
-        """The file of a module, as it is shown."""
+        """Return the file of a module in the form in which it is shown."""
         return next(file.shown for file in (*self.shared, *self.files) if file.name == name)
 
     def edits(self, source: Source) -> list[Edit]:
-        """The changes of the text of a test file that let its assertions be explained."""
+        """Return the changes of a test file's text that let its assertions be explained."""
         return self._edits.get(source.path, [])
 
     def packed(self) -> dict[str, Any]:
-        """The plan as the harness inside reads it."""
+        """Return the plan in the form that the harness inside the sandbox reads."""
         modules = []
         for file in self.files:
             fixtures: dict[str, Any] = {}
@@ -135,7 +135,7 @@ class Plan:
         return {"modules": modules, "asserts": [assertion.packed() for assertion in self.asserts]}
 
     def collected(self, ids: Sequence[str], outcomes: Sequence[Outcome]) -> None:
-        """Take the ids that were found, and choose. After an error of collection nothing is chosen."""
+        """Store the ids that were collected, and choose among them; after an error of collection nothing is chosen."""
         self.ids = list(ids)
         picked = [target for target in self.options.targets if "::" in target]
         whole = [target for target in self.options.targets if "::" not in target]
@@ -166,21 +166,21 @@ class Plan:
 
 
 def make_plan(files: Mapping[str, str], options: Options, cwd: str) -> Plan:
-    """Find the test files that a command line names, and what is in them."""
+    """Find the test files that a command line names, and their tests."""
     root, configfile, settings = _configuration(files, cwd)
     targets = [join(cwd, target.partition("::")[0]) for target in options.targets]
     testpaths = tuple(str(path) for path in _listed(settings.get("testpaths")))
     existing = [join(root, path) for path in testpaths if _exists(files, normpath(join(root, path)))]
-    found: list[str] = []
+    test_paths: list[str] = []
     missing = ""
     for target in map(normpath, targets or existing or [cwd]):
         if not _exists(files, target):
             missing = missing or target
         elif target in files:
-            found.append(target)
+            test_paths.append(target)
         else:
-            found += sorted(path for path in files if path.startswith(target.rstrip("/") + "/") and _is_test(path))
-    tests = _few(files, dict.fromkeys(found))
+            test_paths += sorted(path for path in files if path.startswith(target.rstrip("/") + "/") and _is_test(path))
+    tests = _few(files, dict.fromkeys(test_paths))
     conftests = sorted(path for path in files if basename(path) == "conftest.py" and path.startswith(root))
     conftests = [path for path in conftests if any(test.startswith(dirname(path) + "/") for test in tests)]
     folders = {path: _import_root(files, path) for path in (*conftests, *tests)}
@@ -202,7 +202,7 @@ def make_plan(files: Mapping[str, str], options: Options, cwd: str) -> Plan:
 
 
 def _few(files: Mapping[str, str], paths: Iterable[str]) -> list[str]:
-    """The first test files, as many as may be read."""
+    """Return the first test files, as many as may be read."""
     kept: list[str] = []
     chars = 0
     for path in paths:
@@ -213,7 +213,7 @@ def _few(files: Mapping[str, str], paths: Iterable[str]) -> list[str]:
 
 
 def _configuration(files: Mapping[str, str], cwd: str) -> tuple[str, str, Mapping[str, Any]]:
-    """Root folder, configuration file and settings."""
+    """Return root folder, configuration file and settings."""
     folder = cwd
     while True:
         if (path := join(folder, "pytest.ini")) in files:
@@ -232,14 +232,14 @@ def _configuration(files: Mapping[str, str], cwd: str) -> tuple[str, str, Mappin
 
 
 def _ini(text: str, section: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     inside = False
     for line in text.split("\n"):
         if line.startswith("["):
             inside = line.strip() == f"[{section}]"
         elif inside and (pair := re.match(r"(\w+)\s*=\s*(.*)", line)):
-            found[pair[1]] = pair[2]
-    return found
+            settings[pair[1]] = pair[2]
+    return settings
 
 
 def _listed(value: Any) -> list[Any]:
@@ -260,7 +260,7 @@ def _is_test(path: str) -> bool:
 
 
 def _import_root(files: Mapping[str, str], path: str) -> str:
-    """The first folder above a file that is no package."""
+    """Return the first folder above a file that is not a package."""
     folder = dirname(path)
     while join(folder, "__init__.py") in files and folder not in ("/", ""):
         folder = dirname(folder)
@@ -276,28 +276,30 @@ def _within(path: str, folder: str) -> bool:
 
 
 def _tests(source: Source) -> list[dict[str, Any]]:
-    """Test functions and methods in the order of the file."""
-    found: list[dict[str, Any]] = []
+    """Return test functions and methods in the order of the file."""
+    tests: list[dict[str, Any]] = []
     for node in source.tree.body if source.tree else ():
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-            found.append({"class": None, "name": node.name, "args": _parameters(node)})
+            tests.append({"class": None, "name": node.name, "args": _parameters(node)})
         elif isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            found += [
+            tests += [
                 {"class": node.name, "name": inner.name, "args": _parameters(inner)[1:]}
                 for inner in node.body
                 if isinstance(inner, ast.FunctionDef) and inner.name.startswith("test")
             ]
-    names = {(test["class"], test["name"]): test for test in found}
+    names = {(test["class"], test["name"]): test for test in tests}
     return list(names.values())
 
 
 def _parameters(node: ast.FunctionDef) -> list[str]:
-    given = node.args.args[: len(node.args.args) - len(node.args.defaults)] if node.args.defaults else node.args.args
-    return [arg.arg for arg in given]
+    parameters = (
+        node.args.args[: len(node.args.args) - len(node.args.defaults)] if node.args.defaults else node.args.args
+    )
+    return [arg.arg for arg in parameters]
 
 
 def _fixtures(source: Source, module: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    fixtures: dict[str, dict[str, Any]] = {}
     for node in source.tree.body if source.tree else ():
         if not isinstance(node, ast.FunctionDef):
             continue
@@ -309,20 +311,20 @@ def _fixtures(source: Source, module: str) -> dict[str, dict[str, Any]]:
                 for option in decorator.keywords if isinstance(decorator, ast.Call) else ():
                     if option.arg == "name" and isinstance(option.value, ast.Constant):
                         name = str(option.value.value)
-                found[name] = {
+                fixtures[name] = {
                     "module": module, "attribute": node.name, "args": _parameters(node), "generator": yields
                 }  # fmt: skip
-    return found
+    return fixtures
 
 
 def keyword_matches(expression: str, name: str) -> bool:
-    """Whether a test is meant by `-k`: words that its id contains, with `and`, `or`, `not` and brackets.
+    """Return whether `-k` selects a test, by words that its id contains, with `and`, `or`, `not` and brackets.
 
     >>> keyword_matches("cart and not empty", "tests/test_cart.py::test_total")
     True
 
     Raises:
-        ValueError: the expression cannot be read.
+        ValueError: the expression cannot be parsed.
     """
     words = re.findall(r"\(|\)|[^\s()]+", expression)[:200]
     place = 0

@@ -1,4 +1,4 @@
-"""The blocks of a test that wait for an exception: `with pytest.raises(...)`."""
+"""Finds the blocks of a test that expect an exception: `with pytest.raises(...)`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MISSED = ("DID NOT RAISE", "Regex pattern did not match")
 
 
 def blocks(source: Source) -> Iterator[ast.With]:
-    """All such blocks of a file, outer ones first."""
+    """Yield all such blocks of a file, outer ones first."""
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, ast.With) and len(node.items) == 1:
             called = node.items[0].context_expr
@@ -20,13 +20,13 @@ def blocks(source: Source) -> Iterator[ast.With]:
 
 
 def around(source: Source, line: int) -> ast.With | None:
-    """The innermost such block around a line."""
-    found = [node for node in blocks(source) if node.lineno <= line <= (node.end_lineno or 0)]
-    return max(found, key=lambda node: node.lineno, default=None)
+    """Return the innermost such block around a line."""
+    enclosing = [node for node in blocks(source) if node.lineno <= line <= (node.end_lineno or 0)]
+    return max(enclosing, key=lambda node: node.lineno, default=None)
 
 
 def opened(source: Source) -> Iterator[Edit]:
-    """Edits after which no block catches anything: an exception that leaves it shows where it came from."""
+    """Yield edits after which no block catches anything, so that an exception shows where it came from."""
     for node in blocks(source):
         item = node.items[0]
         end = place(item.optional_vars or item.context_expr)[1]

@@ -1,4 +1,4 @@
-"""The report of a test run, in the layout of `pytest`."""
+"""Formats the report of a test run in the layout of `pytest`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agentworld_gym.engines.swe.python.source import Source, parse
 from agentworld_gym.engines.swe.python.testing.assertions import explanation
 from agentworld_gym.engines.swe.python.testing.collection import Outcome, Plan
-from agentworld_gym.engines.swe.python.tracebacks import Frame, Trouble
+from agentworld_gym.engines.swe.python.tracebacks import ExceptionInfo, Frame
 
 WIDTH = 80
 MANY = 8
@@ -20,7 +20,7 @@ ORDER = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "err
 
 
 class Report:
-    """Puts the outcomes of a plan into words."""
+    """Formats the outcomes of a plan."""
 
     def __init__(self, plan: Plan, files: Mapping[str, str]) -> None:
         self.plan = plan
@@ -29,7 +29,7 @@ class Report:
         self.sources: dict[str, Source] = {file.path: file.source for file in (*plan.shared, *plan.files)}
 
     def whole(self, outcomes: Sequence[Outcome]) -> tuple[str, int]:
-        """The report of a run that came to its end, and the exit code."""
+        """Return the report of a complete run, and its exit code."""
         broken = [outcome for outcome in outcomes if outcome.phase == "collect"]
         lines = self._head(len(broken))
         if self.plan.options.collect_only and not broken:
@@ -42,12 +42,12 @@ class Report:
         return "\n".join(lines) + "\n", code
 
     def nothing(self) -> str:
-        """The report of a run without tests, because of its command line."""
+        """Return the report of a run that has no tests because of its command line."""
         lines = ["", _counts(Counter(), 0)] if self.level < 0 else [*self._head(0), "", _rule(_counts(Counter(), 0))]
         return "\n".join(lines) + "\n"
 
     def partial(self, outcomes: Sequence[Outcome]) -> str:
-        """The report as far as a run came that was stopped."""
+        """Return the report of a run that was stopped."""
         lines = [*self._head(0), *self._progress(outcomes)]
         return "\n".join(line.split(" [")[0].rstrip() for line in lines) + "\n"
 
@@ -70,11 +70,11 @@ class Report:
             lines.append(f"configfile: {self.plan.configfile}")
         if self.plan.testpaths:
             lines.append(f"testpaths: {', '.join(self.plan.testpaths)}")
-        found = len(self.plan.ids)
-        text = f"collected {found} item{'' if found == 1 else 's'}"
+        collected = len(self.plan.ids)
+        text = f"collected {collected} item{'' if collected == 1 else 's'}"
         if errors:
             text += f" / {errors} error{'s' if errors > 1 else ''}"
-        left_out = found - len(self.plan.selected)
+        left_out = collected - len(self.plan.selected)
         if left_out:
             text += f" / {left_out} deselected / {len(self.plan.selected)} selected"
         lines.append(f"collecting ... {text}" if self.level > 0 else text)
@@ -92,16 +92,16 @@ class Report:
         lines, done, i = [], 0, 0
         while i < len(outcomes):
             path = outcomes[i].id.partition("::")[0]
-            own = [outcome for outcome in outcomes[i:] if outcome.id.partition("::")[0] == path]
-            i += len(own)
-            text = f"{path} " + "".join(LETTERS[outcome.kind] for outcome in own)
-            done += len(own)
+            in_file = [outcome for outcome in outcomes[i:] if outcome.id.partition("::")[0] == path]
+            i += len(in_file)
+            text = f"{path} " + "".join(LETTERS[outcome.kind] for outcome in in_file)
+            done += len(in_file)
             lines.append(_percent(text, done, total))
         return lines
 
     def _reason(self, outcome: Outcome) -> str:
-        if outcome.kind == "skipped" and outcome.trouble and outcome.trouble.message:
-            return f" ({outcome.trouble.message})"
+        if outcome.kind == "skipped" and outcome.exception and outcome.exception.message:
+            return f" ({outcome.exception.message})"
         return ""
 
     def _failures(self, outcomes: Sequence[Outcome]) -> list[str]:
@@ -109,54 +109,54 @@ class Report:
             return []
         lines: list[str] = []
         for title, kind in (("ERRORS", "error"), ("FAILURES", "failed")):
-            own = [outcome for outcome in outcomes if outcome.kind == kind]
-            if own and not lines and self.level >= 0 and own[0].phase != "collect":
+            of_kind = [outcome for outcome in outcomes if outcome.kind == kind]
+            if of_kind and not lines and self.level >= 0 and of_kind[0].phase != "collect":
                 lines.append("")
-            if own:
+            if of_kind:
                 lines.append(_rule(title))
-            for outcome in own:
+            for outcome in of_kind:
                 lines += self._failure(outcome)
         return lines
 
     def _failure(self, outcome: Outcome) -> Iterator[str]:
-        trouble = outcome.trouble
-        assert trouble is not None
+        exception = outcome.exception
+        assert exception is not None
         if self.plan.options.style == "line":
-            frame = trouble.frames[-1] if trouble.frames else Frame("", 0, "")
+            frame = exception.frames[-1] if exception.frames else Frame("", 0, "")
             yield f"{frame.path}:{frame.line}: {self._crash(outcome)}"
             return
         name = ".".join(outcome.id.split("::")[1:])
         title = {"collect": f"ERROR collecting {outcome.id}", "setup": f"ERROR at setup of {name}"}
         yield _rule(title.get(outcome.phase, name), "_")
         if outcome.phase == "collect":
-            yield from self._collection(outcome.id, trouble)
+            yield from self._collection(outcome.id, exception)
         else:
-            yield from self._traceback(outcome, trouble)
+            yield from self._traceback(outcome, exception)
         for text, title_ in ((outcome.out, "stdout"), (outcome.err, "stderr")):
             if text:
                 yield _rule(f"Captured {title_} {outcome.phase if outcome.phase != 'collect' else 'call'}", "-")
                 yield text.rstrip("\n")
 
-    def _collection(self, path: str, trouble: Trouble) -> Iterator[str]:
-        if trouble.kind in ("ImportError", "ModuleNotFoundError"):
+    def _collection(self, path: str, exception: ExceptionInfo) -> Iterator[str]:
+        if exception.kind in ("ImportError", "ModuleNotFoundError"):
             yield f"ImportError while importing test module '{self.plan.root}/{path}'."
             yield "Hint: make sure your test modules/packages have valid Python names."
             yield "Traceback:"
             yield f"{LOADER}: in import_module"
             yield "    return _bootstrap._gcd_import(name[level:], package, level)"
-        for frame in trouble.frames:
+        for frame in exception.frames:
             yield f"{self._short(frame.path)}:{frame.line}: in {frame.function}"
             yield f"    {self._line(frame)}"
-        for line in (trouble.report or trouble.line).split("\n"):
+        for line in (exception.report or exception.line).split("\n"):
             yield f"E   {line}"
 
-    def _traceback(self, outcome: Outcome, trouble: Trouble) -> Iterator[str]:
-        frames = trouble.frames
-        if trouble.kind == "Missing":
-            yield from self._missing(outcome, trouble)
+    def _traceback(self, outcome: Outcome, exception: ExceptionInfo) -> Iterator[str]:
+        frames = exception.frames
+        if exception.kind == "Missing":
+            yield from self._missing(outcome, exception)
             return
         if not frames:
-            yield f"E   {trouble.line}"
+            yield f"E   {exception.line}"
             return
         if self.plan.options.style == "short":
             for i, frame in enumerate(frames):
@@ -166,7 +166,7 @@ class Report:
                     continue
                 yield f"{self._short(frame.path)}:{frame.line}: in {frame.function}"
                 yield f"    {self._line(frame)}"
-            for line in self._words(outcome, trouble):
+            for line in self._words(outcome, exception):
                 yield f"E   {line}"
             return
         yield ""
@@ -178,8 +178,8 @@ class Report:
                 if i == 0 and outcome.arguments:
                     yield from (", ".join(f"{name} = {value}" for name, value in outcome.arguments), "")
                 last = i == len(frames) - 1
-                yield from self._entry(frame, self._words(outcome, trouble) if last else [])
-                yield f"\n{self._short(frame.path)}:{frame.line}: {trouble.kind if last else ''}"
+                yield from self._entry(frame, self._words(outcome, exception) if last else [])
+                yield f"\n{self._short(frame.path)}:{frame.line}: {exception.kind if last else ''}"
             else:
                 yield f"{self._short(frame.path)}:{frame.line}: in {frame.function}"
                 yield f"    {self._line(frame)}"
@@ -188,20 +188,20 @@ class Report:
                 if i + 1 == len(frames) - 1:
                     yield ""
 
-    def _missing(self, outcome: Outcome, trouble: Trouble) -> Iterator[str]:
+    def _missing(self, outcome: Outcome, exception: ExceptionInfo) -> Iterator[str]:
         path, _, rest = outcome.id.partition("::")
         source = next(file.source for file in self.plan.files if file.shown == path)
         name = rest.split("::")[-1].partition("[")[0]
         line = next((i for i, text in enumerate(source.lines, 1) if text.strip().startswith(f"def {name}(")), 1)
         yield f"file {source.path}, line {line}"
         yield f"  {source.lines[line - 1].strip()}"
-        for part in trouble.message.split("\n"):
+        for part in exception.message.split("\n"):
             yield f"E       {part}" if not part.startswith(">") else part
         yield ">       use 'pytest --fixtures [testpath]' for help on them."
         yield f"\n{source.path}:{line}"
 
     def _entry(self, frame: Frame, words: Sequence[str]) -> Iterator[str]:
-        """The function up to the line that failed, and what went wrong there."""
+        """Return the function up to the line that failed, and what went wrong there."""
         source = self._source(frame.path)
         if not 0 < frame.line <= len(source.lines):
             yield ">   ???"
@@ -217,22 +217,22 @@ class Report:
         for word in words:
             yield f"E   {' ' * indent}{word}"
 
-    def _words(self, outcome: Outcome, trouble: Trouble) -> list[str]:
-        """What went wrong, in lines: the exception, and the explanation of an assertion."""
-        if trouble.report:
-            return trouble.report.split("\n")
-        if trouble.kind != "AssertionError":
-            return trouble.line.split("\n")
-        explained = self._explained(outcome, trouble)
-        if explained and not trouble.message:
+    def _words(self, outcome: Outcome, exception: ExceptionInfo) -> list[str]:
+        """Return what went wrong, in lines: the exception, and the explanation of an assertion."""
+        if exception.report:
+            return exception.report.split("\n")
+        if exception.kind != "AssertionError":
+            return exception.line.split("\n")
+        explained = self._explained(outcome, exception)
+        if explained and not exception.message:
             # The class is left out where the repr of the exception begins with its name, a quote and `assert`.
             text = "".join(explained)
             named = "'" in text and '"' not in text
-            return [f"{trouble.kind}: {explained[0]}" if named else explained[0], *explained[1:]]
-        return [*trouble.line.split("\n"), *explained]
+            return [f"{exception.kind}: {explained[0]}" if named else explained[0], *explained[1:]]
+        return [*exception.line.split("\n"), *explained]
 
-    def _explained(self, outcome: Outcome, trouble: Trouble) -> list[str]:
-        frame = trouble.frames[-1] if trouble.frames else None
+    def _explained(self, outcome: Outcome, exception: ExceptionInfo) -> list[str]:
+        frame = exception.frames[-1] if exception.frames else None
         for assertion in self.plan.asserts if frame else ():
             node = assertion.node
             if assertion.path == frame.path and node.lineno <= frame.line <= (node.end_lineno or node.lineno):  # type: ignore[union-attr]
@@ -240,23 +240,23 @@ class Report:
         return []
 
     def _crash(self, outcome: Outcome) -> str:
-        assert outcome.trouble is not None
-        if outcome.phase == "collect" and not outcome.trouble.report:
-            return outcome.trouble.line.split("\n")[0]
-        words = self._words(outcome, outcome.trouble)
-        return words[-1] if outcome.trouble.report else words[0]
+        assert outcome.exception is not None
+        if outcome.phase == "collect" and not outcome.exception.report:
+            return outcome.exception.line.split("\n")[0]
+        words = self._words(outcome, outcome.exception)
+        return words[-1] if outcome.exception.report else words[0]
 
     def _last(self, outcomes: Sequence[Outcome], broken: int) -> list[str]:
         lines = []
         wanted = self.plan.options.report
-        told = {
+        summaries = {
             "failed": ("FAILED", bool(set("fa") & set(wanted)) or "A" in wanted),
             "error": ("ERROR", bool(set("Ea") & set(wanted)) or "A" in wanted),
             "xfailed": ("XFAIL", bool(set("xa") & set(wanted)) or "A" in wanted),
             "skipped": ("SKIPPED", bool(set("sa") & set(wanted)) or "A" in wanted),
             "passed": ("PASSED", bool(set("pPA") & set(wanted))),
         }
-        for kind, (word, on) in told.items():
+        for kind, (word, on) in summaries.items():
             for outcome in outcomes if on else ():
                 if outcome.kind == kind:
                     text = f"{word} {outcome.id}"
@@ -280,7 +280,7 @@ class Report:
         return [*lines, _rule(text)] if lines else ["", _rule(text)]
 
     def _is_import(self, outcome: Outcome) -> bool:
-        return outcome.trouble is not None and outcome.trouble.kind in ("ImportError", "ModuleNotFoundError")
+        return outcome.exception is not None and outcome.exception.kind in ("ImportError", "ModuleNotFoundError")
 
     def _source(self, path: str) -> Source:
         if path not in self.sources:
@@ -296,7 +296,7 @@ class Report:
 
 
 def _extent(source: Source, line: int) -> tuple[int, int]:
-    """First and last line to show for a failure: from the start of its function to the end of its statement."""
+    """Return first and last line to show for a failure: from the start of its function to the end of its statement."""
     first, last = line, line
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= (node.end_lineno or 0):
@@ -309,7 +309,7 @@ def _extent(source: Source, line: int) -> tuple[int, int]:
 
 
 def _rule(text: str, char: str = "=") -> str:
-    """A line of signs with a text in its middle."""
+    """Return a line of signs with a text in its middle."""
     if not text:
         return char * WIDTH
     side = max(1, (WIDTH - len(text) - 2) // 2)
@@ -318,7 +318,7 @@ def _rule(text: str, char: str = "=") -> str:
 
 
 def _percent(text: str, done: int, total: int) -> str:
-    """A line of progress: what was done, and its share at the right edge."""
+    """Return a line of progress: what was done, and its share at the right edge."""
     share = f"[{100 * done // max(1, total):3d}%]"
     return f"{text:<{WIDTH - len(share) - 2}} {share}"
 
@@ -328,7 +328,7 @@ def _cut(text: str) -> str:
 
 
 def _counts(counts: Counter[str], tests: int) -> str:
-    """`1 failed, 8 passed in 0.02s`; the time follows from the number of tests."""
+    """Return a line such as `1 failed, 8 passed in 0.02s`, whose time follows from the number of tests."""
     words = []
     for kind in ORDER:
         if counts[kind]:

@@ -1,4 +1,4 @@
-"""Runs the tests of a repository the way `pytest` does, in any sandbox, and reports them in its words."""
+"""Runs the tests of a repository as `pytest` does, in any sandbox, and reports them in its words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TestSandbox(Protocol):
 
 
 def is_test_run(argv: Sequence[str]) -> bool:
-    """Whether `python ARGV` runs the tests."""
+    """Return whether `python ARGV` runs the tests."""
     return len(argv) >= 2 and argv[0] == "-m" and argv[1] in ("pytest", "py.test")
 
 
@@ -40,9 +40,10 @@ def run_tests(
     env: Mapping[str, str],
     timeout_s: float,
 ) -> PythonResult:
-    """Run `pytest ARGV` and report it.
+    """Run `pytest ARGV` and report the run.
 
-    The exit code is 0 if all passed, 1 if some failed, 2 after an error of collection, 4 after a wrong command line
+    The exit code is 0 if all tests passed, 1 if some failed, 2 after an error of collection, 4 after a wrong command
+    line
     and 5 if no test was run. The duration in the report follows from the number of tests.
     """
     if any(argument in ("--version", "-V") for argument in argv):
@@ -87,7 +88,7 @@ def _run(
 
 
 def options_of(argv: Sequence[str]) -> Options:
-    """Read a command line; options that change nothing here are passed over.
+    """Read a command line; options that change nothing here are ignored.
 
     >>> options_of(["-q", "-k", "cart", "-x", "tests"])  # doctest: +ELLIPSIS
     Options(targets=('tests',), verbosity=-1, keyword='cart', max_failures=1, ...)
@@ -124,7 +125,7 @@ def options_of(argv: Sequence[str]) -> Options:
 
 
 def _split(argv: Sequence[str]) -> Iterator[str]:
-    """Short options one by one: `-qx` is `-q -x`, `-kcart` is `-k cart`, `-rA` is `-r A`."""
+    """Yield short options one by one: `-qx` is `-q -x`, `-kcart` is `-k cart`, `-rA` is `-r A`."""
     for word in argv:
         if not word.startswith("-") or word.startswith("--") or len(word) <= 2:
             yield word
