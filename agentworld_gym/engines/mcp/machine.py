@@ -1,4 +1,8 @@
-"""A tool server in process: it answers each call with the text of a tool, over a database in memory."""
+"""A tool server in process: it answers each call with the text of a tool, over a database in memory.
+
+The official SDK serves the same tools to other processes (`serve`). In process it would only add an event loop, and a
+fork could not copy it.
+"""
 
 from __future__ import annotations
 

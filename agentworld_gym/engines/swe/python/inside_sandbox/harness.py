@@ -1,6 +1,6 @@
-"""Collects and calls the tests of a program from the inside of a sandbox.
+"""Collects and calls the tests of a program from inside a sandbox.
 
-Written within the subset of Python that every sandbox runs; its text is executed there, never imported on the host.
+This file is written in the subset of Python that every sandbox runs, and is executed there and never on the host.
 The plan of what there is to collect was made outside, from the text of the test files.
 """
 
@@ -21,13 +21,13 @@ MOST = 2000
 
 
 def note(number: int, value: Any) -> Any:
-    """Remember the value of a part of an assertion; stands around that part in the text of a test."""
+    """Remember the value of a part of an assertion; a call of it stands around that part in the text of a test."""
     VALUES[number] = value
     return value
 
 
 def collect(index: int, space: dict[str, Any]) -> list[str]:
-    """The ids of the tests of one module, whose namespace is given."""
+    """Return the ids of the tests of one module, whose namespace is given."""
     module = PLAN["modules"][index]
     SPACES[module["name"]] = space
     ids = []
@@ -45,7 +45,7 @@ def collect(index: int, space: dict[str, Any]) -> list[str]:
 
 
 def parameter_sets(marks: list[Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Every combination of parameters with its id in brackets."""
+    """Return every combination of parameters with its id in brackets."""
     sets: list[tuple[list[str], dict[str, Any]]] = [([], {})]
     for mark, args, options in marks:
         if mark != "parametrize":
@@ -86,7 +86,7 @@ def parameter_sets(marks: list[Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def label_of(value: Any, name: str, index: int) -> str:
-    """How a parameter stands in the id of a test."""
+    """Return how a parameter stands in the id of a test."""
     if value is None or isinstance(value, (bool, int, float)):
         return str(value)
     if isinstance(value, str):
@@ -95,7 +95,7 @@ def label_of(value: Any, name: str, index: int) -> str:
 
 
 def prepare(number: int) -> None:
-    """Make what a test needs: its marks are looked at and its fixtures made."""
+    """Prepare a test: evaluate its marks and make its fixtures."""
     case = CASES[number]
     VALUES.clear()
     KEPT.clear()
@@ -118,7 +118,7 @@ def prepare(number: int) -> None:
 
 
 def value_of(name: str, case: dict[str, Any], module: dict[str, Any]) -> Any:
-    """The value of a parameter or of a fixture."""
+    """Return the value of a parameter or of a fixture."""
     if name in case["params"]:
         return case["params"][name]
     if name in KEPT["values"]:
@@ -154,7 +154,7 @@ DRAW: list[Any] = []
 
 
 def call(number: int, space: Any = None) -> None:
-    """Call a test that was prepared, as the namespace of its module has it."""
+    """Call a test that was prepared; `space` replaces the namespace of its module."""
     case = CASES[number]
     if space is None:
         space = SPACES[PLAN["modules"][case["module"]]["name"]]
@@ -182,7 +182,7 @@ def clear() -> None:
 
 
 def expected_failure(number: int) -> str | None:
-    """Why a test is marked as one that fails; None if it is not."""
+    """Return why a test is marked as one that fails, or None if it is not marked."""
     for mark, args, options in CASES[number]["marks"]:
         if mark == "xfail" and not (args and not args[0]):
             return str(options.get("reason", ""))[:SHOWN]
@@ -190,13 +190,13 @@ def expected_failure(number: int) -> str | None:
 
 
 def arguments() -> list[list[str]]:
-    """Names and shown values of the arguments of the current test."""
+    """Return names and reprs of the arguments of the current test."""
     given = KEPT.get("arguments", {})
     return [[name, shown(given[name])] for name in given]
 
 
 def explain(path: str, line: int) -> dict[str, Any]:
-    """The remembered values of the assertion at a line, and how the two sides of its comparison differ."""
+    """Return the remembered values of the assertion at a line, and how the two sides of its comparison differ."""
     for entry in PLAN["asserts"]:
         if entry["path"] == path and entry["first"] <= line <= entry["last"]:
             values = {str(number): shown(VALUES[number]) for number in entry["numbers"] if number in VALUES}
@@ -209,7 +209,7 @@ def explain(path: str, line: int) -> dict[str, Any]:
 
 
 def shown(value: Any) -> str:
-    """The repr of a value, the middle left out where it is long, without an address."""
+    """Return the repr of a value, without an address, and without its middle where it is long."""
     try:
         text = repr(value)
     except Exception as error:
@@ -222,7 +222,7 @@ def shown(value: Any) -> str:
 
 
 def difference(left: Any, right: Any) -> list[str]:
-    """In which way two values that should be equal are not."""
+    """Return in which way two values differ that should be equal."""
     if isinstance(left, str) and isinstance(right, str):
         return ["\x01text", left[:2000], right[:2000]]
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
@@ -240,7 +240,7 @@ def difference(left: Any, right: Any) -> list[str]:
 
 
 def sequence_difference(left: Any, right: Any) -> list[str]:
-    """The first item that differs, and what one side has more."""
+    """Return the first item that differs, and the items that one side has more."""
     lines = []
     for i in range(min(len(left), len(right))):
         if left[i] != right[i]:
@@ -258,7 +258,7 @@ def sequence_difference(left: Any, right: Any) -> list[str]:
 
 
 def dict_difference(left: dict[Any, Any], right: dict[Any, Any]) -> list[str]:
-    """The common items, those that differ, and those of one side only."""
+    """Return the common items, those that differ, and those of one side only."""
     lines = []
     same = [key for key in left if key in right and left[key] == right[key]]
     if same:

@@ -1,7 +1,7 @@
-"""The first process in a bubblewrap sandbox: lays out files, runs a program under limits, tells what came of it.
+"""The first process in a bubblewrap sandbox: it lays out files, runs a program under limits, and reports the result.
 
-Reads one JSON object on standard input and writes one to standard output. The program itself runs as a child that
-may start no process of its own. Its text is executed inside; it is never imported on the host.
+It reads one JSON object on standard input and writes one to standard output. The program itself runs as a child that
+may start no process of its own. This file is executed inside the sandbox and never imported on the host.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import time
 from typing import Any
 
 NUMBERS = {"x86_64": (0xC000003E, (56, 57, 58), 435), "aarch64": (0xC00000B7, (220,), 435)}
-"""Architecture -> its audit number, the calls that make processes, and `clone3`."""
+"""The audit number of each architecture, the system calls that make processes, and `clone3`."""
 REFUSED = {
     "x86_64": (
         *(272, 308, 165, 166, 155, 161),  # unshare, setns, mount, umount2, pivot_root, chroot
-        *(428, 429, 430, 431, 432, 433, 442),  # the mounts of the other kind
+        *(428, 429, 430, 431, 432, 433, 442),  # the mount calls of the newer kind
         *(29, 30, 31, 67, 64, 65, 66, 220, 68, 69, 70, 71, 240),  # shared memory, semaphores, queues
         *(319, 447, 425, 426, 427, 323),  # files in memory, io_uring, userfaultfd
         *(101, 310, 311, 312, 438, 303, 304),  # other processes, files by their handles
@@ -38,7 +38,7 @@ REFUSED = {
         *(217, 218, 219, 280, 241, 104, 294, 105, 273, 106),
     ),
 }
-"""Calls that no program here has a use for: namespaces, mounts, memory that no limit counts, other processes."""
+"""System calls that no program here needs: namespaces, mounts, memory that no limit counts, other processes."""
 LOOK = 0.05
 X32 = 0x40000000
 CLONE_THREAD = 0x00010000
@@ -46,7 +46,7 @@ ADDR_NO_RANDOMIZE = 0x0040000
 
 
 def no_processes() -> None:
-    """From here on this process may start threads and no processes, and has what `REFUSED` names no more."""
+    """Forbid this process to start processes (threads are allowed) and to use the system calls in `REFUSED`."""
     arch, forks, clone3 = NUMBERS[platform.machine()]
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, refuse, unknown, forbid = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38, 0x00050000 | 1
@@ -57,7 +57,7 @@ def no_processes() -> None:
     lines += [(equal, 0, 1, clone3), (give, 0, 0, unknown)]
     for number in forks[1:]:
         lines += [(equal, 0, 1, number), (give, 0, 0, refuse)]
-    # clone itself makes threads too: its flags decide.
+    # The call clone makes threads too, so its flags decide.
     lines += [(equal, 0, 3, forks[0]), (load, 0, 0, 16), (any_bit, 1, 0, CLONE_THREAD), (give, 0, 0, refuse)]
     lines += [(give, 0, 0, allow)]
     code = b"".join(struct.pack("<HBBI", *line) for line in lines)
@@ -77,7 +77,7 @@ def write_files(files: dict[str, str]) -> None:
 
 
 def child(job: dict[str, Any], ends: list[int]) -> None:
-    """Become the program."""
+    """Replace this process by the program."""
     os.setsid()
     for number, end in enumerate(ends):
         os.dup2(end, number)
@@ -93,13 +93,13 @@ def child(job: dict[str, Any], ends: list[int]) -> None:
     for name, value in limits:
         resource.setrlimit(name, (value, value))
     no_processes()
-    # Addresses, and the order of what is hashed by them, are the same in every run where the kernel allows it.
+    # Addresses, and the order of values hashed by them, are the same in every run where the kernel allows it.
     ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
     os.execve(job["python"], [job["python"], *job["argv"]], job["env"])
 
 
 def held(pid: int, job: dict[str, Any]) -> int:
-    """Bytes that the program holds in memory: its own, and those of the files, which lie there too."""
+    """Return the bytes that the program holds in memory: its own, and those of the files, which lie there too."""
     with open(f"/proc/{pid}/statm", encoding="ascii") as file:
         total = int(file.read().split()[1]) * resource.getpagesize()
     for folder in job["folders"]:
@@ -109,7 +109,7 @@ def held(pid: int, job: dict[str, Any]) -> int:
 
 
 def ended(pid: int) -> bool:
-    """Whether the program has ended; it stays to be waited for."""
+    """Return whether the program has ended; it can still be waited for."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -127,7 +127,7 @@ def watch(
         if left <= 0:
             os.kill(pid, signal.SIGKILL)
             return kept, True
-        # A program that closed its ends mostly is about to end.
+        # A program that closed its standard streams is usually about to end.
         readable, writable, _ = select.select(list(pipes), writing, [], min(left, LOOK if pipes else LOOK / 20))
         if held(pid, job) > job["memory"]:
             os.kill(pid, signal.SIGKILL)
@@ -154,7 +154,7 @@ def watch(
 
 
 def changes(job: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """Text files that are not as they were, and those that are gone."""
+    """Return the text files that changed, and the paths of those that were removed."""
     before, size = job["files"], 0
     found: dict[str, str] = {}
     for top in job["tops"]:
@@ -179,9 +179,9 @@ def changes(job: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
 
 
 def main() -> None:
-    """Do the job."""
+    """Run the job of standard input."""
     job = json.load(sys.stdin)
-    # A child of the same user may not look into this process.
+    # A child of the same user must not be able to read this process.
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
     write_files({**job["files"], **job["extra"]})
     os.makedirs(job["cwd"], exist_ok=True)
@@ -203,7 +203,7 @@ def main() -> None:
         with open(job["fetch"], encoding="utf-8", errors="replace") as file:
             fetched = file.read(4 * job["output"])
     told = {name: data[: job["output"]].decode("utf-8", "replace") for name, data in kept.items()}
-    # The program's standard output may hold anything; the answer stands alone on ours.
+    # The program's standard output may hold anything; this process's own holds the answer alone.
     answer = {**told, "code": code, "files": files, "removed": removed, "timed_out": timed_out, "fetched": fetched}
     json.dump(answer, sys.stdout)
 

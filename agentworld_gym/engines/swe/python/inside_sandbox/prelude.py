@@ -1,6 +1,6 @@
 """The first code in a monty session: a loader for the program's own modules, and builtins that the subset lacks.
 
-Written within the subset itself; its text is fed to the interpreter and never imported on the host.
+This file is written in the subset itself; its text is fed to the interpreter and never imported on the host.
 """
 # ruff: noqa: B004, D102, D103, RUF059
 # mypy: ignore-errors
@@ -16,7 +16,7 @@ REAL_PRINT = print
 
 
 class Module:
-    """A module of the program; its attributes are those of the namespace when its text had run."""
+    """A module of the program; its attributes are the names of its namespace after its text had run."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
@@ -89,7 +89,7 @@ def input_(prompt: str = "") -> str:
 
 
 def system_exit(code=None):
-    """The exception that ends a program; a number and a text are told apart by the letter before them."""
+    """Return the exception that ends a program; the letter before its argument tells a number from a text."""
     if code is None or isinstance(code, int):
         return SystemExit(f"\x01exit\x01i{0 if code is None else int(code)}")
     return SystemExit(f"\x01exit\x01s{code}")

@@ -1,6 +1,6 @@
-"""What `import pytest` gives inside a sandbox: marks, fixtures, `raises` and `approx`.
+"""The module that `import pytest` loads inside a sandbox: marks, fixtures, `raises` and `approx`.
 
-Written within the subset of Python that every sandbox runs; its text is executed there, never imported on the host.
+This file is written in the subset of Python that every sandbox runs, and is executed there and never on the host.
 Outcomes that are no exception of Python travel as an `AssertionError` whose text begins with a sign and a name.
 """
 
@@ -13,7 +13,7 @@ __version__ = "8.3.3"
 
 
 def outcome(name: str, text: str) -> AssertionError:
-    """The exception that carries an outcome: `Failed`, `Skipped`, `XFailed`."""
+    """Return the exception that carries an outcome: `Failed`, `Skipped`, `XFailed`."""
     return AssertionError(f"\x01{name}\x01{text}")
 
 
@@ -28,7 +28,7 @@ def skip(reason: str = "") -> None:
 
 
 def xfail(reason: str = "") -> None:
-    """Give this test up as one that is expected to fail."""
+    """Mark this test as one that is expected to fail, and end it."""
     raise outcome("XFailed", reason)
 
 
@@ -59,7 +59,7 @@ class Mark:
 
 
 class Applied:
-    """A mark with its arguments, as a decorator."""
+    """A mark with its arguments, which is used as a decorator."""
 
     def __init__(self, name: str, args: tuple[Any, ...], options: Any) -> None:
         self.name = name
@@ -71,7 +71,7 @@ class Applied:
 
 
 def marked(function: Any, mark: tuple[str, tuple[Any, ...], dict[str, Any]]) -> Any:
-    """A function with one more mark."""
+    """Return a function with one more mark."""
     found = function if isinstance(function, Marked) else Marked(function)
     found.marks.append(mark)
     return found
@@ -95,7 +95,7 @@ mark = Marks()
 
 
 class Param:
-    """One set of values, with an id of its own."""
+    """One set of values, with an id."""
 
     def __init__(self, values: tuple[Any, ...], name: Any) -> None:
         self.values = values
@@ -103,7 +103,7 @@ class Param:
 
 
 def param(*values: Any, id: Any = None, marks: Any = ()) -> Param:
-    """One set of values for `parametrize`."""
+    """Return one set of values for `parametrize`."""
     return Param(values, id)
 
 
@@ -130,7 +130,7 @@ class FixtureMaker:
 
 
 def fixture(function: Any = None, *, scope: str = "function", autouse: bool = False, name: Any = None) -> Any:
-    """Make a fixture of a function."""
+    """Make a fixture from a function."""
     if function is not None:
         return Fixture(function, scope, autouse, name)
     return FixtureMaker(scope, autouse, name)
@@ -144,7 +144,7 @@ class ExceptionInfo:
         self.type: Any = None
 
     def match(self, pattern: str) -> bool:
-        """Whether the text of the exception matches; fails the test if not."""
+        """Return whether the text of the exception matches; the test fails if it does not."""
         check_match(pattern, self.value)
         return True
 
@@ -198,7 +198,7 @@ class Approx:
         self.abs = abs
 
     def tolerance(self, number: Any) -> float:
-        """How far off a number may be."""
+        """Return how far off a number may be."""
         least = 1e-12 if self.abs is None else self.abs
         if self.rel is None and self.abs is not None:
             return float(least)
@@ -206,7 +206,7 @@ class Approx:
         return float(share if share > least else least)
 
     def near(self, actual: Any, number: Any) -> bool:
-        """Whether one number is close to another."""
+        """Return whether one number is close to another."""
         if not isinstance(actual, (int, float)) or not isinstance(number, (int, float)):
             return bool(actual == number)
         if actual == number:
@@ -230,7 +230,7 @@ class Approx:
         return not self == actual
 
     def one(self, number: Any) -> str:
-        """How a number is shown."""
+        """Return how a number is shown."""
         if not isinstance(number, (int, float)):
             return repr(number)
         return f"{number} ± {self.tolerance(number):.1e}"
@@ -245,5 +245,5 @@ class Approx:
 
 
 def approx(expected: Any, rel: Any = None, abs: Any = None) -> Approx:
-    """A value that equals what is close to it."""
+    """Return a value that equals what is close to it."""
     return Approx(expected, rel, abs)

@@ -1,7 +1,7 @@
-"""Tells what a program gives, as data: the values of expressions and the exceptions that statements raise.
+"""Records what a program returns, as data: the values of expressions and the exceptions that statements raise.
 
-Written within the subset of Python that every sandbox runs; its text is executed there, never imported on the host.
-What it tells is believed to be what the program gave, and nothing more: whether it is right is decided outside.
+This file is written in the subset of Python that every sandbox runs, and is executed there and never on the host.
+A record is believed to be what the program returned, and nothing more: whether it is right is decided outside.
 """
 
 import datetime
@@ -34,13 +34,13 @@ LEFT: list[int] = [MOST]
 
 
 def seen(number: int, value: Any) -> None:
-    """Tell a value."""
+    """Record a value."""
     LEFT[0] = MOST
     SEEN.append([number, "value", told(value, 0)])
 
 
 def raised(number: int, error: Any) -> None:
-    """Tell an exception: its own name, those of the families it belongs to, and its text."""
+    """Record an exception: the names of its class and of that class's bases, and its text."""
     families = [name for name in FAMILIES if isinstance(error, FAMILIES[name])]
     try:
         text = str(error)[:LONGEST]
@@ -50,12 +50,12 @@ def raised(number: int, error: Any) -> None:
 
 
 def name_of(value: Any) -> str:
-    """The name of the class of a value, without its module."""
+    """Return the name of the class of a value, without its module."""
     return repr(type(value)).split("'")[1].split(".")[-1][:LONGEST]
 
 
 def told(value: Any, depth: int) -> Any:
-    """A value as a kind and its parts; what is no data is an object with a name, and equal to nothing."""
+    """Return a value as a kind and its parts; a value that is not data is an object with a name, equal to nothing."""
     LEFT[0] = LEFT[0] - 1
     if LEFT[0] < 0 or depth > DEEPEST:
         return ["object", "too large", True, []]

@@ -1,7 +1,7 @@
-"""Runs a plan of tests in CPython: loads the harness, the test files with their noted assertions, and tells outcomes.
+"""Runs a plan of tests in CPython: it loads the harness and the test files, calls the tests, and writes the outcomes.
 
-Reads a JSON plan from the file named by its first argument and writes JSON to the one named by its second. Its text
-is executed inside a sandbox; it is never imported on the host.
+It reads a JSON plan from the file named by its first argument and writes JSON to the one named by its second. Its text
+is executed inside a sandbox and never imported on the host.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ SIGN = "\x01"
 
 
 class Texts(MetaPathFinder, Loader):
-    """Finds the test files, whose text is not the one on disk."""
+    """Imports the test files, whose text is not the one on disk."""
 
     def __init__(self, texts: dict[str, Any]) -> None:
         self.texts = texts
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Found if the text of this module was given."""
+        """Return a module's spec if the text of the module was given."""
         if fullname not in self.texts:
             return None
         return spec_from_loader(fullname, self, origin=self.texts[fullname]["path"])
@@ -44,7 +44,7 @@ class Texts(MetaPathFinder, Loader):
 
 
 def trouble(error: BaseException, own: tuple[str, ...]) -> dict[str, Any]:
-    """An exception in JSON: class, text, frames without ours and Python's own, and the report of a syntax error."""
+    """Return an exception for JSON: class, text, frames of the program, and the report of a syntax error."""
     frames = [
         [frame.filename, frame.lineno, frame.name]
         for frame in traceback.extract_tb(error.__traceback__)
@@ -61,7 +61,7 @@ def trouble(error: BaseException, own: tuple[str, ...]) -> dict[str, Any]:
 
 
 def attempt(work: Callable[[], Any], own: tuple[str, ...]) -> tuple[Any, dict[str, Any] | None, str, str]:
-    """Do something; what it gave, what went wrong, and what it printed."""
+    """Call a function, and return its value, the exception that it raised, and what it printed."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         if ACTIVE:
             sys.stdout, sys.stderr = ACTIVE[-1].streams
@@ -85,7 +85,7 @@ class Captured:
         finalizers.append(ACTIVE.clear)
 
     def readouterr(self) -> Any:
-        """What was printed since the last time."""
+        """Return what was printed since the last call."""
         kept = Output(*(stream.getvalue() for stream in self.streams))
         for stream in self.streams:
             stream.seek(0)
@@ -94,7 +94,7 @@ class Captured:
 
 
 class Output:
-    """What was printed."""
+    """The texts that were printed."""
 
     def __init__(self, out: str, err: str) -> None:
         self.out = out
@@ -102,12 +102,12 @@ class Output:
 
 
 def drawn(generator: Any) -> tuple[Any, Callable[[], None]]:
-    """The value of a fixture that yields, and what finishes it."""
+    """Return the value of a fixture that yields, and the function that finishes it."""
     return next(generator), lambda: next(generator, None)
 
 
 def main() -> None:
-    """Collect, choose, call, tell."""
+    """Collect the tests, choose among them, call them and write the outcomes."""
     with open(sys.argv[1], encoding="utf-8") as file:
         job = json.load(file)
     own = tuple(job["own"])
@@ -140,12 +140,12 @@ def main() -> None:
 
 
 def namespace(name: str) -> dict[str, Any]:
-    """What a module holds once it is imported."""
+    """Return the namespace of an imported module."""
     return vars(importlib.import_module(name))
 
 
 def collected(harness: Any, index: int, name: str) -> list[str]:
-    """The ids of the tests of a module."""
+    """Return the ids of the tests of a module."""
     ids: list[str] = harness.collect(index, namespace(name))
     return ids
 
@@ -175,7 +175,7 @@ def call(harness: Any, job: dict[str, Any], told: dict[str, Any], own: tuple[str
 
 
 def write(told: dict[str, Any]) -> None:
-    """Hand the outcomes over."""
+    """Write the outcomes to the file of the second argument."""
     with open(sys.argv[2], "w", encoding="utf-8", errors="surrogatepass") as file:
         json.dump(told, file)
 

@@ -1,9 +1,9 @@
 """Gives every program in a sandbox the same moment, the same random numbers, and sleep that takes no time.
 
-CPython executes this text inside, before the program; it is never imported on the host. The clock begins at the same
-moment in every run and moves by what the program sleeps, and by a microsecond whenever it is looked at, so that a
-duration is never zero and a loop that waits for a moment ends. Modules that are still to come (`random`, `datetime`,
-`asyncio`, `uuid`) are met in the parts that they are made of.
+CPython executes this file inside, before the program; it is never imported on the host. The clock begins at the same
+moment in every run. It moves by the time that the program sleeps, and by a microsecond whenever it is read, so that a
+duration is never zero and a loop that waits for a moment ends. Modules that are imported later (`random`, `datetime`,
+`asyncio`, `uuid`) are changed through the modules on which they are built.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import select
 import sys
 import time
 
-# `typing` is slow to load, and most programs do without it.
+# Importing `typing` is slow, and most programs do without it.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -26,7 +26,7 @@ BEGIN = 1772442000 * 10**9
 """2026-03-02 09:00 UTC, in nanoseconds."""
 TICK = 1000
 TIMED_FOR_REAL = frozenset({"threading", "queue", "concurrent.futures._base", "timeit"})
-"""Modules that wait for threads, or measure, by the host's clock; to them a clock that stands still would never end."""
+"""Modules that wait for threads or measure by the host's clock; a clock that stands still would make them hang."""
 WALLS = frozenset({time.CLOCK_REALTIME, *(getattr(time, name, 0) for name in ("CLOCK_TAI", "CLOCK_REALTIME_COARSE"))})
 
 real: dict[str, Any] = {
@@ -38,7 +38,7 @@ real: dict[str, Any] = {
 
 
 class _Clock:
-    """The functions of `time`; handed out bound, as a plain function in the body of a class becomes a method."""
+    """The functions of `time`, as bound methods, because a plain function in a class body would become a method."""
 
     def __init__(self) -> None:
         self.now = BEGIN
@@ -98,7 +98,7 @@ class _Named(type):
 
 
 class _Epoll:
-    """What `asyncio` waits with: without threads nothing can come while it waits, so the clock moves instead."""
+    """The poller of `asyncio`: without threads nothing can arrive while it waits, so the clock moves instead."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.real = real["epoll"](*args, **options)
@@ -115,7 +115,7 @@ class _Epoll:
 
 
 class _Seeded(_random.Random):
-    """What `random.Random` is made of: the first without a seed is that of `random` itself and has the seed 0."""
+    """The base of `random.Random`: the first instance without a seed is that of `random` itself and has the seed 0."""
 
     seeds = itertools.count()
 
@@ -124,7 +124,7 @@ class _Seeded(_random.Random):
 
 
 class _Entropy:
-    """Bytes in place of those of the kernel."""
+    """A source of bytes in place of the kernel's."""
 
     def __init__(self) -> None:
         self.source = real["Random"](0)
@@ -140,7 +140,7 @@ clock = _Clock()
 
 
 def install() -> None:
-    """Put everything in its place."""
+    """Install the clock, the random numbers and the poller."""
     for method in vars(_Clock):
         if method in real and not method.startswith("_"):
             setattr(time, method, getattr(clock, method))
@@ -152,7 +152,7 @@ def install() -> None:
     _random.Random = _Seeded  # type: ignore[misc]
     if real["epoll"]:
         select.epoll = _Epoll  # type: ignore[assignment,misc]
-    # `uuid1` of the C library looks at the host's clock.
+    # The C library's `uuid1` reads the host's clock.
     sys.modules["_uuid"] = None  # type: ignore[assignment]
     body = {
         "__module__": "datetime",
