@@ -1,4 +1,4 @@
-"""From the text an agent wrote to the action its domain understands, and to what a world model is shown."""
+"""Reads the text that an agent wrote as an action of its domain, and writes the action as a world model sees it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNRESOLVED = (
 
 
 class ActionParser:
-    r"""Reads the actions of one domain. It never raises on a text: what cannot be read gets `Action.error`.
+    r"""Reads the actions of one domain. A text that cannot be read is an action with an `error`; it raises nothing.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> parser = ActionParser(load_spec("terminal"))
@@ -56,10 +56,15 @@ class ActionParser:
         return type(self), (self._spec,)
 
     def parse(self, text: str, tools: Sequence[Mapping[str, Any]] = (), agent: str | None = None) -> Action:
-        """The action a text stands for; `tools` are those of the task, beside the domain's own.
+        """Read the action that a text stands for.
+
+        Args:
+            text: What the agent wrote.
+            tools: The tools of the task, beside those of the domain.
+            agent: The name of the agent, where there are several.
 
         Raises:
-            SpecError: a tool of the task is broken.
+            SpecError: A tool of the task is broken.
         """
         known = self._known(tools)
         try:
@@ -68,9 +73,9 @@ class ActionParser:
             return Action(text, error=self._refused(str(problem), text), agent=agent)
 
     def shown(self, action: Action) -> str:
-        """What stands in the action block of a prompt: JSON with indent 2 where the fence is JSON, else the text.
+        """Return an action as the block of a full prompt shows it.
 
-        Of a text beyond the limit only the start stands there, and how much was cut.
+        Where the fence of the domain is JSON this is the parsed action with an indent of 2; elsewhere it is `raw`.
         """
         parsed, spec = action.parsed, self._spec.action
         if spec.fence != "json" or parsed is None or isinstance(parsed, str):
@@ -80,11 +85,12 @@ class ActionParser:
         return json.dumps(parsed, indent=2, ensure_ascii=False)
 
     def raw(self, action: Action) -> str:
-        """The text as the agent wrote it, cut at the limit."""
+        """Return the text as the agent wrote it; beyond the limit it ends with how much was cut."""
         return _cut(action.raw, self._limit)
 
     def typed(self, action: Action) -> str:
-        """A batch of keystrokes as the text it types, without the last Enter; any other action as it was written."""
+        """Return the text that a batch of keystrokes types, without the last Enter; for any other action return
+        `raw`."""
         if not self._keystrokes or action.error is not None or not action.parsed:
             return self.raw(action)
         text = "".join(key["keystrokes"] for key in action.parsed).removesuffix("\n")
@@ -104,7 +110,11 @@ class ActionParser:
         return self._classified(text, self._read(text, known), agent)
 
     def _read(self, text: str, known: Toolset) -> Any:
-        """What the first syntax makes of the text that can read it; else the first problem."""
+        """Read the text in the first syntax that can.
+
+        Raises:
+            Problem: None can; it is the problem of the first syntax that has one.
+        """
         first: Problem | None = None
         for reader in self._readers:
             try:
@@ -137,7 +147,7 @@ class ActionParser:
     def _known(self, tools: Sequence[Mapping[str, Any]]) -> Toolset:
         if not tools:
             return self._own_tools
-        # Keyed by identity: the value keeps the sequence alive, so that its id is not given to another one.
+        # The key is an identity: the value keeps the sequence alive, so that its id is not given to another one.
         entry = self._toolsets.get(id(tools))
         if entry is None:
             if len(self._toolsets) >= _CACHED_TOOLSETS:
@@ -147,7 +157,7 @@ class ActionParser:
         return entry[1]
 
     def _compile(self, tools: Sequence[Mapping[str, Any]]) -> Toolset:
-        """The toolset of equal tools is made once: every task of a family brings a list of its own."""
+        """Make the toolset of some tools. Every task of a family brings a list of its own, so equal tools share one."""
         try:
             key = orjson.dumps(tools)
         except TypeError:
@@ -166,7 +176,7 @@ def _matches(rule: FinishRule, array: list[Any] | None, text: str, parsed: Any) 
 
 
 def _array(text: str | None) -> list[Any] | None:
-    """The JSON array that a rule's text is, so that white space in it does not matter."""
+    """Return the JSON array that the text of a rule is; None where it is none. White space in it does not matter."""
     try:
         value = read_json(text or "")
     except Problem:
@@ -175,7 +185,7 @@ def _array(text: str | None) -> list[Any] | None:
 
 
 def _at(parsed: Any, key: str) -> Any:
-    """The value at a key, or at a dotted path of keys."""
+    """Return the value at a key, or at a dotted path of keys; None where there is none."""
     for part in key.split("."):
         parsed = parsed.get(part) if isinstance(parsed, dict) else None
     return parsed

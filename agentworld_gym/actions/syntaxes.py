@@ -1,6 +1,6 @@
-"""The ways of writing an action, each read into plain data.
+"""The ways of writing an action, each with a reader that gives plain data.
 
-A reader gives the action, or None if the text does not have its shape, or raises `Problem` if it has but is broken.
+A reader returns None where the text does not have its shape, and raises `Problem` where it has and is broken.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Reader = Callable[[str, Toolset], Any]
 
 
 def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
-    r"""A JSON array of keystrokes with how long to wait after each.
+    r"""Read a JSON array of keystrokes with how long to wait after each.
 
     >>> keystroke_batch('[{"keystrokes": "ls\\n"}]', Toolset((), "spec.yaml"))
     [{'keystrokes': 'ls\n', 'duration': 1.0}]
@@ -43,14 +43,14 @@ def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
 
 
 def command_line(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
-    """Any text that does not start with `[`: it is typed and followed by Enter."""
+    """Read any text that does not start with `[`: it is typed and followed by Enter."""
     if text.lstrip().startswith("["):
         return None
     return [{"keystrokes": text.rstrip("\r\n") + "\n", "duration": 1.0}]
 
 
 def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
-    """`{"name": …, "arguments": {…}}`, the arguments as an object or as its JSON text."""
+    """Read `{"name": …, "arguments": {…}}`, with the arguments as an object or as its JSON text."""
     call = json_object(text, tools)
     if call is None:
         return None
@@ -67,7 +67,7 @@ def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
 
 
 def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
-    """A call such as `click('12')`, with literals as arguments.
+    """Read a call such as `click('12')`, with literals as arguments.
 
     >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
     >>> function_call("click('12')", tools)
@@ -95,7 +95,7 @@ def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
 
 
 def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
-    """Any JSON object."""
+    """Read any JSON object."""
     if not text.lstrip().startswith("{"):
         return None
     value: dict[str, Any] = read_json(text)
@@ -103,7 +103,7 @@ def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
 
 
 def any_text(text: str, _tools: Toolset) -> str | None:
-    """Any text that is not blank."""
+    """Read any text that is not blank."""
     return text if text.strip() else None
 
 
@@ -120,10 +120,10 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
 
 
 def read_json(text: str, what: str = "the action") -> Any:
-    """JSON of bounded depth and finite numbers, which can be written as UTF-8 again.
+    """Read JSON of bounded depth and finite numbers, which can be written as UTF-8 again.
 
     Raises:
-        Problem: it is not that.
+        Problem: The text is something else.
     """
     try:
         value = _DECODER.decode(text)
@@ -137,7 +137,7 @@ def read_json(text: str, what: str = "the action") -> Any:
 
 
 def _literal(node: ast.expr) -> Any:
-    """What a literal stands for. Of any other expression Python's own message would tell a memory address."""
+    """Return the value of a literal. For any other expression Python's own message would tell a memory address."""
     try:
         return ast.literal_eval(node)
     except ValueError:
@@ -145,7 +145,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Python literals as the JSON data they are closest to."""
+    """Return the JSON data that Python literals are closest to."""
     try:
         return read_json(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:

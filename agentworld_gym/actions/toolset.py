@@ -13,7 +13,7 @@ import jsonschema_rs
 from agentworld_gym.errors import SpecError
 
 MAX_PROBLEMS = 8
-"""How many problems with one action are told."""
+"""How many problems with one action a message lists."""
 
 MAX_MESSAGE = 300
 """How long the message of one problem may be; it can quote the whole value."""
@@ -30,7 +30,7 @@ _TYPES = {
 
 
 class Problem(Exception):
-    """An action has a known shape but cannot be read; the message says why."""
+    """An action that has a known shape but cannot be read; the message says why."""
 
 
 class Schema:
@@ -47,11 +47,11 @@ class Schema:
             raise SpecError(file, key, schema, f"a JSON Schema ({first_line(error)})") from error
 
     def problems(self, value: Any) -> list[str]:
-        """What is wrong with a value, each with the path to it."""
+        """Return what is wrong with a value, each problem with the path to it."""
         return [_path(error, ": ") + _message(error) for error in self._errors(value)]
 
     def refusals(self, value: Any) -> list[str]:
-        """The same in the words of a server that validates with pydantic."""
+        """Return what is wrong with a value, in the words of a server that validates with pydantic."""
         return [line for error in self._errors(value) for line in _pydantic(error)]
 
     def _errors(self, value: Any) -> list[jsonschema_rs.ValidationError]:
@@ -64,14 +64,14 @@ class Schema:
 
 
 class Toolset:
-    """The tools that can be called. Without any, every name is a tool.
+    """The tools that can be called. Without any tool, every name may be called.
 
     >>> tools = Toolset([{"name": "add", "parameters": {"required": ["a"]}}], "spec.yaml")
     >>> tools.call("add", {"a": 1})
     {'name': 'add', 'arguments': {'a': 1}}
 
     Raises:
-        SpecError: a tool has no name, or its parameters are no JSON Schema.
+        SpecError: A tool has no name, or its parameters are no JSON Schema.
     """
 
     def __init__(self, tools: Sequence[Mapping[str, Any]], file: str | Path) -> None:
@@ -86,7 +86,11 @@ class Toolset:
             self._parameters[name] = list(schema.get("properties", ()))
 
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The call, if there is such a tool and the arguments fit it."""
+        """Return the call of a tool.
+
+        Raises:
+            Problem: There is no such tool, or the arguments do not fit it.
+        """
         schema = self._schemas.get(name)
         if schema is None:
             if self._schemas:
@@ -99,7 +103,7 @@ class Toolset:
         return {"name": name, "arguments": arguments}
 
     def bind(self, name: str, positional: Sequence[Any]) -> dict[str, Any]:
-        """Positional arguments by the names of the parameters, in the order of the tool's schema."""
+        """Return positional arguments by the names of the parameters, in the order of the tool's schema."""
         if not positional or (self._schemas and name not in self._schemas):
             return {}
         names = self._parameters.get(name, []) if self._schemas else [f"arg{n}" for n in range(len(positional))]
@@ -110,7 +114,7 @@ class Toolset:
 
 
 def example_call(tool: Mapping[str, Any]) -> str:
-    """A call of a tool with the least that its schema asks for, as an agent writes it.
+    """Write a call of a tool with the fewest arguments that its schema admits.
 
     >>> example_call({"name": "pay", "parameters": {"properties": {"id": {"type": "integer"}}, "required": ["id"]}})
     '{"name": "pay", "arguments": {"id": 1}}'
@@ -120,7 +124,7 @@ def example_call(tool: Mapping[str, Any]) -> str:
 
 
 def _example(schema: Any) -> Any:
-    """A value that a plain schema allows; one with conditions of its own may refuse it."""
+    """Return a value that a plain schema admits; a schema with further conditions may refuse it."""
     schema = schema if isinstance(schema, Mapping) else {}
     for key in ("const", "default"):
         if key in schema:
@@ -144,7 +148,7 @@ def _example(schema: Any) -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an exception says."""
+    """Return the first line of the message of an exception."""
     return (str(error) or type(error).__name__).splitlines()[0]
 
 
@@ -154,7 +158,7 @@ def _path(error: jsonschema_rs.ValidationError, end: str) -> str:
 
 
 def _message(error: jsonschema_rs.ValidationError) -> str:
-    """What is wrong; every choice there is, where the library's own message names but some or none."""
+    """Return what is wrong, with every choice there is where the library names only some of them."""
     kind: Any = error.kind
     if kind.name == "enum":
         choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in kind.options)

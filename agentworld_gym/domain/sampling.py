@@ -1,4 +1,4 @@
-"""How a generator samples, whichever backend it has."""
+"""How a generator samples its completions."""
 
 from __future__ import annotations
 
@@ -8,26 +8,35 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a generator samples: the one configuration for every backend.
-
-    `thinking` is passed to the chat template as `enable_thinking`. `seed` is honoured where the generator's
-    `supports_seed` is true and ignored elsewhere. Temperature 0 is greedy. `top_k` 0 means no limit.
-    """
+    """How a generator samples: one configuration for every backend."""
 
     temperature: float = 0.6
+    """The temperature; 0 is greedy."""
+
     top_p: float = 1.0
+    """The probability mass that tokens are drawn from."""
+
     top_k: int = 0
+    """How many of the likeliest tokens one is drawn from; 0 is no limit."""
+
     max_tokens: int = 4096
+    """Tokens of one completion."""
+
     thinking: bool = True
+    """Whether the model may think first; the chat template gets it as `enable_thinking`."""
+
     stop: tuple[str, ...] = ()
+    """Texts that end a completion."""
+
     seed: int | None = None
+    """The seed of the draws; a generator whose `supports_seed` is False ignores it."""
 
     def seeded(self, seed: int | None) -> Sampling:
-        """The same sampling under another seed."""
+        """Return the same sampling with another seed."""
         return replace(self, seed=seed)
 
     def as_dict(self) -> dict[str, Any]:
-        """A JSON-able form with every field."""
+        """Return all fields by name, as JSON can hold them."""
         return {
             "temperature": self.temperature,
             "top_p": self.top_p,

@@ -1,4 +1,7 @@
-"""How close an answer in words comes to the right one: numbers with a tolerance, dates, lists and tables by F1."""
+"""How close an answer in words comes to the right one.
+
+Numbers have a tolerance, dates are read in several notations, and lists and tables are scored by F1.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +59,10 @@ T = TypeVar("T", str, tuple[str, ...])
 
 
 def normalised(text: str) -> str:
-    """Text as it is compared.
+    """Return a text as it is compared with another one.
 
-    Case folded, white space single, typographic characters plain, no quotes or stops around it, no leading article; a
-    plain number and a date in their own one form.
+    Its case is folded, its white space is single, its typographic characters are plain, and quotes, stops and a leading
+    article are gone. A number and a date that stand alone have one notation each.
 
     >>> normalised(' "The Aldermoor  Glassworks." '), normalised("1,200.0"), normalised("May 3rd, 1868")
     ('aldermoor glassworks', '1200', '1868-05-03')
@@ -72,7 +75,7 @@ def normalised(text: str) -> str:
 
 
 def numbers_in(text: str) -> list[float]:
-    """Every number in a text, first those in digits, then those in words.
+    """Return every number in a text, first those in digits, then those in words.
 
     >>> numbers_in("about 1,234.5 m2 in 2 halls"), numbers_in("twenty-one of 1.2 million")
     ([1234.5, 2.0], [1200000.0, 21.0])
@@ -84,7 +87,7 @@ def numbers_in(text: str) -> list[float]:
 
 
 def dates_in(text: str) -> list[str]:
-    """Every full date in a text, in ISO form.
+    """Return every full date in a text, in ISO notation.
 
     >>> dates_in("from 2 November 1868 (or Nov 3, 1868) to 1901-01-31; not 31 February 1900")
     ['1868-11-02', '1868-11-03', '1901-01-31']
@@ -93,7 +96,7 @@ def dates_in(text: str) -> list[str]:
 
 
 def number_in(text: str) -> float | None:
-    """The only number in a text; None where there is none, or more than one that differ.
+    """Return the only number in a text; None where there is none, or where several differ.
 
     Numbers in words count where there are none in digits.
 
@@ -109,7 +112,7 @@ def number_in(text: str) -> float | None:
 
 
 def close(text: str, number: float, tolerance: float = 0.0) -> bool:
-    """Whether a text holds one number, and that within `tolerance` (absolute) of the right one.
+    """Whether a text holds one number that lies within an absolute `tolerance` of the right one.
 
     >>> close("42 km", 42), close("41.9", 42, tolerance=0.2), close("41 or 42", 42), close("1.2 million", 1.2e6)
     (True, True, False, True)
@@ -119,9 +122,9 @@ def close(text: str, number: float, tolerance: float = 0.0) -> bool:
 
 
 def items_of(text: str, known: Iterable[str] = ()) -> list[str]:
-    """The items of a list written with commas, semicolons, `and`, lines with or without bullets, or as JSON.
+    """Return the items of a list that is written with commas, semicolons, `and`, lines, bullets, or as JSON.
 
-    A part that is one of the `known` items is never taken apart; what introduces a known item is left out.
+    A part that is one of the `known` items is never taken apart, and words that introduce a known item are left out.
 
     >>> items_of("Corrie Ness; Tornsay, Hallan Head and Inverbeck")
     ['corrie ness', 'tornsay', 'hallan head', 'inverbeck']
@@ -137,7 +140,7 @@ def items_of(text: str, known: Iterable[str] = ()) -> list[str]:
 
 
 def item_f1(text: str, items: Sequence[str]) -> float:
-    """F1 of the items of a list against the right ones, in any order; repeated items count once each.
+    """Return the F1 score of the items of a list against the right ones, in any order; repeated items count once.
 
     >>> item_f1("b, a", ["a", "b"]), round(item_f1("a, c", ["a", "b", "d"]), 2), item_f1("12 m; 7 m", ["7", "12"])
     (1.0, 0.4, 1.0)
@@ -147,10 +150,10 @@ def item_f1(text: str, items: Sequence[str]) -> float:
 
 
 def rows_of(text: str, width: int = 0) -> list[tuple[str, ...]]:
-    """The rows of a table: a row a line (or between semicolons), its cells between bars, or JSON.
+    """Return the rows of a table that is written as lines with bars between the cells, or as JSON.
 
-    A rule of dashes is no row, and neither is the head above it. Where a line has no bars, its cells may stand between
-    tabs, commas or colons, if that gives `width` of them.
+    Semicolons may stand in the place of line breaks. A rule of dashes is no row, and neither is the head above it.
+    Where a line has no bars, its cells may stand between tabs, commas or colons, if that gives `width` of them.
 
     >>> rows_of("| name | lit |\\n| --- | --- |\\n| Tornsay | 1868 |\\nCorrie Ness | 1871")
     [('tornsay', '1868'), ('corrie ness', '1871')]
@@ -174,7 +177,9 @@ def rows_of(text: str, width: int = 0) -> list[tuple[str, ...]]:
 
 
 def row_f1(text: str, rows: Sequence[Sequence[str]]) -> float:
-    """F1 of the rows of a table against the right ones, in any order; a row counts when every cell is right.
+    """Return the F1 score of the rows of a table against the right ones, in any order.
+
+    A row counts where every cell is right.
 
     >>> row_f1("a | 1\\nb | 2", [["a", "1"], ["b", "3"]])
     0.5
@@ -195,7 +200,7 @@ def _f1(given: Counter[T], right: Counter[T]) -> float:
 
 
 def _plain(text: str) -> str:
-    """Typographic characters as those of a keyboard; compatible forms as one."""
+    """Put the characters of a keyboard in the place of typographic and compatible ones."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_SAME)
 
 
@@ -219,7 +224,7 @@ def _shown(number: float) -> str:
 
 
 def _iso(match: re.Match[str]) -> str | None:
-    """The day that a match of `_DATE` tells, unless there is no such day."""
+    """Return the day that a match of `_DATE` names; None where there is no such day."""
     try:
         if match["iso"]:
             return date.fromisoformat(match["iso"]).isoformat()
@@ -231,7 +236,7 @@ def _iso(match: re.Match[str]) -> str | None:
 
 
 def _apart(part: str, right: Set[str], separators: Sequence[re.Pattern[str]]) -> list[str]:
-    """The items of a part of a list, split by one separator after the other until it is a right item."""
+    """Split a part of a list by one separator after the other until a piece is a right item."""
     item = normalised(part)
     if not item:
         return []
@@ -245,7 +250,8 @@ def _apart(part: str, right: Set[str], separators: Sequence[re.Pattern[str]]) ->
 
 
 def _like(item: str, right: Set[str]) -> str:
-    """The right item that a given one means: itself, or its number where only a unit or a percent sign differs."""
+    """Return the right item that a given one stands for: itself, or its number where only a unit or a percent sign
+    differs."""
     if item in right:
         return item
     match = _NUMBER.match(item) or _NUMBER.search(item) if len(item) < 60 else None
@@ -283,5 +289,5 @@ def _cells_of(value: Any) -> list[Any]:
 
 
 def _cell(value: Any) -> str:
-    """A value of JSON as text; what is neither text nor number is no cell that could be right."""
+    """Return a cell of JSON as text; a value that is neither text nor number cannot be right."""
     return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""

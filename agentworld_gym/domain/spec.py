@@ -36,31 +36,41 @@ a call such as `click('12')`; a JSON object; Python source; any text."""
 
 
 Form = Literal["full", "change"]
-"""How a world model writes the next state: in full, or as the change of the state before."""
+"""How a world model writes the next state: all of it, or the change against the current one."""
 
 Profile = Literal["full", "compact"]
 """How much a prompt explains: everything, or what a small trained model needs."""
-"""How a world model writes the next state: all of it, or the change against the current one."""
 
 
 class ActionSpec(Strict):
-    """How an agent writes an action, and how the world is told.
-
-    `syntax` is tried in order. `schema` (JSON Schema) tests what was parsed; `fence` is the language of the block the
-    world model sees; `arguments_as_string` marks tool calls whose arguments travel as a JSON string. `finish_when`
-    maps the domain's own way of saying "done" to `finish`; `examples` are parseable actions that `sample()` draws from.
-    `errors` is a Jinja text over `problem` and `raw`: what the real counterpart prints for an action it cannot read.
-    """
+    """How an agent writes an action, and how a world model is shown it."""
 
     syntax: tuple[Syntax, ...] = Field(min_length=1)
+    """The ways of writing an action, tried in this order."""
+
     json_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
+    """The JSON Schema that a parsed action has to meet; an empty one admits everything."""
+
     fence: Literal["json", "text", "python", "xml"] = "text"
+    """The language of the fenced block in which a world model sees an action."""
+
     arguments_as_string: bool = False
+    """Whether a world model sees the arguments of a tool call as a JSON text inside the JSON."""
+
     tools: tuple[dict[str, Any], ...] = ()
+    """The tools of every task of the domain, each with a name, a description and the JSON Schema of its arguments."""
+
     finish_when: tuple[FinishRule, ...] = ()
+    """The domain's own ways of saying "done", beside `finish`."""
+
     examples: tuple[str, ...] = Field(min_length=1)
+    """Actions that can be read; the action space samples from them."""
+
     errors: str = "Error: {{ problem }}"
+    """A Jinja text over `problem` and `raw`: what the real counterpart prints for an action that cannot be read."""
+
     description: str = ""
+    """What an agent is told about writing an action."""
 
     @field_validator("json_schema")
     @classmethod
@@ -73,33 +83,42 @@ class ActionSpec(Strict):
 
 
 class FinishRule(Strict):
-    """An action that means `finish` in this domain: every key of `when` must match; `answer` names the key to keep.
-
-    `text` matches the whole raw action instead; `confirm` sends it to the world once, and finishes when repeated.
-    """
+    """An action that means `finish` in this domain."""
 
     text: str | None = None
+    """The whole action as it is written; with it, `when` does not count."""
+
     when: dict[str, Any] = Field(default_factory=dict)
+    """Values by key, or by dotted path of keys, that the parsed action has to hold."""
+
     answer: str | None = None
+    """The key of the parsed action that holds the agent's answer; None where there is none."""
+
     confirm: bool = False
+    """Whether the action is sent to the world the first time, and finishes only when it is repeated."""
 
 
 class ObservationSpec(Strict):
-    """What the world shows.
-
-    `form` is how a world model writes it: `full`, or as the `change` against the current state (see
-    `agentworld_gym.prompting.changes`); agents, histories, judges and traces have the full one either way. `first` is a
-    Jinja text over `task`: the observation before any action. `restate` shows the current state again in
-    every turn (the GUI domains). `output` is a regular expression whose group `output` is what a probe tests; without
-    one a probe tests the whole observation. `kinds` names kinds of content for people and judges.
-    """
+    """What the world shows."""
 
     form: Form = "full"
+    """How a world model writes an observation: `full`, or as the `change` against the current state (see
+    `agentworld_gym.prompting.changes`). Agents, histories, judges and traces have the full observation either way."""
+
     first: str = "{{ task.first_observation or '' }}"
+    """A Jinja text over `task`: the observation before the first action."""
+
     restate: bool = False
+    """Whether every turn of a prompt shows the current state again, as the graphical domains need."""
+
     output: str | None = None
+    """A regular expression whose group `output` is what a probe tests; without one a probe tests all that is shown."""
+
     kinds: dict[str, Literal["deterministic", "pre-existing", "metadata"]] = Field(default_factory=dict)
+    """Kinds of content by name, for people and judges."""
+
     examples: tuple[str, ...] = ()
+    """Observations as the world shows them."""
 
     @field_validator("output")
     @classmethod
@@ -115,95 +134,157 @@ class ObservationSpec(Strict):
 
 
 class Limits(Strict):
-    """Bounds of an episode: steps, characters of one action and one observation, tokens of the model's context."""
+    """The bounds of an episode."""
 
     max_steps: int = Field(default=30, ge=1)
+    """Steps of an episode, where its task does not say otherwise."""
+
     max_action_chars: int = Field(default=4000, ge=1)
+    """Characters of one action."""
+
     max_observation_chars: int = Field(default=16000, ge=1)
+    """Characters of one observation of a world model."""
+
     context_tokens: int = Field(default=32768, ge=256)
+    """Tokens of a world model's prompt from which on no further step is asked for."""
 
 
 class SamplingSpec(Strict):
-    """How the world model samples by default."""
+    """How a world model samples by default; see `agentworld_gym.domain.sampling.Sampling`."""
 
     temperature: float = Field(default=0.6, ge=0)
+    """The temperature; 0 is greedy."""
+
     top_p: float = Field(default=1.0, gt=0, le=1)
+    """The probability mass that tokens are drawn from."""
+
     top_k: int = Field(default=0, ge=0)
+    """How many of the likeliest tokens one is drawn from; 0 is no limit."""
+
     max_tokens: int = Field(default=4096, ge=1)
+    """Tokens of one completion."""
+
     thinking: bool = True
+    """Whether the chat template lets the model think before it answers."""
+
     stop: tuple[str, ...] = ()
+    """Texts that end a completion."""
 
     def sampling(self) -> Sampling:
-        """The typed configuration that generators take."""
+        """Return the configuration that generators take."""
         return Sampling(**self.model_dump())
 
 
 class RewardSpec(Strict):
-    """Weights: reward = checks x score + rubric x judged score - step_cost."""
+    """How a reward is put together: `checks` times the score, plus `rubric` times the judged score, minus
+    `step_cost`."""
 
     checks: float = Field(default=1.0, ge=0)
+    """The weight of the task's checks."""
+
     rubric: float = Field(default=0.0, ge=0)
+    """The weight of the judge's scores."""
+
     step_cost: float = Field(default=0.0, ge=0)
+    """What every step costs."""
 
 
 class OutcomeSpec(Strict):
-    """Which of the state that an episode leaves is compared with the one that the task's expert leaves.
+    """How the state that an episode leaves may differ from the state that the expert of its task leaves.
 
-    All are patterns over a machine's flat fields: `*` is anything but `/`, `**` anything at all, a part `#` a number.
-    `free` fields count for nothing (what is on the screen, the clock). Of `free_values` it counts that they were
-    changed, made or removed where the expert does so; what they hold is left to the task's checks (the words of a
-    letter), unless the expert writes there what the instruction quotes. Fields of `free_made` may be made where there
-    was nothing (a further test). `rows` are names of rows or things that are numbered as they are made, so that their
-    number says nothing, and `numbers` the fields that hold such numbers. A task adds to the first two under the same
-    names.
+    Every entry is a pattern over the flat fields of a machine's state: `*` stands for anything but `/`, `**` for
+    anything at all, and a part `#` for a number.
     """
 
     free: tuple[str, ...] = ()
+    """Fields that are not compared, such as what is on the screen, or the clock. A task may add some of its own."""
+
     free_values: tuple[str, ...] = ()
+    """Fields that have to be changed, made or removed where the expert does so, but may hold something else, such as
+    the words of a letter, unless the expert writes there what the instruction quotes. A task may add some of its
+    own."""
+
     free_made: tuple[str, ...] = ()
+    """Fields that may be made where there was nothing, such as a further test."""
+
     rows: tuple[str, ...] = ()
+    """Names of rows or things that are numbered as they are made, so that their number means nothing."""
+
     numbers: tuple[str, ...] = ()
+    """Fields that hold such numbers."""
 
 
 class Control(Strict):
-    """A perturbation of the world: the sentence a language world is told.
-
-    `free` are patterns of fields that count for nothing where it is in force, beside those of `OutcomeSpec`.
-    """
+    """A perturbation of the world."""
 
     sentence: str = Field(min_length=1)
+    """What a language world is told about the perturbation: a Jinja text over `strength`."""
+
     free: tuple[str, ...] = ()
+    """Fields that are not compared while the perturbation is in force, beside those of `OutcomeSpec.free`."""
 
 
 class TaskSources(Strict):
-    """Where tasks come from: names of seeded families, and globs of YAML files beside the spec."""
+    """Where the tasks of a domain come from."""
 
     families: tuple[str, ...] = ()
+    """The names of families, each of which makes a task of every seed."""
+
     files: tuple[str, ...] = ()
+    """Globs of YAML files with hand-written tasks, from the folder of the spec."""
 
 
 class DomainSpec(Strict):
-    """One domain, whole.
+    """All of a domain but its prompts.
 
     >>> load_spec("terminal").env_id
     'AgentWorld/Terminal-v0'
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """The name of the domain, as `terminal`."""
+
     env_id: str = Field(pattern=r"^AgentWorld/[A-Za-z0-9]+-v\d+$")
+    """The id under which Gymnasium makes its environments."""
+
     title: str
+    """The name that people read."""
+
     description: str
+    """What an agent is told about the domain."""
+
     prompts: str = Field(min_length=1)
+    """The folder of the templates."""
+
     action: ActionSpec
+    """How an agent writes an action."""
+
     observation: ObservationSpec = ObservationSpec()
+    """What the world shows."""
+
     limits: Limits = Limits()
+    """The bounds of an episode."""
+
     sampling: SamplingSpec = SamplingSpec()
+    """How a world model samples."""
+
     reward: RewardSpec = RewardSpec()
+    """How a reward is put together."""
+
     outcome: OutcomeSpec = OutcomeSpec()
+    """How the state that an episode leaves may differ from the expert's."""
+
     rubric: dict[str, str] = Field(default_factory=dict)
+    """What a judge scores, by the name of the score."""
+
     controls: dict[str, Control] = Field(default_factory=dict)
+    """The perturbations that a task may put in force, by name."""
+
     tasks: TaskSources = TaskSources()
+    """Where the tasks come from."""
+
     path: Path = Path()
+    """The file of the spec."""
 
     @model_validator(mode="after")
     def _templates_compile(self) -> DomainSpec:
@@ -215,14 +296,14 @@ class DomainSpec(Strict):
         return self
 
     def digest(self) -> str:
-        """Digest of everything but where the file lies and which tasks it names."""
+        """Return the digest of all but the description, the path of the file and the tasks that it names."""
         return digest_of(self.model_dump(mode="json", exclude={"path", "tasks", "description"}))
 
     def handwritten_tasks(self) -> tuple[Task, ...]:
-        """The tasks in YAML files, sorted by path.
+        """Read the tasks in YAML files, sorted by path.
 
         Raises:
-            SpecError: a task is broken, or a glob matches nothing.
+            SpecError: A task is broken, or a glob matches nothing.
         """
         found = []
         for glob in self.tasks.files:
@@ -237,13 +318,16 @@ ActionSpec.model_rebuild()
 
 
 def load_spec(source: str) -> DomainSpec:
-    """A spec: a domain's by its name or the id of its environment (read once), or a YAML file's by its path.
+    """Load the spec of a shipped domain, which is read once, or of a YAML file.
+
+    Args:
+        source: The name of a domain, the id of its environment, or the path of a YAML file.
 
     >>> load_spec("terminal") is load_spec("AgentWorld/Terminal-v0")
     True
 
     Raises:
-        SpecError: names the file, the key, its value and what was expected.
+        SpecError: There is no such spec, or it is broken: the error names file, key, value and what was expected.
     """
     domain = ENV_IDS.get(str(source).removeprefix("agentworld_gym:"), source)
     if domain in DOMAINS:

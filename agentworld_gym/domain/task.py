@@ -22,12 +22,7 @@ T = TypeVar("T")
 
 
 class Expect(Strict):
-    """A test of one text; every condition given must hold.
-
-    `equals` ignores white space at both ends. `matches` is a regular expression that is searched for: `^` and `$` are
-    the ends of the whole text, and those of a line only under `(?m)`. `number` wants one number, within the absolute
-    `tolerance`. `items` and `rows` want a list and a table in any order, and give part of the score for a part of them
-    (F1); a list of one item is all or nothing.
+    """A test of one text, which passes where every condition holds.
 
     >>> Expect(matches="^1$").holds("x\\n1"), Expect(matches="(?m)^1$").holds("x\\n1"), Expect(equals="3").holds("3 ")
     (False, True, True)
@@ -36,13 +31,29 @@ class Expect(Strict):
     """
 
     equals: str | None = None
+    """The text itself, without white space at either end."""
+
     contains: str | None = None
+    """A piece that the text has to hold."""
+
     excludes: str | None = None
+    """A piece that the text must not hold."""
+
     matches: str | None = None
+    """A regular expression that has to be found in the text. `^` and `$` are the ends of the whole text; only under
+    `(?m)` are they those of a line."""
+
     number: float | None = None
+    """The only number that the text may hold."""
+
     tolerance: float = Field(default=0.0, ge=0)
+    """How far a number may lie from the right one."""
+
     items: tuple[str, ...] = ()
+    """The items of a list, in any order. A part of several items gives a part of the score (F1)."""
+
     rows: tuple[tuple[str, ...], ...] = ()
+    """The rows of a table, in any order. A part of them gives a part of the score (F1)."""
 
     @field_validator("matches")
     @classmethod
@@ -65,7 +76,8 @@ class Expect(Strict):
         return self.score(text) == 1.0
 
     def score(self, text: str) -> float:
-        """How much of the test the text passes: 0 or 1, and between them for a part of `items` or `rows`."""
+        """Return the share of the test that the text passes: 0 or 1, and between them for a part of `items` or
+        `rows`."""
         if self.equals is not None and text.strip() != self.equals.strip():
             return 0.0
         if self.contains is not None and self.contains not in text:
@@ -86,9 +98,9 @@ class Expect(Strict):
 
 
 class Answer(Expect):
-    """A test of an answer, which is one answer: who names everything that could be right has not answered.
+    """A test of an agent's answer. An agent that names everything that could be right has not answered.
 
-    `matches` has to describe all of the text but the white space at its ends, and `contains` is refused.
+    `matches` therefore has to describe the whole text but the white space at its ends, and `contains` is refused.
 
     >>> Answer(matches="(?i)ada").holds("Ada\\n"), Answer(matches="(?i)ada").holds("Ada\\nBo")
     (True, False)
@@ -106,31 +118,42 @@ class Answer(Expect):
 
 
 class Check(Strict):
-    """One success test, worth `weight` of the score.
-
-    Exactly one of: `probe` (an action run on a fork, or several one after the other; the output of the last must pass
-    `expect`), `answer` (what follows `finish:`), `action` (some action of the episode that was carried out; a JSON
-    object stands on one line, with a space after each comma and colon), `observation` (what some such
-    action showed), `rubric` (a question a judge answers). `when` says at which moment it is tested: on `finish`, at any
-    `end` of the episode (the step limit too), or after every `step`.
-
-    A probe may hold `tests`: test files by their path from the root, with their text, or nothing for the text that they
-    had at the start. A world that can runs them itself and judges the values that the tested code gives; its verdict
-    stands in place of the probe, whose text that code could write. Everywhere else the probe asks for their result.
+    """One test of success. It has exactly one of `probe`, `answer`, `action`, `observation` and `rubric`.
 
     >>> Check(probe="cat a", expect={"equals": "1"}).probes, Check(probe=["cd b", "ls"], expect={"equals": ""}).probes
     (('cat a',), ('cd b', 'ls'))
     """
 
     probe: Annotated[tuple[str, ...], Field(min_length=1)] | str | None = None
+    """An action that is run on a fork of the session, or several actions, one after the other."""
+
     expect: Expect | None = None
+    """The test of what the last action of the probe shows."""
+
     answer: Expect | None = None
+    """The test of what follows `finish:`."""
+
     action: Expect | None = None
+    """The test that some action of the episode, which was carried out, has to pass. A JSON object is tested on one
+    line, with a space after each comma and colon."""
+
     observation: Expect | None = None
+    """The test that what some such action showed has to pass."""
+
     rubric: str | None = None
+    """A question that a judge answers."""
+
     tests: dict[str, str | None] = Field(default_factory=dict)
+    """Test files by their path from the root, with their text; None stands for the text that the file had at the start.
+    A world that can run them itself judges the values that the tested code gives, and its verdict stands in place of
+    the probe, whose text that code could write. In every other world the probe asks for their result."""
+
     weight: float = Field(default=1.0, gt=0)
+    """The weight of the check in the score."""
+
     when: When = "finish"
+    """When the check is tested: on `finish`, at any `end` of the episode (the step limit too), or after every
+    `step`."""
 
     @field_validator("answer")
     @classmethod
@@ -150,46 +173,83 @@ class Check(Strict):
 
     @property
     def probes(self) -> tuple[str, ...]:
-        """The actions of the probe, in order; none where the check is of another kind."""
+        """The actions of the probe, in order; there are none where the check is of another kind."""
         return (self.probe,) if isinstance(self.probe, str) else self.probe or ()
 
 
 class Task(Strict):
     """An instruction, an initial state and a way to tell success.
 
-    `state` is what the world starts from, in the words of the domain (files, tables, pages); `hidden` is known to the
-    world and never shown to the agent. `controls` are perturbations by name with their strengths; their draws follow
-    `control_seed`, or the seed of the episode where that is None. `menu` lists actions for agents that choose instead
-    of write; `expert` is one action sequence that succeeds. In a graphical domain the actions of `menu`, `expert` and
-    probes may name an element by a locator (`agentworld_gym.screens.locate`). Where the state is known, success wants
-    the state that the expert leaves; `free` and `free_values` are patterns of fields that may differ from it, beside
-    those of the domain (`agentworld_gym.domain.spec.OutcomeSpec`).
+    In a graphical domain the actions of `menu`, `expert` and probes may name an element by a locator
+    (`agentworld_gym.screens.locate`). Where the world knows its state, success also takes the state that the expert
+    leaves.
 
     >>> Task(id="t", domain="terminal", instruction="Make a file.", success=[{"answer": {"equals": "ok"}}]).level
     1
     """
 
     id: str = Field(min_length=1)
+    """The id of the task."""
+
     domain: str = Field(min_length=1)
+    """The id of the domain."""
+
     instruction: str = Field(min_length=1)
+    """What the agent is asked to do."""
+
     state: dict[str, Any] = Field(default_factory=dict)
+    """What the world starts from, in the words of the domain: files, tables, pages."""
+
     hidden: dict[str, Any] = Field(default_factory=dict)
+    """What the world knows and the agent is never shown."""
+
     tools: tuple[dict[str, Any], ...] = ()
+    """The tools of the task, beside those of the domain."""
+
     first_observation: str | None = None
+    """The observation before the first action, where the templates of the domain take it from the task."""
+
     demonstrations: str | None = None
+    """Examples for the system prompt of a world model."""
+
     simulation: str | None = None
+    """Further instructions for the system prompt of a world model."""
+
     success: tuple[Check, ...] = Field(min_length=1)
+    """The tests of success."""
+
     controls: dict[str, float] = Field(default_factory=dict)
+    """The perturbations in force: their strengths by name."""
+
     control_seed: int | None = None
+    """The seed of what the perturbations draw; None takes the seed of the episode."""
+
     max_steps: int | None = Field(default=None, ge=1)
+    """Steps of the episode; None takes the limit of the domain."""
+
     split: Split = "train"
+    """The split that the task belongs to."""
+
     family: str = "handwritten"
+    """The family that made the task."""
+
     level: int = Field(default=1, ge=1, le=3)
+    """How hard the task is."""
+
     seed: int | None = None
+    """The seed that the family made the task of; None for a hand-written one."""
+
     menu: tuple[str, ...] = ()
+    """Actions for agents that choose instead of writing."""
+
     expert: tuple[str, ...] = ()
+    """Actions that succeed, the last of which finishes."""
+
     free: tuple[str, ...] = ()
+    """Patterns of fields that are not compared with the state that the expert leaves, beside `OutcomeSpec.free`."""
+
     free_values: tuple[str, ...] = ()
+    """Patterns of fields that may hold something else than the expert leaves, beside `OutcomeSpec.free_values`."""
 
     @field_validator("state", "hidden", "tools")
     @classmethod
@@ -212,7 +272,11 @@ class Task(Strict):
 
 
 def _check_locators(info: ValidationInfo, actions: Mapping[tuple[int | str, ...], str]) -> None:
-    """Read the locators in some actions of a graphical domain; an error is told with the place of the first bad one."""
+    """Read the locators in some actions of a graphical domain.
+
+    Raises:
+        ValidationError: A locator cannot be read; the error has its place.
+    """
     if info.data.get("domain") not in GRAPHICAL:
         return
     for place, action in actions.items():
@@ -228,8 +292,12 @@ def _check_locators(info: ValidationInfo, actions: Mapping[tuple[int | str, ...]
 def load_task(path: Path, domain: str) -> Task:
     """Read one hand-written task.
 
+    Args:
+        path: The YAML file of the task, whose name is the task's id unless the file says otherwise.
+        domain: The id of its domain.
+
     Raises:
-        SpecError: names the file, the key, its value and what was expected.
+        SpecError: The task is broken: the error names file, key, value and what was expected.
     """
     data = read_yaml(path)
     if isinstance(data, dict):
@@ -238,7 +306,7 @@ def load_task(path: Path, domain: str) -> Task:
 
 
 def split_seed(split: Split, index: int) -> int:
-    """The seed of the n-th task of a split: of every ten seeds eight train, one validates, one tests.
+    """Return the seed of a task of a split, counted from 0: of every ten seeds eight train, one validates, one tests.
 
     >>> [split_seed("train", i) for i in (0, 7, 8)], split_seed("validation", 3), split_seed("test", 3)
     ([0, 7, 10], 38, 39)
@@ -249,7 +317,7 @@ def split_seed(split: Split, index: int) -> int:
 
 
 def split_of(seed: int) -> Split:
-    """The split a task seed belongs to.
+    """Return the split that the seed of a task belongs to.
 
     >>> [split_of(s) for s in (10, 38, 39)]
     ['train', 'validation', 'test']
@@ -259,5 +327,5 @@ def split_of(seed: int) -> Split:
 
 
 def total_weight(checks: Sequence[Check]) -> float:
-    """Sum of the weights of some checks."""
+    """Return the sum of the weights of some checks."""
     return sum(check.weight for check in checks)

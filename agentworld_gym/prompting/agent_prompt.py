@@ -16,18 +16,18 @@ _TOOLS = "The tools, each with its name, what it does and the JSON Schema of its
 
 
 def agent_prompt(env: Any, member: int | None = None) -> str:
-    """The system message of an agent in the present episode of an environment.
+    """Return the system message of an agent in the present episode of an environment.
 
     Every bridge to a library of language models uses it, so that an agent is told the same everywhere. The tools are
-    those of the episode's task and may differ from episode to episode: ask again after a reset.
+    those of the episode's task and may differ from episode to episode, so it has to be called again after a reset.
 
     Args:
-        env: an environment of Gymnasium after `reset`, single or vector, wrapped or not, or one of several agents.
-        member: which member of a vector environment.
+        env: An environment of AgentWorld after `reset`: single or vector, wrapped or not, or one of several agents.
+        member: The member of a vector environment.
 
     Raises:
-        SpecError: no environment of AgentWorld, a vector environment without a member, or a member that is not there.
-        gymnasium.error.ResetNeeded: before `reset()`.
+        SpecError: It is another environment, a vector environment without a member, or there is no such member.
+        gymnasium.error.ResetNeeded: The environment has not been reset.
 
     >>> import gymnasium as gym
     >>> env = gym.make("AgentWorld/MCP-v0", task="bank-two-loans")
@@ -54,7 +54,7 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
 
 
 def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]]) -> str:
-    """What an agent is told about a domain: what it is, how an action is written, which tools there are, how to finish.
+    """Return what an agent is told of a domain: its description, the syntax of actions, the tools, and how to finish.
 
     The texts of tools are data: they are escaped, so that they end no message of a chat.
 

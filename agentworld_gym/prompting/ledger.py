@@ -18,7 +18,7 @@ _CLOSE = re.compile(r"</ledger>", re.IGNORECASE)
 
 
 class StateChange(Protocol):
-    """One entry of the hidden state that an action changed; `kind` is `added`, `changed` or `removed`."""
+    """One entry of the hidden state that an action changed."""
 
     @property
     def field(self) -> str:
@@ -27,27 +27,27 @@ class StateChange(Protocol):
 
     @property
     def kind(self) -> str:
-        """What became of it."""
+        """What became of it: `added`, `changed` or `removed`."""
         ...
 
     @property
     def before(self) -> Any:
-        """What it held; None where it was not there."""
+        """What it held; None where there was no such entry."""
         ...
 
     @property
     def after(self) -> Any:
-        """What it holds; None where it is gone."""
+        """What it holds; None where there is no such entry any longer."""
         ...
 
 
 def with_ledger(answer: str, ledger: str, closed: bool) -> str:
-    r"""An answer with its ledger behind it; an empty ledger leaves the answer as it is.
+    r"""Put a ledger behind an answer; an empty ledger leaves the answer as it is.
 
     Args:
-        answer: the observation as the model writes it, with its tags where it has any.
-        ledger: the changed entries, a line break at their end.
-        closed: whether the block has a closing tag.
+        answer: The observation as the model writes it, with its tags where it has any.
+        ledger: The changed entries, with a line break at their end.
+        closed: Whether the block has a closing tag.
 
     >>> with_ledger("$", "= a\nhi\n", closed=False)
     '$\n<ledger>\n= a\nhi\n'
@@ -60,7 +60,7 @@ def with_ledger(answer: str, ledger: str, closed: bool) -> str:
 
 
 def split_ledger(completion: str) -> tuple[str, str]:
-    r"""A completion without its ledger, and the ledger, which is empty where the completion has none.
+    r"""Split a completion into what stands without its ledger, and the ledger, which may be empty.
 
     The last block counts. Without a closing tag it runs to the end.
 

@@ -1,4 +1,4 @@
-"""What a world model or a judge wrote, read leniently."""
+"""Reads what a world model or a judge wrote, and passes over small errors of form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentworld_gym.documents.plain_json import Found, loose_objects
 from agentworld_gym.text.escaping import escape, unescape
 
 NO_OUTPUT = "No output"
-"""What a benchmark puts where a completion holds no observation."""
+"""What a benchmark puts in the place of an observation where a completion holds none."""
 
 MARKER = "**Environment Observation:**"
 OUTPUT_TAG = "predicted_observation"
@@ -32,11 +32,11 @@ _FENCE = re.compile(r"```(?:json)?")
 
 
 def parse_completion(text: str) -> str:
-    r"""The observation a completion holds; empty if it holds none.
+    r"""Return the observation that a completion holds; empty if it holds none.
 
-    Thinking goes first, then the last output block counts (unclosed, it runs to the end; without a tag the whole text
-    does), then a leading marker is dropped and the escaping undone. One line break at either end of a block belongs to
-    its layout. Tags are read in any letter case.
+    Thinking is dropped first. Then the last output block counts: it runs to the end where it is not closed, and without
+    a tag it is the whole text. A leading marker is dropped, and the escaping is undone. One line break at either end of
+    a block belongs to its layout. Tags are read in any letter case.
 
     >>> parse_completion("<think>easy</think>\n<predicted_observation>\nREADME.md\n</predicted_observation>")
     'README.md'
@@ -67,11 +67,14 @@ def in_output_tag(observation: str) -> str:
 
 
 def strip_thinking(text: str, answer: str = OUTPUT_TAG) -> str:
-    """The text without its thinking.
+    """Return a text without its thinking.
 
-    That is: pairs of tags with what they enclose (nested too), what stands before a closing tag that was never opened,
-    and what follows an opening tag that is never closed, up to the next tag that opens an `answer` (`OUTPUT_TAG` or
-    `JUDGE_TAG`).
+    Thinking is what a pair of tags encloses, nested ones too; what stands before a closing tag that was never opened;
+    and what follows an opening tag that is never closed, up to the next tag that opens an `answer`.
+
+    Args:
+        text: The completion.
+        answer: The tag of an answer: `OUTPUT_TAG` or `JUDGE_TAG`.
 
     >>> strip_thinking("a</think>b<think>c<think>d</think></think>e<think>f")
     'be'
@@ -91,7 +94,7 @@ def strip_thinking(text: str, answer: str = OUTPUT_TAG) -> str:
 
 
 def _orphans(text: str, answer: str) -> list[tuple[int, int]]:
-    """The spans that opening tags without a closing one make thinking: up to the next answer, else to the end."""
+    """Return the spans of thinking whose tag is never closed: each ends at the next answer, or at the end."""
     spans, start = [], None
     for tag in _ORPHAN[answer].finditer(text):
         if start is None and not tag[1]:
@@ -103,7 +106,7 @@ def _orphans(text: str, answer: str) -> list[tuple[int, int]]:
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text without some spans, which are sorted and may lie within each other."""
+    """Return a text without some spans, which are sorted and may lie within each other."""
     kept, position = [], 0
     for start, end in spans:
         if end > position:
@@ -113,7 +116,7 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _last_block(text: str, pattern: re.Pattern[str]) -> str | None:
-    """What the last opening tag encloses; with closing tags alone what stands before the first; without any, None."""
+    """Return what the last opening tag encloses, or what stands before the first closing tag; None without any tag."""
     opening = closing = None
     for tag in pattern.finditer(text):
         if not tag[1]:
@@ -126,37 +129,47 @@ def _last_block(text: str, pattern: re.Pattern[str]) -> str | None:
 
 
 def _without_layout(block: str) -> str:
-    """The block without one line break at either end."""
+    """Return a block without one line break at either end."""
     end = "\r\n" if block.startswith("\r\n") else "\n"
     return block.removeprefix(end).removesuffix(end)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge found: scores from 1 to 5 by dimension, and why.
+    """The scores of a judge, and why it gave them.
 
     >>> Judgement({"format": 5, "quality": 3}).score
     0.75
     """
 
     scores: Mapping[str, int]
+    """Scores from 1 to 5, by dimension."""
+
     strengths: str = ""
+    """What the judge liked."""
+
     weaknesses: str = ""
+    """What the judge disliked."""
+
     extra: Mapping[str, Any] = field(default_factory=dict)
+    """All other keys of the judge's answer."""
 
     @property
     def score(self) -> float:
-        """The mean over the dimensions that were scored, from 0 to 1."""
+        """The mean of the scores, from 0 to 1."""
         return (sum(self.scores.values()) / len(self.scores) - 1) / 4
 
 
 def parse_judgement(text: str, dimensions: Sequence[str] | None = None) -> Judgement | None:
-    """The judgement in a judge's answer, read as a benchmark reads it; nothing if there is no score in it.
+    """Read the judgement in a judge's answer as a benchmark reads it; None if there is no score in it.
 
-    The last object with `scores` in the last block counts, whatever the judge quoted before it; loosely written JSON is
-    read. Scores are whole numbers from 1 to 5: others are rounded and clamped, `"4/5 - good"` counts as 4, and a
-    dimension that is zero or no number is left out. An object that holds a key twice is no judgement. `dimensions`
-    keeps those alone.
+    The last object with `scores` in the last block counts, whatever the judge quoted before it, and loosely written
+    JSON is read. Scores are whole numbers from 1 to 5: others are rounded and clamped, `"4/5 - good"` counts as 4, and
+    a dimension whose score is zero or no number is left out. An object that holds a key twice is no judgement.
+
+    Args:
+        text: The answer.
+        dimensions: The dimensions to keep; None keeps all.
 
     >>> parse_judgement('<final_evaluation>{"scores": {"format": "4/5", "realism": 9, "quality": 0}}').scores
     {'format': 4, 'realism': 5}
@@ -170,10 +183,14 @@ def parse_judgement(text: str, dimensions: Sequence[str] | None = None) -> Judge
 
 
 def parse_verdict(text: str, criteria: Sequence[str]) -> Judgement | None:
-    """The judgement in a judge's answer, where a reward is made of it; nothing where there is any doubt.
+    """Read the judgement that a reward is made of; None where there is any doubt.
 
-    The answer has exactly one block, or is one JSON object and nothing else. In it stands exactly one object with
-    `scores`, and no key stands twice. Every criterion has a whole number from 1 to 5, be it as `"4/5"`.
+    The answer must have exactly one block, or be one JSON object and nothing else. In it stands exactly one object with
+    `scores`, and no key stands twice. Every criterion has a whole number from 1 to 5, which may stand as `"4/5"`.
+
+    Args:
+        text: The judge's answer.
+        criteria: The names of the scores.
 
     >>> parse_verdict('<final_evaluation>{"scores": {"1": 4}}</final_evaluation>', ["1"]).score
     0.75
@@ -202,7 +219,7 @@ def parse_verdict(text: str, criteria: Sequence[str]) -> Judgement | None:
 
 
 def _last_judgement(text: str, dimensions: Sequence[str] | None) -> Judgement | None:
-    """The last object with scores in a text; an object of scores alone where no other is left."""
+    """Read the last object with scores in a text, or an object of scores alone where there is no other."""
     last: Found | None = None
     alone: Found | None = None
     for found in loose_objects(text):
@@ -224,7 +241,7 @@ def _last_judgement(text: str, dimensions: Sequence[str] | None) -> Judgement | 
 
 
 def _by_name(given: Any, names: Sequence[str] | None) -> dict[str, Any] | None:
-    """The scores that were given, by the names they were asked for; nothing where one is given twice."""
+    """Return scores by the names they were asked for; None where one is given twice."""
     if not isinstance(given, Mapping):
         return None
     known = None if names is None else {name.lower(): name for name in names}
@@ -247,13 +264,13 @@ def _judgement(data: Mapping[str, Any], scores: Mapping[str, int]) -> Judgement:
 
 
 def _score(value: Any) -> int | None:
-    """A score from 1 to 5, or nothing for zero and for what is no number."""
+    """Return a score from 1 to 5; None for zero and for a value that is no number."""
     number = _number(value)
     return None if not number else round(min(max(number, 1), 5))
 
 
 def _exact_score(value: Any) -> int | None:
-    """A whole number from 1 to 5, or nothing."""
+    """Return a whole number from 1 to 5; None for any other value."""
     number = _number(value)
     return int(number) if number in (1, 2, 3, 4, 5) else None
 
@@ -270,7 +287,7 @@ def _number(value: Any) -> int | float | None:
 
 
 def _prose(value: Any) -> str:
-    """Prose, given as a text or as a list of texts."""
+    """Return prose that is given as a text or as a list of texts."""
     if isinstance(value, str):
         return unescape(value).strip()
     if isinstance(value, list):

@@ -1,7 +1,7 @@
 """Chat messages for a world model and for a judge, rendered from Jinja templates.
 
-Only the templates, the spec and a ready system prompt are ours; everything else is data and is escaped before it enters
-a message. Histories are append-only: the user message of a turn stays as it was, but for the closing request.
+Only the templates, the spec and a ready system prompt are trusted; everything else is data and is escaped before it
+enters a message. Histories are append-only: the user message of a turn stays as it was, but for the closing request.
 """
 
 from __future__ import annotations
@@ -26,23 +26,30 @@ from agentworld_gym.screens.pointing import pointed_lines
 from agentworld_gym.text.escaping import escape, escape_all
 
 REFERENCES = 1
-"""How references are written, to the state and to the screen before: counts for the digest of the prompts whose answers
-may hold some."""
+"""The version of the notation of references, to the state and to the screen before. It is a part of the digest of
+prompts whose answers may hold references."""
 
 LEDGER = "shared/ledger.j2"
-"""How a ledger is written in a domain that has no `ledger.j2` of its own."""
+"""The template of a ledger in a domain that has no `ledger.j2` of its own."""
 
 
 class Prompts:
     """The messages of one domain.
 
     Templates are `<folder>/<spec.prompts>/{system,turn,judge}.j2`; the compact profile takes the first two from the
-    folder `compact` in there. An `observation.j2` beside `turn.j2` is optional. `folder` may hold only some of them:
-    the rest comes from the folder `prompts` beside the spec's file, then from the shipped one. A ready `system` prompt
-    replaces `system.j2` as it is. `form` is how a next state is written; None takes the spec's. `wording` picks one of
-    ten system prompts that say the same (profile `full`); see `agentworld_gym.prompting.wordings`. With `ledger` a
-    model writes what changed in the hidden state behind each observation; see `agentworld_gym.prompting.ledger`. Its
-    notation is the template `ledger.j2` of the domain, or the shared one.
+    folder `compact` in there. `observation.j2` beside `turn.j2` and `ledger.j2` are optional.
+
+    Args:
+        spec: The domain.
+        folder: A folder that may hold some of the templates. The others come from the folder `prompts` beside the file
+            of the spec, and then from the shipped ones.
+        profile: How much the prompts explain.
+        system: A ready system prompt that stands in for `system.j2`, as it is.
+        form: How a model writes a next state; None takes the form of the spec.
+        wording: Which of ten system prompts that say the same (profile `full`); see
+            `agentworld_gym.prompting.wordings`.
+        ledger: Whether a model writes behind each observation what changed in the hidden state; see
+            `agentworld_gym.prompting.ledger`.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> prompts = Prompts(load_spec("terminal"))
@@ -51,8 +58,8 @@ class Prompts:
     a.txt
 
     Raises:
-        SpecError: a template is missing, broken, or makes histories that are not append-only; or the form is `change`
-            and the system prompt does not explain it.
+        SpecError: A template is missing or broken, or it makes histories that are not append-only; or the form is
+            `change` and the system prompt does not explain it.
     """
 
     def __init__(
@@ -105,7 +112,12 @@ class Prompts:
         return type(self), self._arguments
 
     def system(self, task: Task, controls: Mapping[str, float] | None = None) -> str:
-        """The system message of an episode; `controls` (strength by name) are the perturbations in force."""
+        """Render the system message of an episode.
+
+        Args:
+            task: The task of the episode.
+            controls: The perturbations in force: their strengths by name.
+        """
         if self._system is None:
             return self._ready or ""
         return render(
@@ -119,10 +131,10 @@ class Prompts:
         )
 
     def sentences(self, controls: Mapping[str, float]) -> list[str]:
-        """What a language world is told about the controls in force.
+        """Render what a language world is told about the controls in force.
 
         Raises:
-            SpecError: the domain has no such control.
+            SpecError: The domain has no such control.
         """
         for name in controls:
             if name not in self._controls:
@@ -131,19 +143,24 @@ class Prompts:
         return [render(self._controls[name], strength=strength) for name, strength in controls.items() if strength > 0]
 
     def turn(self, task: Task, turn: int, action: Action, state: str | None = None, before: str | None = None) -> str:
-        """The user message of a turn, counted from 1, as it stays in the history.
+        """Render the user message of a turn as it stays in the history.
 
-        `state` is what the agent saw before it acted, and `before` what it saw a turn earlier. The state is shown in
-        the first turn, and in every turn where the spec says so or the form is `change`, where its lines are numbered;
-        in the compact profile only in the first one, and where the last change has moved the numbers. The last user
-        message is this one followed by `closing`.
+        The message shows the state in the first turn, where the spec restates it (profile `full`), and where answers
+        name its lines otherwise than before. The last user message of a request is this one followed by `closing`.
+
+        Args:
+            task: The task of the episode.
+            turn: The number of the turn, counted from 1.
+            action: The action of the turn.
+            state: What was on the screen when the agent acted.
+            before: What was on the screen one turn earlier; None where it is not known.
         """
         restated = turn == 1 or (self.profile == "full" and self.spec.observation.restate)
         displayed = restated or self.answers.outdates(before, state or "")
         return self._user(task.instruction, turn, action, state, displayed=displayed, closing=False)
 
     def observation(self, text: str) -> str:
-        """The assistant message of a turn that is over."""
+        """Render an observation as the assistant message of a turn that is over."""
         if self._observation is None:
             return f"{MARKER}\n{escape(text)}"
         return render(self._observation, observation=escape(text))
@@ -162,21 +179,30 @@ class Prompts:
         return self.answers.read(task, before, answer)
 
     def past(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
-        """The assistant message of a turn that is over, on a screen, with what the ledger says of it.
+        """Render the assistant message that a turn leaves in the history of a language world.
 
-        In the compact profile it is the answer itself, so that a history costs little; what was on the screen then is
-        told by the turns, and what a reference means by the system message.
+        In the full profile it holds the whole observation. In the compact profile it is the answer itself, so that a
+        history costs little: the turns tell what was on the screen, and the system message what a reference means.
+
+        Args:
+            task: The task of the episode, whose state an answer may refer to.
+            before: What was on the screen before the action.
+            observation: What the action showed.
+            ledger: What the ledger says of the turn, not escaped.
         """
         if self.profile == "compact":
             return self.answer_message(task, before, observation, ledger)
         return self._with_ledger(self.observation(observation), ledger)
 
     def answer_message(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
-        """The assistant message that holds an answer, with what the ledger says of it."""
+        """Render an assistant message that holds the answer itself; the arguments are those of `past`."""
         return self._with_ledger(self.observation(self.answer(task, before, observation)), ledger)
 
     def completion(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
-        """What a model should write to a request: an answer, in tags where the closing request asks for them."""
+        """Render what a model should write to a request: the answer, in tags where the closing request asks for them.
+
+        The arguments are those of `past`.
+        """
         if not self.closing:
             return self.answer_message(task, before, observation, ledger)
         return self._with_ledger(in_output_tag(self.answer(task, before, observation)), ledger)
@@ -190,11 +216,11 @@ class Prompts:
         return self._ledger is not None
 
     def ledger(self, task: Task, changes: Sequence[StateChange]) -> str:
-        """What the ledger says of some changes, not escaped; empty where it says nothing, or none is kept."""
+        """Render what a ledger says of changes of the state, not escaped; empty where it is silent or none is kept."""
         return "" if self._ledger is None else render(self._ledger, task=task.model_dump(), changes=changes)
 
     def first_observation(self, task: Task) -> str:
-        """What an agent sees before it acts, not escaped."""
+        """Render what an agent sees before its first action, not escaped."""
         return render(self._first, task=task.model_dump())
 
     def messages(
@@ -204,7 +230,14 @@ class Prompts:
         action: Action,
         controls: Mapping[str, float] | None = None,
     ) -> list[Message]:
-        """All messages for one prediction: turns that are over, as (action, observation), and the next action."""
+        """Render all messages of one request.
+
+        Args:
+            task: The task of the episode.
+            turns: Each action and observation of the turns that are over.
+            action: The action whose observation is to be predicted.
+            controls: The perturbations in force: their strengths by name.
+        """
         messages: list[Message] = [{"role": "system", "content": self.system(task, controls)}]
         history = History[Action](self.spec.id, self.first_observation(task))
         for past, observation in turns:
@@ -223,13 +256,17 @@ class Prompts:
         criteria: Mapping[str, str] | Sequence[str] | None = None,
         answer: str | None = None,
     ) -> list[Message]:
-        """The messages for a rubric judge, who sees the task, the turns and the agent's answer, never thinking.
+        """Render the messages for a rubric judge, who sees the task, the turns and the answer, but no thinking.
 
-        `criteria` stand in for the spec's rubric: texts by the name of their score, or questions, whose scores are
-        named "1", "2" and so on.
+        Args:
+            task: The task of the episode.
+            turns: Each action and observation.
+            criteria: What stands in for the rubric of the spec: texts by the name of their score, or questions, whose
+                scores are named "1", "2" and so on.
+            answer: The agent's answer; None where it gave none.
 
         Raises:
-            SpecError: the domain has no `judge.j2`.
+            SpecError: The domain has no `judge.j2`.
         """
         if self._judge is None:
             raise self._templates.missing(f"{self.spec.prompts}/judge.j2")
@@ -274,7 +311,8 @@ class Prompts:
         )
 
     def _block(self, action: Action, other: str) -> dict[str, str]:
-        """The action, with a fence that neither it nor the other text can close."""
+        """Return the variables of an action block, with a fence that neither the action nor the other text can
+        close."""
         raw = self._actions.raw(action) if self.profile == "full" else self._actions.typed(action)
         text = self._actions.shown(action) if self.profile == "full" else raw
         return {
@@ -285,7 +323,7 @@ class Prompts:
         }
 
     def _closing(self) -> str:
-        """The closing request, which must follow the message and be the same whatever the turn holds."""
+        """Return the closing request, which must stand at the end of a message and be the same in every turn."""
         samples = (("Say hi.", 1, Action("echo hi"), "$ "), ("x", 2, Action("a\n```\nb", error="no"), None))
         name = self._turn.name or "turn.j2"
         found = set()
@@ -301,6 +339,6 @@ class Prompts:
 
 
 def _data(task: Task) -> dict[str, Any]:
-    """A task as templates see it: every text escaped."""
+    """Return a task as templates see it, with every text escaped."""
     data: dict[str, Any] = escape_all(task.model_dump())
     return data

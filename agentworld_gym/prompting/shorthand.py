@@ -1,8 +1,8 @@
-r"""Screens in fewer words, for small models: what follows from the lines before is left out of a page's snapshot.
+r"""Screens in fewer words, for small models: the snapshot of a page leaves out what follows from the lines before.
 
-References of a page count up from line to line, so that one is written only where it does not, and then as the step
-from the last one. A change in the middle of a page so leaves the lines behind it as they are. `restore` gives back
-every text as it was.
+The references of a page count up from line to line. One is written only where it does not follow, and then as the step
+from the last one, so that a change in the middle of a page leaves the lines behind it as they are. `restore` gives
+back every text as it was.
 
 >>> page = '### Snapshot\n```yaml\n- list [ref=e4]:\n  - link "Cart" [ref=e5] [cursor=pointer]\n  - text: 2\n```'
 >>> print(shorten("web", page))
@@ -23,27 +23,27 @@ from collections.abc import Callable
 
 _FENCE, _END = "```yaml", "```"
 RAW = "\\"
-"""Begins a line that is written out because it would not come back as it was."""
+"""Begins a line that is written out because its short form would not come back as it was."""
 
 _REF = re.compile(r" \[ref=e([0-9]{1,6})\]")
 _STEP = re.compile(r" \[ref=\+([0-9]{1,6})\]")
 _HEAD = re.compile(r' *- [a-z]+(?: "(?:[^"\\]|\\.)*")?(?: \[(?!cursor)[^\]]*\])*')
 _BARE = re.compile(r" *- (?:/|text\b|option\b|'|\")")
-"""Items that have no reference."""
+"""The beginnings of items that have no reference."""
 
 
 def shorten(domain: str, observation: str) -> str:
-    """An observation in fewer words, line for line; that of most domains stays as it is."""
+    """Shorten an observation line for line; only those of the domain `web` can be shortened."""
     return _each_line(observation, _short) if domain == "web" else observation
 
 
 def restore(domain: str, short: str) -> str:
-    """The observation that a shortened one stands for; the inverse of `shorten`, and defined for every text."""
+    """Return the observation that a shortened one stands for: the inverse of `shorten`, defined for every text."""
     return _each_line(short, _long) if domain == "web" else short
 
 
 def _each_line(text: str, turned: Callable[[str, int], tuple[str, str]]) -> str:
-    """A text with the lines of its snapshots turned; `turned` also gives the line that references are counted by."""
+    """Rewrite the lines of the snapshots in a text; `turned` also gives the line by which references are counted."""
     lines, last, inside = text.split("\n"), 0, False
     for number, line in enumerate(lines):
         if line == _FENCE:

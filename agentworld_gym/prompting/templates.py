@@ -1,4 +1,4 @@
-"""Jinja templates of a domain: where they are found, what they are made of, and how they fail."""
+"""The Jinja templates of a domain: where they lie, which parts they include, and how their errors read."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _TICKS = re.compile("`{3,}")
 class Templates:
     """The templates of one domain and profile.
 
-    `sources` holds every template loaded so far, with all its parts.
+    `sources` holds the text of every template that was loaded, and of every part that it includes, by its name.
 
     Args:
-        spec: the domain; errors name its file.
-        folders: where templates lie, the first that has one wins; those that are not there are passed over.
-        profile: of the prompts, for errors.
-        wording: which of the system prompts that say the same (see `agentworld_gym.prompting.wordings`); 0 is the
+        spec: The domain, whose file errors name.
+        folders: The folders of templates: the first one that has a template wins, and missing folders are passed over.
+        profile: The profile of the prompts, which errors name.
+        wording: The number of a wording of the system prompt (see `agentworld_gym.prompting.wordings`); 0 is the
             written one.
     """
 
@@ -53,10 +53,10 @@ class Templates:
         self.sources: dict[str, str] = {}
 
     def load(self, name: str, optional: bool = False) -> Any:
-        """A compiled template, by its path in the folders; None if it is optional and not there.
+        """Load a template by its path in the folders; None if it is optional and not there.
 
         Raises:
-            SpecError: it is missing or broken, or includes one by a computed name.
+            SpecError: It is missing or broken, or it includes a template by a computed name.
         """
         try:
             pending = [name]
@@ -79,10 +79,10 @@ class Templates:
             raise SpecError(error.name or name, f"line {error.lineno}", error.message, "a Jinja template") from error
 
     def inline(self, source: str, key: str) -> Template:
-        """A template that stands in the spec, under a key.
+        """Compile a template that stands in the spec under a key.
 
         Raises:
-            SpecError: it is broken.
+            SpecError: It is broken.
         """
         try:
             template = self._environment.from_string(source)
@@ -92,12 +92,12 @@ class Templates:
         return template
 
     def reads(self, variable: str) -> bool:
-        """Whether any template loaded so far reads a variable."""
+        """Whether any template that was loaded reads a variable."""
         parsed = (self._environment.parse(source, name) for name, source in self.sources.items())
         return any(variable in meta.find_undeclared_variables(tree) for tree in parsed)
 
     def missing(self, name: str) -> SpecError:
-        """What to say of a template that is in none of the folders."""
+        """Return the error for a template that lies in none of the folders."""
         where = " or ".join(str(folder) for folder in self._folders)
         return SpecError(
             self._spec.path, f"the template {name} ({self._profile} profile)", None, f"that file in {where}"
@@ -105,10 +105,10 @@ class Templates:
 
 
 def render(template: Template, **variables: Any) -> str:
-    """A template filled in.
+    """Render a template.
 
     Raises:
-        SpecError: it cannot show what it was given.
+        SpecError: It cannot show the variables.
     """
     try:
         return template.render(variables)
@@ -118,7 +118,7 @@ def render(template: Template, **variables: Any) -> str:
 
 
 def ticks(text: str) -> str:
-    """A fence that the text cannot close.
+    """Return a fence of backticks that a text cannot close.
 
     >>> ticks("plain"), ticks("a ```` b")
     ('```', '`````')
@@ -140,7 +140,7 @@ def _environment(loader: BaseLoader) -> BoundedEnvironment:
 
 
 def _tojson(value: Any, indent: int | None = None) -> str:
-    """JSON for people; the stock filter writes it for HTML, with \\u003c for <."""
+    """Write JSON for people; the filter of Jinja writes it for HTML, with \\u003c for <."""
     return json.dumps(value, indent=None if indent is None else min(indent, MOST_INDENT), ensure_ascii=False)
 
 

@@ -1,10 +1,10 @@
 """Ten wordings of a system prompt, which say the same in other words.
 
-A wording is data: `wordings.yaml` beside the templates of a domain, and `prompts/shared/wordings.yaml` for the parts
+Wordings are data. `wordings.yaml` beside the templates of a domain, and `prompts/shared/wordings.yaml` for the parts
 that domains share, name lines of a template by how they begin and give nine other texts for each. Number 0 is the
 template as it stands; number 3 takes the third text of every such line. All other lines (tools, state, rules of the
-format) are the same in every wording, so that no fact is written down twice. A list's mark
-at the start of a line stays.
+format) are the same in every wording, so that no fact is written down twice. The mark of a list at the start of a line
+stays.
 
 Training draws a wording per sample (Qwen-AgentWorld, arXiv 2606.24597), so that a model reads a prompt and does not
 only recognise it.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Source = tuple[str, str | None, Callable[[], bool] | None]
 
 WORDINGS = 10
-"""How many there are, the template as it stands included."""
+"""How many wordings there are, including the template as it stands."""
 
 FILE = "wordings.yaml"
 
@@ -36,7 +36,7 @@ _MARK = re.compile(r"(?:\d+\. |- )?")
 
 
 def drawn_wording(key: str) -> int:
-    """The number of a wording, from 0 to 9, that depends on the key alone.
+    """Draw the number of a wording, from 0 to 9, which depends on the key alone.
 
     >>> drawn_wording("terminal-train-0-7") == drawn_wording("terminal-train-0-7") in range(WORDINGS)
     True
@@ -48,13 +48,13 @@ class Reworded(BaseLoader):
     """Templates whose lines are taken from a wording.
 
     Args:
-        loader: of the templates as they stand.
-        folders: where the templates of a domain may lie, the first one that has the file counts.
-        domain: the folder of the domain's templates.
-        number: of the wording, from 1 to 9.
+        loader: The loader of the templates as they stand.
+        folders: The folders of templates: the first one that has a file of wordings counts.
+        domain: The folder of the domain's templates inside them.
+        number: The number of the wording, from 1 to 9.
 
     Raises:
-        SpecError: there is no such number, or the domain has no wordings, or a file of them is broken.
+        SpecError: There is no such number, the domain has no wordings, or a file of them is broken.
     """
 
     def __init__(self, loader: BaseLoader, folders: Sequence[Path], domain: str, number: int) -> None:
@@ -71,11 +71,11 @@ class Reworded(BaseLoader):
                 self._lines[f"{part}/{template}"] = chosen
 
     def get_source(self, environment: Environment, template: str) -> Source:
-        """The source of a template with its lines in this wording.
+        """Return the source of a template with its lines in this wording.
 
         Raises:
-            SpecError: a line that is to be replaced does not stand in the template just once.
-            TemplateNotFound: there is no such template.
+            SpecError: A line that is to be replaced does not stand in the template just once.
+            TemplateNotFound: There is no such template.
         """
         source, path, current = self._loader.get_source(environment, template)
         for start, text in self._lines.get(template, {}).items():
@@ -83,15 +83,15 @@ class Reworded(BaseLoader):
         return source, path, current
 
     def list_templates(self) -> list[str]:
-        """The names of all templates."""
+        """Return the names of all templates."""
         return self._loader.list_templates()
 
 
 def read_wordings(file: Path) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """The nine other texts of each line, by the line's start, by the template's name.
+    """Read the nine other texts of each line, by the name of the template and how the line begins.
 
     Raises:
-        SpecError: the file cannot be read, or an entry has not nine texts of one line, all different.
+        SpecError: The file cannot be read, or an entry does not have nine different texts of one line each.
     """
     try:
         return _parsed(file, file.read_text(encoding="utf-8"))
