@@ -14,18 +14,21 @@ from agentworld_gym.errors import AgentWorldError, SpecError, install
 from agentworld_gym.sessions.row import Provenance, Row, row_of
 
 GROUP = 256
-"""Rows that are converted, and lie in the file, together."""
+"""How many rows are converted together, and lie together in the file."""
 
 _MAPPINGS = ("controls", "initial_state")
 _VALUES = ("before", "after")
-"""What travels as JSON: Parquet wants to know keys and types."""
+"""The keys whose values are written as JSON texts, because Parquet wants to know keys and types beforehand."""
 
 
 def write_parquet(rows: Iterable[Row], path: Path) -> int:
-    """Write rows as a Parquet file; how many. A crash leaves the file as it was before, or the whole of the new one.
+    """Write rows as a Parquet file. A crash leaves the file as it was before, or the whole of the new one.
 
     Mappings of any keys (`controls`, `initial_state`, `provenance.libraries`) and values of any type (`before` and
     `after` of a change) are JSON texts in it; all else has the structure of the row.
+
+    Returns:
+        How many rows there were.
 
     Raises:
         AgentWorldError: pyarrow is not installed.
@@ -45,10 +48,10 @@ def write_parquet(rows: Iterable[Row], path: Path) -> int:
 
 
 def read_parquet(path: Path) -> Iterator[Row]:
-    """The rows of a Parquet file that `write_parquet` wrote.
+    """Read the rows of a Parquet file that `write_parquet` wrote.
 
     Raises:
-        SpecError: it holds something else; names the file, the row, the key, its value and what was expected.
+        SpecError: It holds something else: the error names file, row, key, value and what was expected.
         AgentWorldError: pyarrow is not installed.
     """
     arrow, parquet = _libraries()
@@ -69,14 +72,14 @@ def read_parquet(path: Path) -> Iterator[Row]:
 
 
 def _flat(data: dict[str, Any]) -> dict[str, Any]:
-    """A row's data with JSON texts for what has no fixed structure."""
+    """Return the data of a row with JSON texts in the place of what has no fixed structure."""
     changes = [[{**change, **_json(change, _VALUES)} for change in turn] for turn in data["changes"]]
     provenance = {**data["provenance"], **_json(data["provenance"], ("libraries",))}
     return {**data, **_json(data, _MAPPINGS), "changes": changes, "provenance": provenance}
 
 
 def _full(data: dict[str, Any]) -> dict[str, Any]:
-    """What `_flat` was given."""
+    """Return the data that `_flat` was given."""
     changes = [[{**change, **_parsed(change, _VALUES)} for change in turn] for turn in data["changes"]]
     provenance = {**data["provenance"], **_parsed(data["provenance"], ("libraries",))}
     return {**data, **_parsed(data, _MAPPINGS), "changes": changes, "provenance": provenance}

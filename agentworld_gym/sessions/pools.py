@@ -1,4 +1,4 @@
-"""Which sessions are for what: pools that share no task, drawn by a hash.
+"""Pools of sessions that share no task, drawn by a hash.
 
 A session belongs to a group: its domain, its scenario or family, and its task's seed (levels of one seed stay
 together). The split is a function of the group, and the stage of the group and `post_share`. So no group is in two
@@ -17,26 +17,31 @@ from agentworld_gym.domain.task import Split, split_of
 from agentworld_gym.sessions.row import Row
 
 Stage = Literal["cpt", "post"]
-"""Continual pre-training, or what comes after: fine-tuning and reinforcement learning."""
+"""A stage of training: continual pre-training, or what comes after it (fine-tuning and reinforcement learning)."""
 
 POST_SHARE = 0.3
 """The share of the groups that continual pre-training leaves to what comes after."""
 
 BENCHMARK = "agentworldbench"
-"""Where rows come from that are there to test on."""
+"""The source of rows that are for testing alone."""
 
 _HEAD = "**Action:**"
 
 
 class Pool(Strict):
-    """A split and a stage, or `all` stages; `post_share` of the groups are for those after continual pre-training.
+    """The sessions of one split and one stage, or of all stages.
 
     Pools of different stages share no group only if their `post_share` is the same.
     """
 
     split: Split = "train"
+    """The split of the tasks."""
+
     stage: Stage | Literal["all"] = "cpt"
+    """The stage of training, or `all` of them."""
+
     post_share: Annotated[float, Field(ge=0, le=1)] = POST_SHARE
+    """The share of the groups that continual pre-training leaves to what comes after."""
 
     def holds(self, row: Row) -> bool:
         """Whether a session is in this pool."""
@@ -46,7 +51,7 @@ class Pool(Strict):
 
 
 class PostPool(Pool):
-    """What fine-tuning and reinforcement learning take, unless told otherwise.
+    """The pool of fine-tuning and reinforcement learning.
 
     >>> PostPool(post_share=0.1).stage
     'post'
@@ -56,9 +61,10 @@ class PostPool(Pool):
 
 
 def group_of(row: Row) -> str:
-    """The group of a session, as `mcp/refund_order/39`.
+    """Return the group of a session, as `mcp/refund_order/39`.
 
-    A session of unknown origin is grouped by its task's id; without one, by what it was told before it acted first.
+    A session of unknown origin is grouped by the id of its task, or else by what its prompts say before its first
+    action.
 
     >>> row = Row(task="mcp", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1,
     ...           total_turns=1, family="refund_order", level=2, seed=39)
@@ -72,7 +78,11 @@ def group_of(row: Row) -> str:
 
 
 def split_of_row(row: Row) -> Split:
-    """The split of a session: that of its task's seed; else a draw of 80, 10 and 10 %. A benchmark is for testing."""
+    """Return the split of a session.
+
+    It is that of the seed of its task. Without a seed the session of a benchmark is for testing, and any other one is
+    drawn to be for training (80 %), validation (10 %) or testing (10 %).
+    """
     if row.seed is not None:
         return split_of(row.seed)
     if row.provenance.source == BENCHMARK:
@@ -82,7 +92,7 @@ def split_of_row(row: Row) -> Split:
 
 
 def stage_of(group: str, post_share: float = POST_SHARE) -> Stage:
-    """The stage of a group; a larger share only moves groups from `cpt` to `post`.
+    """Return the stage of a group; a larger share only moves groups from `cpt` to `post`.
 
     >>> stage_of("mcp/refund_order/39", 0), stage_of("mcp/refund_order/39", 1)
     ('cpt', 'post')
@@ -91,7 +101,7 @@ def stage_of(group: str, post_share: float = POST_SHARE) -> Stage:
 
 
 def draw(key: str) -> float:
-    """A number from 0 to 1, below 1, that depends on the key alone.
+    """Draw a number from 0 to 1, below 1, which depends on the key alone.
 
     >>> draw("a") == draw("a") != draw("b")
     True

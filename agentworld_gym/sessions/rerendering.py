@@ -1,4 +1,4 @@
-"""Recorded sessions rendered again: the messages that a row would have with other prompts."""
+"""Renders recorded sessions again: the messages that a row would have with other prompts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from agentworld_gym.text.escaping import escape, unescape
 
 
 def rerendered_messages(row: Row, prompts: Prompts) -> list[Message]:
-    """A session's messages rendered anew with other prompts, all turns over.
+    """Render the messages of a session with other prompts; all of its turns are over.
 
-    In the change form the assistant message is the change that leads to the next state. A row whose task cannot be
-    generated again keeps its own messages.
+    Every assistant message holds the answer itself, so that it is a change where the prompts ask for changes. A row
+    whose task cannot be generated again keeps its own messages.
 
     Raises:
-        SpecError: the form is `change` and the task of the row cannot be generated again.
+        SpecError: The form is `change` and the task of the row cannot be generated again.
     """
     task = required_task(row, prompts)
     if task is None:
@@ -36,10 +36,10 @@ def rerendered_messages(row: Row, prompts: Prompts) -> list[Message]:
 
 
 def rerendered(row: Row, prompts: Prompts) -> Row:
-    """The row with the messages of other prompts; itself if its task cannot be generated again.
+    """Return a row with the messages of other prompts; a row whose task cannot be generated again stays as it is.
 
     Raises:
-        SpecError: as `rerendered_messages`.
+        SpecError: The form is `change` and the task of the row cannot be generated again.
     """
     if required_task(row, prompts) is None:
         return row
@@ -57,16 +57,22 @@ def prompts_for(
     wording: int = 0,
     ledger: bool = False,
 ) -> Prompts:
-    """The shipped prompts of a row's domain, in its own profile and form unless others are given.
+    """Return the shipped prompts of the domain of a row.
 
-    The form matters where every turn restates the state; elsewhere it is always `full`.
+    Args:
+        row: The session.
+        profile: The profile of the prompts; None takes that of the row.
+        form: How they write a next state; None takes the form of the row. Domains whose prompts do not restate the
+            state always have the form `full`.
+        wording: The number of the wording.
+        ledger: Whether the prompts ask for a ledger.
     """
     form = (form or row.form or "full") if load_spec(row.domain).observation.restate else "full"
     return _prompts(row.domain, profile or row.profile or "full", form, wording, ledger)
 
 
 def task_of(row: Row) -> Task | None:
-    """The task of a recorded session, generated again; None where that gives nothing, or another task."""
+    """Generate the task of a recorded session again; None where that gives nothing, or another task."""
     if row.seed is None or row.level is None or row.family not in families(row.domain) or not row.actions:
         return None
     task = _generated(row.domain, row.family, row.level, row.seed)
@@ -82,10 +88,10 @@ def may_refer(row: Row) -> bool:
 
 
 def task_referred_to(row: Row) -> Task | None:
-    """The task whose state the answers of a session may refer to; None where they stand as they are.
+    """Return the task whose state the answers of a session may refer to; None where they refer to nothing.
 
     Raises:
-        SpecError: recorded answers do refer to it, and it cannot be generated again.
+        SpecError: Recorded answers do refer to a task, and it cannot be generated again.
     """
     task = task_of(row)
     if task is None and may_refer(row):
@@ -97,20 +103,26 @@ def task_referred_to(row: Row) -> Task | None:
 
 
 def observation_meant(row: Row, prompts: Prompts, before: str, answer: str) -> str:
-    """The observation that an answer to a turn of a session means; `before` is what was on the screen.
+    """Return the observation that an answer to a turn of a session means.
+
+    Args:
+        row: The session.
+        prompts: The prompts that the answer was asked for with.
+        before: What was on the screen before the action.
+        answer: The answer, without tags and not escaped.
 
     Raises:
-        AnswerError: as `Prompts.read`.
-        SpecError: as `task_referred_to`, where the prompts refer to a task.
+        AnswerError: The answer does not fit the screen, or it refers to what the state of the task does not hold.
+        SpecError: The prompts refer to the task of the session, and it cannot be generated again.
     """
     return prompts.read(task_referred_to(row) if prompts.refers else None, before, answer)
 
 
 def required_task(row: Row, prompts: Prompts) -> Task | None:
-    """The task of a row that is to be rendered again; None where the row keeps its own messages.
+    """Return the task of a row that is to be rendered again; None where the row keeps its own messages.
 
     Raises:
-        SpecError: the form is `change`, and the task cannot be generated again.
+        SpecError: The form is `change`, and the task cannot be generated again.
     """
     task = task_of(row)
     if task is None and prompts.form == "change":
@@ -153,7 +165,7 @@ def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedT
 
 
 def conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[str, str]]) -> list[Message]:
-    """The messages of a session: the system message, and for each turn a user message and an answer."""
+    """Put together the messages of a session: the system message, and the user and assistant message of each turn."""
     found = [Message(role="system", content=prompts.system(task, row.controls))]
     for user, answer in turns:
         found += [Message(role="user", content=user), Message(role="assistant", content=answer)]
@@ -162,7 +174,8 @@ def conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[s
 
 @lru_cache(maxsize=8)
 def _generated(domain: str, family: str, level: int, seed: int) -> Task:
-    """Kept for the turns of one session, which are rendered one after the other; some tasks play themselves first."""
+    """Generate a task. The last ones are kept, because the turns of one session ask for the same task again and
+    again."""
     return generate(domain, family, level, seed)
 
 

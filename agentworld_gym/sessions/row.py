@@ -1,7 +1,7 @@
 """One recorded session: the row that recording, importing, training and evaluation share.
 
-The first eight keys are those of AgentWorldBench's rows, so that whatever reads those reads these; the others say what
-the messages leave out: the plain actions and observations, the state behind them, and where all of it comes from.
+The first eight keys are those of AgentWorldBench's rows, so that whatever reads those reads these. The other keys hold
+what the messages leave out: the plain actions and observations, the state behind them, and where all of it comes from.
 """
 
 from __future__ import annotations
@@ -23,62 +23,79 @@ from agentworld_gym.engines import Kind, Scalar
 from agentworld_gym.errors import SpecError
 
 FORMAT = 1
-"""Version of the row format; it rises when a key changes its meaning."""
+"""The version of the row format; it rises when a key changes its meaning."""
 
 OFFICIAL_NAMES = {"desktop": "os"}
-"""Domains that AgentWorldBench calls otherwise."""
+"""The names that AgentWorldBench has for some domains, by their ids in this package."""
 
 Count = Annotated[int, Field(ge=0)]
 
 
 class Change(Strict):
-    """One field of the state that a turn added, changed or removed; what was not there has the value None.
+    """One field of the state that a turn added, changed or removed.
 
     >>> Change(field="cwd", kind="changed", before="/srv", after="/srv/app").after
     '/srv/app'
     """
 
-    model_config = ConfigDict(allow_inf_nan=True)  # what a world's state holds, and no setting of ours
+    model_config = ConfigDict(allow_inf_nan=True)  # The state of a world may hold any number.
 
     field: str
+    """The name of the field."""
+
     kind: Literal["added", "changed", "removed"]
+    """What the turn did to it."""
+
     before: Scalar = None
+    """The value before the turn; None where there was no such field."""
+
     after: Scalar = None
+    """The value after the turn; None where there is no such field."""
 
 
 class ContentSpan(Strict):
-    """A piece `text[start:end]` of an observation; what no span covers is deterministic."""
+    """A piece `text[start:end]` of an observation; text that no span covers is deterministic."""
 
     start: Count
+    """The position of the first character."""
+
     end: Count
+    """The position behind the last character."""
+
     kind: Kind
+    """What decides the content of the piece."""
 
 
 class Provenance(Strict):
-    """Where a row comes from: what wrote it, on which engine and libraries, and the digest of the whole recording.
-
-    `source` is `collect`, or the name of the importer; `recording` is equal in all rows of one recording and depends
-    on everything that decides its content; `fingerprint` is that of the world.
-    """
+    """Where a row comes from."""
 
     source: str = ""
+    """What wrote the row: `collect`, or the name of an importer."""
+
     recording: str = ""
+    """The digest of everything that decides the content of a recording: it is equal in all of its rows."""
+
     engine: str = ""
+    """The engine of the grounded world."""
+
     variant: str = ""
+    """The variant of the engine."""
+
     libraries: dict[str, str] = Field(default_factory=dict)
+    """The versions of the libraries that the engine uses, by name."""
+
     fingerprint: str = ""
+    """The fingerprint of the world."""
+
     package: str = ""
+    """The version of this package."""
+
     format: int = FORMAT
+    """The version of the row format."""
 
 
 class Row(Strict):
-    """One session up to turn `turn_idx`; at its last turn a row holds all of them, and `at` gives any earlier one.
-
-    `prompt[i]` and `response[i]` are the messages of turn i+1; the last prompt ends with the closing request, which
-    `current_prompt` leaves out. `actions` and `observations` are the same as plain text. `first_observation` is what
-    was shown before the first action. `initial_state` and the `changes` of each turn give every state between.
-    `finish` is the action that ended the session (`finish: 42`), which is no turn; None where it ended otherwise. The
-    last `probes` turns are looks at the state that the agent did not ask for. `success` is None where it is not known.
+    """One session up to its turn `turn_idx`. The method `at` gives the row of an earlier turn.
 
     >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls", "pwd, please"], response=["a.txt", "/srv"],
     ...           current_prompt="pwd", turn_idx=2, total_turns=2)
@@ -86,39 +103,100 @@ class Row(Strict):
     (', please', ('ls, please',), ['', 'ls', 'a.txt', 'pwd', '/srv'])
     """
 
-    model_config = ConfigDict(allow_inf_nan=True)  # as in `Change`
+    model_config = ConfigDict(allow_inf_nan=True)  # The states of a world may hold any number.
 
     task: str = Field(min_length=1)
+    """The domain, under the name that AgentWorldBench has for it."""
+
     id: str = Field(min_length=1)
+    """The id of the session."""
+
     system_str: str
+    """The system message."""
+
     prompt: tuple[str, ...] = Field(min_length=1)
+    """The user message of each turn; the last one ends with the closing request."""
+
     response: tuple[str, ...]
+    """The assistant message of each turn."""
+
     current_prompt: str
+    """The last user message without the closing request."""
+
     turn_idx: int = Field(ge=1)
+    """The turn that the row reaches to, counted from 1."""
+
     total_turns: int = Field(ge=1)
+    """How many turns the session has."""
+
     number: int | None = Field(default=None, ge=0)
+    """The number of the session in its recording."""
+
     task_id: str = ""
+    """The id of the task."""
+
     family: str = ""
+    """The family of the task."""
+
     level: int | None = None
+    """The level of the task."""
+
     seed: int | None = None
+    """The seed of the task."""
+
     split: Split | None = None
+    """The split of the task."""
+
     policy: str = ""
+    """The policy that acted."""
+
     profile: Profile | None = None
+    """The profile of the prompts."""
+
     form: Form | None = None
+    """How the prompts write a next state."""
+
     controls: dict[str, float] = Field(default_factory=dict)
+    """The perturbations in force: their strengths by name."""
+
     control_seed: int | None = None
+    """The seed of what the perturbations drew."""
+
     actions: tuple[str, ...] = ()
+    """The action of each turn, as plain text."""
+
     first_observation: str = ""
+    """What was shown before the first action."""
+
     observations: tuple[str, ...] = ()
+    """What was shown after each action, as plain text."""
+
     spans: tuple[tuple[ContentSpan, ...], ...] = ()
+    """The pieces of each observation that are not deterministic."""
+
     initial_state: dict[str, Scalar] = Field(default_factory=dict)
+    """The flat state before the first action."""
+
     changes: tuple[tuple[Change, ...], ...] = ()
+    """What each turn changed of the flat state."""
+
     fields_changed: tuple[Count, ...] = ()
+    """How many fields each turn changed."""
+
     finish: str | None = None
+    """The action that ended the session, such as `finish: 42`, which is no turn; None where it ended otherwise."""
+
     probes: Count = 0
+    """How many of the last turns are looks at the state that the agent did not ask for."""
+
     success: bool | None = None
+    """Whether the task was solved; None where that is not known."""
+
     score: float | None = None
+    """The score of the task's checks; None where it is not known."""
+
     provenance: Provenance = Provenance()
+    """Where the row comes from."""
 
     @field_validator("turn_idx")
     @classmethod
@@ -161,7 +239,7 @@ class Row(Strict):
 
     @property
     def domain(self) -> str:
-        """The id of the domain in this package: the official name without a prefix, `desktop` for `os`."""
+        """The id of the domain in this package, such as `desktop` where the benchmark says `os`."""
         name = self.task.rsplit("/", 1)[-1]
         return next((ours for ours, official in OFFICIAL_NAMES.items() if official == name), name)
 
@@ -172,23 +250,23 @@ class Row(Strict):
         return last[len(self.current_prompt) :] if last.startswith(self.current_prompt) else ""
 
     def messages(self) -> list[Message]:
-        """The session as chat messages, all turns over: no prompt has a closing request."""
+        """Return the session as chat messages whose turns are all over, so that none has a closing request."""
         found = self.request()
         found[-1] = Message(role="user", content=self.current_prompt)
         return [*found, Message(role="assistant", content=self.response[-1])]
 
     def request(self) -> list[Message]:
-        """The messages a model is given to predict the last observation."""
+        """Return the messages that a model is given to predict the last observation."""
         found = [Message(role="system", content=self.system_str)]
         for prompt, response in zip(self.prompt, self.response, strict=True):
             found += [Message(role="user", content=prompt), Message(role="assistant", content=response)]
         return found[:-1]
 
     def at(self, turn: int) -> Row:
-        """The row of an earlier turn, counted from 1.
+        """Return the row of an earlier turn, counted from 1.
 
         Raises:
-            IndexError: the row does not reach to that turn.
+            IndexError: The row does not reach to that turn.
         """
         if not 1 <= turn <= self.turn_idx:
             raise IndexError(f"row {self.id} has the turns 1 to {self.turn_idx}, not {turn}")
@@ -203,14 +281,14 @@ class Row(Strict):
         return self.model_copy(update={**cut, "prompt": prompts, "current_prompt": last, "turn_idx": turn})
 
     def turns(self) -> Iterator[Row]:
-        """The rows of all turns, first to last."""
+        """Return the rows of all turns, the first one first."""
         return map(self.at, range(1, self.turn_idx + 1))
 
     def state_after(self, turn: int) -> dict[str, Scalar]:
-        """The flat state after a turn; 0 gives the initial one.
+        """Return the flat state after a turn; turn 0 gives the initial state.
 
         Raises:
-            IndexError: the row does not reach to that turn.
+            IndexError: The row does not reach to that turn.
         """
         if not 0 <= turn <= self.turn_idx:
             raise IndexError(f"row {self.id} has the turns 1 to {self.turn_idx}, not {turn}")
@@ -220,19 +298,19 @@ class Row(Strict):
         return state
 
     def kind_at(self, turn: int, position: int) -> Kind:
-        """What kind of content stands at a position of the observation of a turn, counted from 1."""
+        """Return the kind of content at a position of the observation of a turn, counted from 1."""
         for span in self.spans[turn - 1] if self.spans else ():
             if span.start <= position < span.end:
                 return span.kind
         return "deterministic"
 
     def digest(self) -> str:
-        """32 hexadecimal digits over what makes two sessions the same: system message, actions, observations."""
+        """Return 32 hexadecimal digits, equal for sessions whose system message, actions and observations are equal."""
         return content_digest(self.system_str, self.actions, self.observations)
 
 
 def changes_between(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -> tuple[Change, ...]:
-    """What differs between two flat states, sorted by field.
+    """Return what differs between two flat states, sorted by field.
 
     >>> [change.kind for change in changes_between({"a": 1, "b": 2}, {"b": 3, "c": None})]
     ['removed', 'changed', 'added']
@@ -249,7 +327,7 @@ def changes_between(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -
 
 
 def applied(state: Mapping[str, Scalar], changes: Sequence[Change]) -> dict[str, Scalar]:
-    """A state after some changes.
+    """Return a state after some changes.
 
     >>> before, after = {"a": 1, "b": 2}, {"b": 3, "c": None}
     >>> applied(before, changes_between(before, after)) == after
@@ -265,7 +343,7 @@ def applied(state: Mapping[str, Scalar], changes: Sequence[Change]) -> dict[str,
 
 
 def content_digest(system: str, actions: Sequence[str], observations: Sequence[str]) -> str:
-    """32 hexadecimal digits, equal for sessions of equal content."""
+    """Return 32 hexadecimal digits, equal for sessions of equal content."""
     digest = hashlib.blake2b(digest_size=16)
     for text in (str(len(actions)), system, *actions, *observations):
         data = text.encode("utf-8", "backslashreplace")
@@ -274,10 +352,15 @@ def content_digest(system: str, actions: Sequence[str], observations: Sequence[s
 
 
 def read_rows(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Row]:
-    """The rows of a JSONL file, split at line feeds only; a torn last line is left out.
+    """Read the rows of a JSONL file, split at line feeds only; a torn last line is left out.
+
+    Args:
+        path: The file.
+        start: The first line to read, counted from 0.
+        stop: The line to stop before; None reads to the end.
 
     Raises:
-        SpecError: a line is not a row; names the file, the line, the key, its value and what was expected.
+        SpecError: A line is not a row; names the file, the line, the key, its value and what was expected.
     """
     with path.open("rb") as file:
         for number, line in enumerate(islice(file, start, stop), start + 1):
@@ -293,11 +376,11 @@ def read_rows(path: Path, start: int = 0, stop: int | None = None) -> Iterator[R
 
 
 def completed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of AgentWorldBench with what its files leave to the reader.
+    """Complete the data of a row of AgentWorldBench with what its files leave to the reader.
 
-    Its id may be a number, one turn may stand there as a text, and prompts and responses may go on to the end of the
-    trajectory: they are cut at the row's turn. Without a turn it is the first one, without a current prompt it is the
-    turn's own, and a system message may be missing. What is no row stays none.
+    The id may be a number, a single turn may stand as a text, and prompts and responses may go on to the end of the
+    trajectory, where they are cut at the row's turn. Without a turn the row is that of the first one, without a current
+    prompt it takes the prompt of its turn, and the system message may be missing. Other data stays broken.
 
     >>> row = completed({"task": "mcp", "id": 7, "turn_idx": 1, "prompt": ["a", "b"], "response": ["x", "y"]})
     >>> row["id"], row["prompt"], row["response"], row["current_prompt"], row["total_turns"]
@@ -326,10 +409,15 @@ def completed(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def row_of(data: Any, file: str | Path, place: str) -> Row:
-    """A row from plain data that stood at a place of a file, such as `line 3`.
+    """Validate plain data as a row.
+
+    Args:
+        data: The plain data.
+        file: The file that it stood in, for errors.
+        place: The place in the file, for errors, such as `line 3`.
 
     Raises:
-        SpecError: names the file, the place, the key, its value and what was expected.
+        SpecError: The data is no row: the error names file, place, key, value and what was expected.
     """
     try:
         return validated(Row, data, file)

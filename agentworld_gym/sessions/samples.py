@@ -1,4 +1,5 @@
-"""What every stage of training reads: chat messages with the weight of each answer, one JSON object a line."""
+"""Samples, which every stage of training reads: chat messages with the weight of each answer, one JSON object a
+line."""
 
 from __future__ import annotations
 
@@ -24,12 +25,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class Sample(Strict):
-    """Messages to learn from.
-
-    An assistant message may begin with `<think>…</think>`. `weights` holds one number for each assistant message, in
-    order: its weight in the loss, from 0 (context only) to 1. `context_weight` is that of everything else. `group` is
-    the key by which pools are drawn: samples of one group never part. A plain text, as knowledge is, is one message of
-    the role `text`.
+    """Chat messages to learn from, or a plain text.
 
     >>> messages = [{"role": "user", "content": "ls"}, {"role": "assistant", "content": "a.txt"}]
     >>> Sample(id="a", domain="terminal", messages=messages, weights=[0.5]).weights
@@ -37,11 +33,23 @@ class Sample(Strict):
     """
 
     id: str = Field(min_length=1)
+    """The id of the sample, as that of its session."""
+
     domain: str
+    """The id of the domain."""
+
     messages: tuple[Message, ...] = Field(min_length=1)
+    """The chat messages, whose assistant messages may begin with `<think>…</think>`; a plain text is one message of the
+    role `text`."""
+
     weights: tuple[Weight, ...]
+    """The weight of each assistant message in the loss, from 0 (context only) to 1."""
+
     context_weight: Weight = 0.0
+    """The weight of everything else."""
+
     group: str = ""
+    """The key by which pools are drawn: samples of one group never part."""
 
     @field_validator("messages")
     @classmethod
@@ -63,10 +71,15 @@ class Sample(Strict):
 
 
 def read_samples(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Sample]:
-    """The samples of a JSONL file, read as they are asked for and split at line feeds only.
+    """Read the samples of a JSONL file one by one, split at line feeds only.
+
+    Args:
+        path: The file.
+        start: The first line to read, counted from 0.
+        stop: The line to stop before; None reads to the end.
 
     Raises:
-        SpecError: a line is not a sample, or the last one is torn; names file, line, key, value and what was expected.
+        SpecError: A line is not a sample, or the last one is torn; names file, line, key, value and what was expected.
     """
     with path.open("rb") as file:
         for number, line in enumerate(islice(file, start, stop), start + 1):
@@ -88,7 +101,7 @@ def write_samples(path: Path, samples: Iterable[Sample]) -> int:
         How many there were.
 
     Raises:
-        OSError: the file cannot be written; an earlier one is left as it was.
+        OSError: The file cannot be written; an earlier one is left as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")

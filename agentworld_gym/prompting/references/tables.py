@@ -1,7 +1,7 @@
 r"""Rows of tables, and JSON whose objects show them.
 
->>> known = TableRows({"orders": [{"id": 7, "item": "lamp", "status": "new"}, {"id": 8, "item": "bulb", "status":
-"new"}]})
+>>> orders = [{"id": 7, "item": "lamp", "status": "new"}, {"id": 8, "item": "bulb", "status": "new"}]
+>>> known = TableRows({"orders": orders})
 >>> known.refer('{"orders": [{"id": 7, "item": "lamp"}, {"id": 8, "item": "bulb"}], "count": 2}')
 '{"orders": [@orders:7{id,item}, @orders:8{~}], "count": 2}'
 >>> known.resolve('@orders:7{id,status="sent"}')
