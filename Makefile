@@ -49,7 +49,7 @@ format: $(VENV)/.dev ## Format the code and fix what ruff can
 	@$(BIN)/ruff format .
 
 docs: $(VENV)/.docs ## Build the documentation site strictly, into site/
-	@PATH="$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@PATH="$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "site/index.html is the first page; for its search serve the folder: $(BIN)/python -m http.server --directory site"
 
 test-vllm: $(VENV)/.vllm ## Run the tests that need a real vLLM, on the CPU

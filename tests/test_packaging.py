@@ -88,6 +88,7 @@ def test_source_distribution_holds_what_the_commands_need(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {"Makefile", "constraints.txt", ".ci/run", "LICENSE", "CHANGELOG.md", "docs/cli.md", "tests/conftest.py"}
+    wanted |= {"mkdocs.yml", "docs/_hooks/reference.py", "docs/style.css"}
     assert wanted - names == set()
     assert not any("__pycache__" in name for name in names)
 

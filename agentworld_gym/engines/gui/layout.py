@@ -22,7 +22,10 @@ def place(root: Widget, x: int, y: int, w: int, h: int, metrics: Metrics, offset
 
     Args:
         root: The root of the tree, which fills the box.
-        x, y, w, h: The box: its left top corner, its width and its height.
+        x: The left edge of the box.
+        y: The top edge of the box.
+        w: The width of the box.
+        h: The height of the box.
         metrics: The size of text.
         offsets: The scroll offset of each scrolling widget by key; an offset beyond the content counts as its end.
 
