@@ -38,9 +38,6 @@ class App:
 
     A message is a tuple whose first entry is `<app id>/<name>`; it goes to the `update` of that app. A view is a pure
     function of the model.
-
-    A message is a tuple whose first entry is `<app id>/<what>`; it comes to the `update` of that app. A view is a pure
-    function of the model.
     """
 
     id: ClassVar[str]

@@ -327,7 +327,7 @@ class Phone:
     def notify(self, app: str, title: str, text: str, message: Message | None = None) -> int:
         """Add a notification to the shade, and return its id; a touch on it opens the app and sends the message.
 
-        EmptyState is added, and 0 returned, where the app's notifications are off or not permitted.
+        Nothing is added, and 0 returned, where the app's notifications are off or not permitted.
         """
         if not self.settings.get(f"notify:{app}", True) or not self.permitted("notifications", app):
             return 0

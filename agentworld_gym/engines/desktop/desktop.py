@@ -154,11 +154,7 @@ class Desktop:
 
     @property
     def stack(self) -> list[Window]:
-        """Copy the files of the shell to the desktop, and return the paths that may not change, with the reasons.
-
-        Those paths are put back in the shell. The sandbox knows neither of write permissions nor of the size of the
-        disk.
-        """
+        """All windows, the one in front last."""
         windows: list[Window] = self.model["windows"]
         return windows
 

@@ -33,9 +33,6 @@ class DesktopMachine:
     The observation is always the table of the screen; what code prints or raises does not appear there. `problem` is
     the traceback of the last action, empty if it succeeded.
 
-    What code prints or raises is not on the screen: the observation is always the table. `problem` is the traceback of
-    the last action, empty if it went well.
-
     >>> machine = DesktopMachine.start({"files": {"/home/user/Documents/todo.txt": "Milk"}}, seed=0)
     >>> table = machine.act("subprocess.Popen(['gedit', '/home/user/Documents/todo.txt'])")
     >>> [line for line in table.split("\\n") if "Milk" in line][0].split("\\t")[:3]

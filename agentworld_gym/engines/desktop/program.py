@@ -20,9 +20,6 @@ class Window(TypedDict):
     `data` belongs to the program: dictionaries, lists, text fields and scalars. `focus` is the key of the widget that
     receives the keys, and `scroll` says how far each scrolling widget is scrolled. `box` is x, y, width and height of
     the frame, including the title bar.
-
-    `focus` is the key of the widget that takes the keys, `scroll` how far each scrolling widget is scrolled. `box` is
-    x, y, width and height of the frame, title bar included.
     """
 
     id: int
@@ -222,9 +219,6 @@ class Program:
 
     An input becomes a message of the widget under it (`Widget.on`), and goes to `update`. The methods here do what most
     programs do, and a program overrides those that differ.
-
-    An input becomes a message of the widget it is for (`Widget.on`) and goes to `update`. What is not overridden here
-    does what most programs do.
     """
 
     id: ClassVar[str] = ""
@@ -270,8 +264,6 @@ class Program:
         """Act on a key such as `ctrl+s`, `f2`, `enter` or `shift+tab`, and return whether the program takes it.
 
         It is called before the focused field or button gets the key (`window["focus"]` names that).
-
-        It is asked before the field or button with the focus gets the key (which `window["focus"]` names).
         """
         return False
 

@@ -3,10 +3,6 @@
 A screen is a function of a model, and an input is a message to the model: `view(model)` builds widgets, `place`
 computes their boxes, `hit` and `focusables` find the widget that an input is for, and the widget's `on` maps the input
 to a message. Models are plain data, so that a fork is a copy and the state is a set of flat fields.
-
-A screen is a function of a model, and an input is a message to it: `view(model)` builds widgets, `place` gives them
-their boxes, `hit` and `focusables` find the widget that an input is for, and the widget's `on` says which message that
-input is. Models are plain data, so that a fork is a copy and the state is flat fields.
 """
 
 from __future__ import annotations

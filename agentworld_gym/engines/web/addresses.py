@@ -32,8 +32,6 @@ def canonical(url: str) -> str:
 
     A URL with another scheme than http and https stays as it is. An invalid one becomes empty.
 
-    Of another scheme than http and https it stays as it is; one that is invalid becomes empty.
-
     >>> canonical("http://shop.example:80/a/../b\\c?q=it's"), canonical("http://shop.example:x/")
     ('http://shop.example/b/c?q=it%27s', '')
     """

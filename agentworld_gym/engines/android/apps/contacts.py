@@ -172,7 +172,7 @@ class ContactsApp(App):
     def _save(self, phone: Phone, people: list[Person]) -> None:
         values = {key: phone.text(key).strip()[:MAX_CHARS] for key, _ in FIELDS}
         if not any(values.values()):
-            phone.toast("EmptyState to save. Contact discarded.")
+            phone.toast("Nothing to save. Contact discarded.")
             phone.pop()
             return
         values["name"] = values["name"] or values["company"] or values["phone"] or values["email"]

@@ -19,8 +19,6 @@ def locator(page: Page, node: Node, ref: str) -> str:
 
     It names the element by its label, else by role and name, else by text, else by role or tag. It uses the shortest
     name that means this element alone; several elements of one name are numbered.
-
-    The shortest name is taken that means this element alone; of several with the same name it is the first, second, ….
     """
     role, name, _ = page.refs.get(node.index, ("generic", "", ref))
     others = sorted(

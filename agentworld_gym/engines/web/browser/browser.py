@@ -34,8 +34,6 @@ class Dialog:
     """An open `alert`, `confirm` or `prompt`.
 
     Once it is accepted, the button or link `node` is activated. The text of a prompt goes to `field`.
-
-    Once it is accepted, the button or link `node` does what it is for; the answer to a prompt goes to `field`.
     """
 
     kind: str
@@ -68,8 +66,6 @@ class Tab:
 
     `refreshes` says that the page is about to reload itself. `fresh` marks a tab that a link opened; the empty page
     before the link's page is no step of its history.
-
-    `fresh` marks a tab that a link opened: the empty page before it is no step of its history.
     """
 
     page: Page

@@ -145,5 +145,5 @@ class ChromiumMachine:
 
 
 def _controls_are_suspended() -> bool:
-    """Return whether controls are suspended in this thread, which the driver's thread has to be stated_hosts."""
+    """Return whether controls are suspended in this thread, which the driver's thread has to be told."""
     return not Controls({"any": 1.0}).strikes("any")

@@ -48,10 +48,7 @@ def first_invalid(page: Page, form: Node) -> Node | None:
 
 
 def validation_message(page: Page, node: Node) -> str:
-    """Return why the browser refuses the value of a control, in Chromium's words; empty if it accepts it.
-
-    The wording is Chromium's.
-    """
+    """Return why the browser refuses the value of a control, in Chromium's words; empty if it accepts it."""
     if node.tag not in ("input", "select", "textarea") or page.is_disabled(node):
         return ""
     attrs = node.attrs

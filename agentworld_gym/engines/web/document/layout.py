@@ -21,9 +21,6 @@ class Layout:
     `shown` says whether it is shown, `silent` whether assistive technology ignores it, and `box` whether it has a size.
     An element that is not shown is either `gone` or folded away in closed details; options that are folded away are not
     silent. `pointer` tells over which elements the mouse cursor is a hand.
-
-    What is not shown is either `gone`, or folded away in closed details; options that are folded away are not silent.
-    `pointer` tells over which elements the mouse shows a hand.
     """
 
     __slots__ = ("box", "gone", "pointer", "shown", "silent")

@@ -9,8 +9,6 @@ class Node:
     """An element. `children` holds elements and texts, and `index` is its place in document order.
 
     The elements below it have an index above its own and below `end`.
-
-    The elements below it are those with an index above its own and below `end`.
     """
 
     __slots__ = ("attrs", "children", "display", "end", "index", "parent", "role", "tag")

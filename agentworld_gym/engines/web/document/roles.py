@@ -133,8 +133,6 @@ def role_of(node: Node) -> str | None:
     """Return the role of an element; None if it has none.
 
     The ancestors of the element must be in place, and for a header cell its siblings.
-
-    Its ancestors must be in place, and for a header cell its siblings.
     """
     explicit = explicit_role(node)
     if explicit is None:

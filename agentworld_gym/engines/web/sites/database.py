@@ -39,9 +39,6 @@ class Store:
 
     It reads a shared image, and gets a database of its own with the first write. A fork shares what was written so far
     as another image.
-
-    It reads a shared image, and gets a database of its own with the first write. A fork shares what was written so
-    far as a fresh image.
     """
 
     def __init__(self, image: Image) -> None:

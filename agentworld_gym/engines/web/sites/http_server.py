@@ -28,9 +28,6 @@ class SiteServer:
     A site answers to its own host (`shop.example`, for a browser that maps it to the port) and to the same name under
     `localhost` (`http://shop.localhost:8000/`, which browsers resolve by themselves).
 
-    A site answers to its own host (`shop.example`, for a browser that maps it to the port) and to the same name under
-    `localhost` (`http://shop.localhost:8000/`, which browsers resolve by themselves).
-
     >>> from agentworld_gym.engines.web.sites import Sites
     >>> with SiteServer(Sites.start({"open": "http://wiki.example/"}, seed=0)) as server:
     ...     server.address("wiki.example").startswith("http://wiki.localhost:")

@@ -48,9 +48,6 @@ class FieldSpec(Strict):
 
     `min` and `max` bound a number, or the length of a text. `flag` is 1 when a checkbox is ticked, else 0. `many` holds
     all values of a name as a JSON list, for `json_each`. `error` replaces every error message about the field.
-
-    `min` and `max` bound a number, and the length of a text. `flag` is 1 when a checkbox is ticked, else 0. `many`
-    holds all values of a name as a JSON list, for `json_each`. `error` replaces every message about the field.
     """
 
     type: Literal["text", "integer", "number", "email", "date", "flag", "many"] = "text"
@@ -79,9 +76,6 @@ class Query(Strict):
 
     Without the `one` row the page is a 404, unless the query is `optional`. `page` is the number of rows on a page; the
     parameter `page` of the URL chooses one. `reorder` lets the control of that name change the order of rows.
-
-    `page` is how many rows come at a time; the parameter `page` of the address tells which. `reorder` lets the control
-    of that name change the order of rows.
     """
 
     one: Reading | None = None
@@ -191,8 +185,6 @@ class SiteFile(Strict):
     """The document `site.yaml`.
 
     The queries of `page` run for every page. `menus` are lists of links by name, and `words` are lists for `rows.yaml`.
-
-    `page` is looked up for every page; `menus` are lists of links by name. `words` are lists for `rows.yaml`.
     """
 
     title: str = Field(min_length=1)

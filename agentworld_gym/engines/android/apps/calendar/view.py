@@ -94,7 +94,7 @@ def _schedule(phone: Phone, screen: Screen) -> Widget:
             leading=side,
         )
 
-    body = widgets.listing(screen, rows, line, end=230) if rows else widgets.empty("EmptyState planned")
+    body = widgets.listing(screen, rows, line, end=230) if rows else widgets.empty("Nothing planned")
     return _tabbed(phone, widgets.bar("Schedule", back=False), 0, body, today)
 
 

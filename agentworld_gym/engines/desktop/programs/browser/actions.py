@@ -25,8 +25,6 @@ class Internet:
     """The state of the web browser that is no plain data: tabs and pages, cookies, and what the sites store.
 
     `stored` is what the sites stored when the browser was first opened.
-
-    `stored` is what the sites stored when the browser was opened for the first time.
     """
 
     def __init__(self, browser: Browser, home: str, stored: Mapping[str, Scalar]) -> None:

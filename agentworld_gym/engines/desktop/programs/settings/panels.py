@@ -18,9 +18,6 @@ class Control(Strict):
 
     `choices` are those of a combo box or a group of radio buttons. `needs` names a switch without which the line is
     disabled. `text` is the text of a line without a setting.
-
-    `choices` are those of a combo box or a group of radio buttons; `needs` is a switch without which it is greyed out;
-    `text` is what a line without a setting says.
     """
 
     kind: Literal["switch", "combo", "slider", "radio", "entry", "label", "heading"]

@@ -213,8 +213,6 @@ def paste(book: Book, block: Sequence[Sequence[str]], origin: Place | None) -> b
     """Put a block of cells at the selection. Formulas are adjusted if `origin` says where the block was copied.
 
     A single copied cell fills the whole selection.
-
-    A single copied cell fills the whole selection.
     """
     top, left, bottom, right = selected_area(book)
     if len(block) == 1 and len(block[0]) == 1:

@@ -4,9 +4,6 @@ An `.ods` file holds the cells of each sheet as comma-separated rows, with formu
 with the sheet's name in square brackets. Below `[Sheet1: formats]` each line holds a cell and its format (`B2,0.00`,
 `A1,bold`).
 
-An `.ods` file is the cells of its sheets as comma-separated lines, formulas as they were typed, below a line with the
-sheet's name in square brackets; below `[Sheet1: formats]` lie lines of a cell and its format (`B2,0.00`, `A1,bold`).
-
 >>> sheets = read("[Costs]\\nRent,900\\nTotal,=SUM(B1:B1)\\n[Costs: formats]\\nB2,0.00\\n", ".ods")
 >>> sheets["Costs"]["cells"], sheets["Costs"]["formats"]
 ({'A1': 'Rent', 'B1': '900', 'A2': 'Total', 'B2': '=SUM(B1:B1)'}, {'B2': '0.00'})

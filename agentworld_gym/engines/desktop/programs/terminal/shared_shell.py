@@ -147,8 +147,6 @@ class SharedShell:
 
         Those paths are put back in the shell. The sandbox knows neither of write permissions nor of the size of the
         disk.
-
-        The sandbox knows neither of the right to write nor of the bounds of the disk.
         """
         disk = shell.context.files
         assert disk is not None
