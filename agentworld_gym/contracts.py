@@ -1,4 +1,4 @@
-"""The words that worlds, generators, environments and traces share.
+"""The types and protocols that worlds, generators, environments and traces share.
 
 Data flows one way: an `Action` goes to a `World`, which answers with an `Observation` or a `Failure`; a language world
 turns the action into a `ChatRequest`, which a `Generator` answers with a `Completion` or a `Failure`.
@@ -21,44 +21,54 @@ if TYPE_CHECKING:
 
 
 class FailureKind(StrEnum):
-    """Why a world did not answer properly. Never a reward, always a truncation."""
+    """Why a world did not answer properly. A failure is never a reward and always a truncation."""
 
-    EMPTY = "empty"  # the completion holds no observation
-    LENGTH = "length"  # the completion was cut off
-    OVERFLOW = "overflow"  # the history no longer fits the context
-    TIMEOUT = "timeout"  # the deadline of the wave passed
-    CONNECTION = "connection"  # the server cannot be reached, or went away
-    SERVER = "server"  # the server answered with an error, retries included
-    MALFORMED = "malformed"  # the answer is not what the protocol says
-    REJECTED = "rejected"  # the server refuses the request (key, model, parameters)
-    ENGINE = "engine"  # a grounded world gave up (limits, sandbox)
-    RECORDING = "recording"  # the recording lacks this transition
+    EMPTY = "empty"  # The completion holds no observation.
+    LENGTH = "length"  # The completion was cut off.
+    OVERFLOW = "overflow"  # The history no longer fits the context.
+    TIMEOUT = "timeout"  # The deadline of the wave passed.
+    CONNECTION = "connection"  # The server cannot be reached, or went away.
+    SERVER = "server"  # The server answered with an error, retries included.
+    MALFORMED = "malformed"  # The answer is not what the protocol says.
+    REJECTED = "rejected"  # The server refuses the request (key, model, parameters).
+    ENGINE = "engine"  # A grounded world gave up (limits, sandbox).
+    RECORDING = "recording"  # The recording lacks this transition.
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The world did not answer properly. `retryable` says whether the same step may succeed later.
+    """An answer that a world could not give properly.
 
     >>> Failure(FailureKind.TIMEOUT, "no answer within 30 s", retryable=True).as_dict()["kind"]
     'timeout'
     """
 
     kind: FailureKind
+    """Why there is no proper answer."""
+
     message: str
+    """The reason in words."""
+
     retryable: bool = False
+    """Whether the same step may succeed later."""
 
     def as_dict(self) -> dict[str, Any]:
-        """A JSON-able form, as it stands in `info["failure"]`."""
+        """Return the failure as it stands in `info["failure"]`, ready for JSON."""
         return {"kind": self.kind.value, "message": self.message, "retryable": self.retryable}
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens spent. `cached_tokens` is the part of the prompt that came from a prefix cache, where that is known."""
+    """The tokens that were spent."""
 
     prompt_tokens: int = 0
+    """The tokens of prompts."""
+
     completion_tokens: int = 0
+    """The tokens of completions."""
+
     cached_tokens: int = 0
+    """The part of `prompt_tokens` that came from a prefix cache, where that is known."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -68,7 +78,7 @@ class Usage:
         )
 
     def as_dict(self) -> dict[str, int]:
-        """A JSON-able form, as it stands in `info["tokens"]`."""
+        """Return the counts as they stand in `info["tokens"]`, ready for JSON."""
         return {
             "prompt": self.prompt_tokens,
             "completion": self.completion_tokens,
@@ -79,87 +89,118 @@ class Usage:
 class ActionKind(StrEnum):
     """What an action is for."""
 
-    ACT = "act"  # goes to the world
-    CONFIRM = "confirm"  # goes to the world, which asks to confirm; repeated at once it is a finish
-    FINISH = "finish"  # the agent's verb for "done"; never sent to a world
+    ACT = "act"  # It goes to the world.
+    CONFIRM = "confirm"  # It goes to the world, which asks to confirm; repeated at once it is a finish.
+    FINISH = "finish"  # It is the agent's verb for "done" and never goes to a world.
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What an agent did, as text and as the domain understands it.
-
-    `error` is set when the text cannot be parsed; it is then what the real counterpart would print, and becomes the
-    observation without a model call. `answer` is what follows `finish:`.
-    """
+    """What an agent did, as text and as the domain understands it."""
 
     raw: str
+    """The text that the agent wrote."""
+
     parsed: Any = None
+    """The action in the form that the domain's engine takes."""
+
     error: str | None = None
+    """The error that the real counterpart would print, if the text cannot be parsed. It becomes the observation, and no
+    model is asked."""
+
     kind: ActionKind = ActionKind.ACT
+    """What the action is for."""
+
     answer: str | None = None
+    """The text that follows `finish:`."""
+
     agent: str | None = None
+    """The name of the agent, where several share a world."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What a world shows after an action, with what it cost.
 
-    A language world also says what it asked (`prompt`, the turn as it stays in the history), what came back
-    (`completion`, `reasoning`) and under which `seed`, for the world log. `confidence` is the mean log-probability per
-    generated token, from its completion: 0.0 is certainty, and None where the generator does not tell. `ledger` is
-    what a language world that keeps a ledger says of the hidden state: the entries that the action changed.
+    Only a language world fills in the fields from `prompt` on; they are for the world log.
     """
 
     text: str
+    """What the agent sees."""
+
     usage: Usage = Usage()
+    """The tokens that the answer cost."""
+
     prompt: str = ""
+    """The turn that the model was sent, as it stays in the history."""
+
     completion: str = ""
+    """The completion that came back."""
+
     reasoning: str = ""
+    """The thinking that came back apart from the completion."""
+
     seed: int | None = None
+    """The seed of the request."""
+
     confidence: float | None = None
+    """The mean log-probability per generated token: 0.0 is certainty, and None says that it is unknown."""
+
     ledger: str = ""
+    """The entries of the hidden state that the action changed, where the world keeps a ledger."""
 
 
 class Message(TypedDict):
     """One chat message."""
 
     role: str
+    """The author: `system`, `user` or `assistant`."""
+
     content: str
+    """The text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One completion to make. `schema` asks for JSON of that schema where the backend can enforce it."""
+    """One completion to make."""
 
     messages: Sequence[Message]
+    """The chat that the completion continues."""
+
     sampling: Sampling
+    """How the completion is sampled."""
+
     schema: Mapping[str, Any] | None = None
+    """A JSON Schema that the completion shall fit, where the generator can enforce it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a generator wrote. `finish_reason` is `stop` or `length`; `reasoning` is thinking that came apart.
-
-    `logprob` is the mean log-probability per generated token under the model itself (temperature 1, nothing cut off),
-    thinking and the end token included; None where the generator does not tell.
-    """
+    """What a generator wrote."""
 
     text: str
+    """The text of the completion."""
+
     finish_reason: str = "stop"
+    """Why the completion ends: `stop`, or `length` if it was cut off."""
+
     usage: Usage = Usage()
+    """The tokens that the completion cost."""
+
     reasoning: str = ""
+    """The thinking that came apart from the text."""
+
     extra: Mapping[str, Any] = field(default_factory=dict)
+    """What else the generator says of the completion, by name."""
+
     logprob: float | None = None
+    """The mean log-probability per generated token under the model itself (temperature 1, nothing cut off), with the
+    thinking and the end token; None where the generator does not tell."""
 
 
 @runtime_checkable
 class Generator(Protocol):
-    """Turns chat messages into completions.
-
-    `submit` yields `(index, answer)` as answers come, each index once; a failed member is a `Failure` and never an
-    exception. `supports_seed` and `supports_schema` say whether it honours a request's seed and JSON schema,
-    `deterministic` whether equal requests get equal answers, whatever else is in the batch.
-    """
+    """What turns chat messages into completions."""
 
     @property
     def supports_seed(self) -> bool:
@@ -173,19 +214,22 @@ class Generator(Protocol):
 
     @property
     def deterministic(self) -> bool:
-        """Whether equal requests get equal answers."""
+        """Whether equal requests get equal answers, whatever else is in the batch."""
         ...
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
-        """Answers as they come, each with the index of its request."""
+        """Yield the answers as they come, each once and with the index of its request.
+
+        A request that fails is answered by a `Failure`; it raises no exception.
+        """
         ...
 
     def describe(self) -> dict[str, tuple[str, bool]]:
-        """Parts of the fingerprint: name → (value, verified)."""
+        """Return the generator's parts of a fingerprint: name → (value, verified)."""
         ...
 
     def close(self) -> None:
-        """Free what is held; more than once is fine."""
+        """Free what is held. A second call does nothing."""
         ...
 
 
@@ -200,10 +244,7 @@ class SelectiveGenerator(Protocol):
 
 @runtime_checkable
 class Session(Protocol):
-    """One episode as its world keeps it. After a failure a session is unchanged and can be retried.
-
-    `observation` is the current one; `system` is what a language world was told at the start, else empty.
-    """
+    """One episode as its world keeps it. After a failure a session is unchanged, and the step can be tried again."""
 
     @property
     def observation(self) -> str:
@@ -212,22 +253,23 @@ class Session(Protocol):
 
     @property
     def system(self) -> str:
-        """What a language world was told at the start, else empty."""
+        """The system prompt of a language world; it is empty in any other world."""
         ...
 
     def fork(self) -> Session:
-        """An exact copy that goes its own way."""
+        """Return an exact copy that goes its own way."""
         ...
 
     def probe(self) -> Session:
-        """A copy to test success on: as `fork`, but where the world acts controls out, none of them strikes.
+        """Return a copy to test success on: a fork on which no control strikes, where the world acts controls out.
 
-        A grounded world also takes back what an agent did to the meaning of later actions, such as a shell's functions.
+        In the copy of a grounded world an action means what it meant at the start, whatever functions of a shell an
+        agent has defined.
         """
         ...
 
     def close(self) -> None:
-        """Free what is held; more than once is fine."""
+        """Free what is held. A second call does nothing."""
         ...
 
 
@@ -246,16 +288,16 @@ S_contra = TypeVar("S_contra", contravariant=True)
 
 @runtime_checkable
 class Testing(Protocol[S_contra]):
-    """A world that runs test files itself, where it can, and judges them by the values that the tested code gives."""
+    """A world that can run test files itself and judges them by the values that the tested code gives."""
 
     def passes(
         self, sessions: Sequence[S_contra], tests: Sequence[Mapping[str, str | None]]
     ) -> list[bool | Failure | None]:
-        """For each session whether the tests of some files pass; None where this world cannot tell.
+        """Return for each session whether the tests of some files pass; None where this world cannot tell.
 
         Args:
-            sessions: copies to test success on.
-            tests: for each of them path -> text; None for the text that the file had at the start.
+            sessions: Copies of sessions, made by `Session.probe`.
+            tests: The text of each test file by its path, for each session; None stands for the text of the start.
         """
         ...
 
@@ -275,11 +317,11 @@ class Teachable(Protocol[S_contra]):
 
 @runtime_checkable
 class World(Protocol[S]):
-    """Whoever answers an action, with sessions of its own kind. A failed member never fails its wave."""
+    """What answers actions, with sessions of its own kind. A failed member never fails its wave."""
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """All that makes this world what it is."""
+        """The fingerprint of all that makes this world what it is."""
         ...
 
     @property
@@ -288,15 +330,31 @@ class World(Protocol[S]):
         ...
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[S | Failure]:
-        """One session a task."""
+        """Begin one session a task.
+
+        Args:
+            tasks: The tasks.
+            seeds: The seeds, one a task.
+
+        Returns:
+            A session for each task, or the reason why it cannot begin.
+        """
         ...
 
     def step(self, sessions: Sequence[S], actions: Sequence[Action]) -> list[Observation | Failure]:
-        """One wave; a session that stands in it twice is stepped in order."""
+        """Step all sessions in one wave; a session that stands in it twice is stepped in order.
+
+        Args:
+            sessions: The sessions.
+            actions: The actions, one a session.
+
+        Returns:
+            An observation for each action, or the reason why there is none.
+        """
         ...
 
     def close(self) -> None:
-        """Free what is held; more than once is fine."""
+        """Free what is held. A second call does nothing."""
         ...
 
 
@@ -304,12 +362,12 @@ class World(Protocol[S]):
 class Accountable(Protocol[S_contra]):
     """A world that knows the state of its sessions, and so what they changed beside what their tasks ask for.
 
-    Grounded worlds are. Any other world may be one; of a world that is none, success is what the checks say.
+    Grounded worlds know it. In a world that does not, success is what the checks say.
     """
 
     def collateral(self, sessions: Sequence[S_contra]) -> list[tuple[str, ...] | Failure | None]:
-        """For each session where its state differs from the one that the expert of its task leaves.
+        """Return for each session where its state differs from the one that the expert of its task leaves.
 
-        Nothing is told (None) where that cannot be known, as for a task without an expert.
+        None says that this cannot be known, as for a task without an expert.
         """
         ...

@@ -1,4 +1,4 @@
-"""One environment."""
+"""The environment of one episode at a time, which `gym.make` makes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MAX_INSTRUCTION_CHARS = 16384
 
 
 class WorldSpec:
-    """The `spec` of an environment, `nondeterministic` according to its world."""
+    """A mixin whose `spec` says that an environment is nondeterministic where its world is."""
 
     runner: EpisodeRunner
     _spec: EnvSpec | None = None
 
     @property
     def spec(self) -> EnvSpec | None:
-        """How to make this environment again."""
+        """The registration that makes this environment again."""
         return self._spec
 
     @spec.setter
@@ -45,20 +45,21 @@ class WorldSpec:
 
 
 class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
-    """An agent in one of the domains: text in, text out.
+    """An agent in one of the domains, whose actions and observations are texts.
 
     The first observation is the task's instruction, a blank line, and what the world shows. The action `finish` (or
     `finish: ANSWER`) ends the episode and has its success tested. `info` holds the keys of
     `agentworld_gym.episodes.episode.Info`.
 
     Args:
-        render_mode: `ansi` (the episode so far as text), `human` (the same, written to standard output), or `rgb_array`
-            (a picture of the last screen; in a text domain of the end of the episode; needs the extra `render`).
-        options: see `agentworld_gym.options.EnvOptions`.
+        render_mode: The mode of `render`: `ansi` (the episode so far as text), `human` (the same, written to standard
+            output), or `rgb_array` (a picture of the last screen, and in a text domain of the end of the episode; it
+            needs the extra `render`).
+        options: The options of `agentworld_gym.options.EnvOptions`.
 
     Raises:
-        SpecError: a spec or an option is wrong.
-        WorldNotConfigured: the domain has no such world; the message says what to pass.
+        SpecError: A spec or an option is wrong.
+        WorldNotConfigured: The domain has no such world; the message says what to pass.
 
     >>> import gymnasium as gym
     >>> env = gym.make("AgentWorld/Terminal-v0", world="scripted")
@@ -92,7 +93,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
     @property
     def world(self) -> World[Any]:
-        """Who answers."""
+        """The world that answers."""
         return self.runner.world
 
     @property
@@ -105,8 +106,8 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         """The current episode.
 
         Raises:
-            ClosedError: after `close()`.
-            gymnasium.error.ResetNeeded: before `reset()`.
+            ClosedError: The environment is closed.
+            gymnasium.error.ResetNeeded: `reset()` was not called yet.
         """
         if self._closed:
             raise ClosedError("this environment is closed; make another one")
@@ -126,25 +127,30 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
-        """What can be called in this episode: name, description and JSON Schema of each tool; empty without tools."""
+        """The name, description and JSON Schema of each tool that can be called in this episode."""
         return self.runner.tools(self.task)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an episode.
 
         Args:
-            seed: fixes task, initial state and the world's request seeds.
-            options: `task` (an id, a path or a mapping), `family`, `level`, `controls` (name → strength),
-                `control_seed` (fixes what the controls strike; without it that follows `seed`, or the task's own).
+            seed: The seed of the task, the initial state and the world's requests.
+            options: The options of this episode: `task` (an id, a path or a mapping), `family`, `level`, `controls`
+                (name → strength), and `control_seed` (the seed of what the controls strike; without it that follows
+                `seed`, or the task's own).
+
+        Returns:
+            The first observation, and `info`.
 
         Raises:
-            SpecError: an option that does not fit.
+            ClosedError: The environment is closed.
+            SpecError: An option does not fit.
         """
         super().reset(seed=seed)
         if self._closed:
             raise ClosedError("this environment is closed; make another one")
-        chosen = int(self.np_random.integers(MAX_SEED)) if seed is None else seed
-        [(episode, observation, info)] = self.runner.start([chosen], options or {})
+        episode_seed = int(self.np_random.integers(MAX_SEED)) if seed is None else seed
+        [(episode, observation, info)] = self.runner.start([episode_seed], options or {})
         if self._episode is not None:
             self._episode.session.close()
         self._episode = episode
@@ -152,7 +158,18 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         return observation, dict(info)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """One action; `finish` or `finish: ANSWER` ends the episode."""
+        """Do one action; `finish` or `finish: ANSWER` ends the episode.
+
+        Args:
+            action: The text that the agent wrote.
+
+        Returns:
+            The observation, the reward, whether the episode terminated, whether it was truncated, and `info`.
+
+        Raises:
+            SpecError: The action is no text.
+            gymnasium.error.ResetNeeded: The episode has ended, or none has begun.
+        """
         if not isinstance(action, str):
             raise SpecError("step", "action", action, "a string")
         if self.episode.over:
@@ -162,7 +179,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         return result.observation, result.reward, result.terminated, result.truncated, dict(result.info)
 
     def fork(self) -> AgentWorldEnv:
-        """An exact copy of this environment in the middle of its episode, sharing the world.
+        """Return an exact copy of this environment in the middle of its episode; both share the world.
 
         Equal actions on both give equal results (deterministic worlds) or equal requests (language worlds).
         """
@@ -177,19 +194,19 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         return twin
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process makes it again from its options; an episode under way does not travel."""
+        """Another process makes the environment again from its options; an episode under way does not travel."""
         return remade, (self.render_mode, self.options.keywords())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AgentWorldEnv:
-        """A fork in the middle of an episode, else another environment with the same options."""
+        """Return a fork in the middle of an episode, and elsewhere another environment with the same options."""
         running = self._episode is not None and not self._closed
         return self.fork() if running else remade(self.render_mode, self.options.keywords())
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The episode so far as text (`ansi`), or the last screen (`rgb_array`); `human` writes it as it happens.
+        """Return the episode so far as text (`ansi`) or the last screen (`rgb_array`); `human` writes as it happens.
 
         Raises:
-            RenderingUnavailable: `rgb_array` without Pillow.
+            RenderingUnavailable: The mode is `rgb_array`, and Pillow is not installed.
         """
         if self.render_mode == "ansi":
             return transcript(self.episode)
@@ -198,12 +215,12 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
     def _render_human(self) -> None:
         if self.render_mode == "human":
             episode = self.episode
-            said = f"> {episode.actions[-1]}\n" if episode.actions else ""
-            sys.stdout.write(f"{said}{episode.observation}\n")
+            action = f"> {episode.actions[-1]}\n" if episode.actions else ""
+            sys.stdout.write(f"{action}{episode.observation}\n")
             sys.stdout.flush()
 
     def close(self) -> None:
-        """Free the episode, and the world when no fork uses it any more. More than once is fine."""
+        """Free the episode, and the world once no fork uses it. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -215,7 +232,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
 
 def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:
-    """The action and the observation space of a domain."""
+    """Return the action space and the observation space of a domain."""
     menu_id = next((env_id for env_id, domain in MENU_IDS.items() if domain == spec.id), None)
     limits, examples = spec.limits, spec.observation.examples or ("",)
     actions = UnicodeText(limits.max_action_chars, (*spec.action.examples, "finish"), menu_id=menu_id)
@@ -224,7 +241,7 @@ def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:
 
 
 def transcript(episode: Episode) -> str:
-    """An episode as a person reads it."""
+    """Return an episode as a person reads it."""
     lines = [episode.observations[0]]
     for action, observation in zip(episode.actions, episode.observations[1:], strict=True):
         lines += [f"> {action}", observation]
@@ -232,7 +249,7 @@ def transcript(episode: Episode) -> str:
 
 
 def picture_of(episode: Episode) -> NDArray[np.uint8]:
-    """What a person would see of an episode: a screenshot where its world makes one, else the last screen drawn."""
+    """Return a picture of an episode: a screenshot where its world makes one, or else a drawing of the last screen."""
     from agentworld_gym.rendering import from_png, latest, picture
     from agentworld_gym.screens import GRAPHICAL
 
@@ -245,5 +262,5 @@ def picture_of(episode: Episode) -> NDArray[np.uint8]:
 
 
 def remade(render_mode: str | None, options: dict[str, Any]) -> AgentWorldEnv:
-    """An environment made again from its options."""
+    """Return an environment that is made again from its options."""
     return AgentWorldEnv(render_mode, **options)

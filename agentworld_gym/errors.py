@@ -25,10 +25,10 @@ from typing import Any
 
 
 def install(extra: str) -> str:
-    """How to install what an optional part needs, for the end of a message.
+    """Return how to install what an optional part needs, for the end of a message.
 
     Args:
-        extra: one of the package's extras.
+        extra: The name of one of the package's extras.
 
     >>> install("lwm")
     "pip install -e '.[lwm]' in a clone of agentworld-gym"
@@ -37,7 +37,7 @@ def install(extra: str) -> str:
 
 
 class AgentWorldError(Exception):
-    """Base of all exceptions of this library."""
+    """The base of all exceptions of this library."""
 
 
 class SpecError(AgentWorldError, ValueError):
@@ -50,14 +50,14 @@ class SpecError(AgentWorldError, ValueError):
     def __init__(self, file: str | Path, key: str, value: Any, expected: str) -> None:
         self.file, self.key, self.value, self.expected = str(file), key, value, expected
         try:
-            shown = repr(value)
+            text = repr(value)
         except RecursionError:
-            shown = f"a deep {type(value).__name__}"
-        except ValueError:  # Python writes down no number of so many digits
-            shown = "a number of too many digits"
-        if len(shown) > 120:
-            shown = shown[:117] + "..."
-        super().__init__(f"{self.file}: {key}: got {shown}, expected {expected}")
+            text = f"a deep {type(value).__name__}"
+        except ValueError:  # Python writes down no number of so many digits.
+            text = "a number of too many digits"
+        if len(text) > 120:
+            text = text[:117] + "..."
+        super().__init__(f"{self.file}: {key}: got {text}, expected {expected}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.file, self.key, self.value, self.expected)
@@ -85,14 +85,14 @@ class MissingFile(SpecError):
 class UnknownOption(SpecError, TypeError):
     """An environment was given an option that it does not have.
 
-    It is a `TypeError` in Python's wording as well, because libraries that pass options of their own look for that.
-    `gym.make` raises it again with its text alone: `key` and `value` are then empty.
+    The error is a `TypeError` in Python's wording as well, because libraries that pass options of their own look for
+    that. `gym.make` raises it again with its text alone: `key` and `value` are then empty.
 
     Args:
-        owner: the class that was given the option, or a whole message.
-        name: the option.
-        value: what it was given.
-        known: the options that there are.
+        owner: The name of the class that was given the option, or a whole message.
+        name: The name of the option.
+        value: The value of the option.
+        known: The names of the options that there are.
 
     >>> print(UnknownOption("Env", "wrld", "tiny", ["world", "spec"]))
     Env.__init__() got an unexpected keyword argument 'wrld' (options: wrld: got 'tiny', expected one of spec, world)

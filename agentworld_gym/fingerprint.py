@@ -13,15 +13,18 @@ from agentworld_gym.errors import FingerprintMismatch
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a fingerprint: `verified` where this process computed it, else only declared by a server."""
+    """One part of a fingerprint."""
 
     value: str
+    """The value, such as a digest, a name or a version."""
+
     verified: bool
+    """Whether this process computed the value; otherwise a server only declares it."""
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Digest of all that makes a world what it is: weights or model name, spec, prompts, sampling, versions.
+    """All that makes a world what it is, by name: weights or model name, spec, prompts, sampling, versions.
 
     >>> a = Fingerprint({"world": Part("scripted", True)})
     >>> a.digest == Fingerprint({"world": Part("scripted", True)}).digest
@@ -34,26 +37,27 @@ class Fingerprint:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits over the values of all parts, whatever their order."""
+        """The digest over the values of all parts, as 16 hexadecimal digits; the order of the parts does not matter."""
         return digest_of({name: part.value for name, part in self.parts.items()})
 
     def as_dict(self) -> dict[str, dict[str, str | bool]]:
-        """A JSON-able form: part name → value and whether it was verified."""
+        """Return the value of each part and whether it was verified, by name and ready for JSON."""
         return {name: {"value": p.value, "verified": p.verified} for name, p in sorted(self.parts.items())}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Mapping[str, str | bool]]) -> Fingerprint:
-        """The fingerprint that `as_dict` wrote."""
+        """Return the fingerprint that `as_dict` wrote."""
         return cls({name: Part(str(p["value"]), bool(p["verified"])) for name, p in data.items()})
 
     def expect(self, expected: str | Mapping[str, Mapping[str, str | bool]]) -> None:
         """Refuse another world.
 
         Args:
-            expected: a digest, or the dictionary that `as_dict` gives (then the parts that differ are named).
+            expected: The digest of the expected world, or the dictionary that `as_dict` gives; with a dictionary the
+                error names the parts that differ.
 
         Raises:
-            FingerprintMismatch: if this fingerprint is another one.
+            FingerprintMismatch: This fingerprint is another one.
         """
         if isinstance(expected, str):
             if expected != self.digest:
@@ -72,7 +76,7 @@ class Fingerprint:
 
 
 def installed(name: str) -> str:
-    """The version of an installed distribution, or `unknown`."""
+    """Return the version of an installed distribution, or `unknown`."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -80,7 +84,7 @@ def installed(name: str) -> str:
 
 
 def digest_of(value: object) -> str:
-    """16 hexadecimal digits over the canonical JSON of a value.
+    """Return the digest over the canonical JSON of a value, as 16 hexadecimal digits.
 
     >>> digest_of({"b": 1, "a": 2}) == digest_of({"a": 2, "b": 1})
     True

@@ -1,7 +1,9 @@
-"""Environments of menus: choices for texts and vectors for screens, one or many at a time, without any extra.
+"""Environments with numbers in place of texts: actions are choices from a menu, and observations are vectors.
 
-env = gym.make("AgentWorld/TerminalMenu-v0")
-envs = gym.make_vec("AgentWorld/TerminalMenu-v0", num_envs=16)
+    env = gym.make("AgentWorld/TerminalMenu-v0")
+    envs = gym.make_vec("AgentWorld/TerminalMenu-v0", num_envs=16)
+
+They need no extra.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from agentworld_gym.policies.text_encoder import TextEncoder, Vector
 from agentworld_gym.vector import AgentWorldVectorEnv
 
 EncoderOption = TextEncoder | Mapping[str, Any] | None
-Seen = Vector | dict[str, NDArray[Any]]
+VectorObservation = Vector | dict[str, NDArray[Any]]
 AnyWrapper = gym.Wrapper[Any, Any, Any, Any]
 
 
@@ -35,12 +37,12 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
     `step`, and `info["text"]` is the observation as text. `action_masks()` is what `MaskablePPO` asks for.
 
     Args:
-        env: an environment of texts.
-        encoder: how texts become vectors: a `TextEncoder`, or its fields by name.
-        dict_keys: two names; observations are then dictionaries of the vector and the mask under these.
+        env: The environment of texts.
+        encoder: The encoder that makes vectors of texts: a `TextEncoder`, or its fields by name.
+        dict_keys: Two names; observations are then dictionaries that hold the vector and the mask by these names.
 
     Raises:
-        SpecError: an encoder or names that are none.
+        SpecError: The encoder or the names do not fit.
 
     >>> env = gym.make("AgentWorld/TerminalMenu-v0", world="scripted")
     >>> vector, info = env.reset(seed=7)
@@ -63,58 +65,66 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
         """The current episode's menu.
 
         Raises:
-            gym.error.ResetNeeded: before the first `reset()`.
+            gym.error.ResetNeeded: `reset()` was not called yet.
         """
         if self._menu is None:
             raise gym.error.ResetNeeded("call reset() before step() and action_masks()")
         return self._menu
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
-        """Start an episode."""
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[VectorObservation, dict[str, Any]]:
+        """Begin an episode; see `AgentWorldEnv.reset`."""
         text, info = self.env.reset(seed=seed, options=options)
         core: Any = self.env.unwrapped
         self._menu = Menu(self.encoder, core.domain, core.task, text)
-        return self._seen(text, info)
+        return self._observation(text, info)
 
-    def step(self, action: int) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
-        """Do what stands at this place of the menu.
+    def step(self, action: int) -> tuple[VectorObservation, float, bool, bool, dict[str, Any]]:
+        """Do what stands at a place of the menu.
+
+        Args:
+            action: The place of a choice in the menu.
+
+        Returns:
+            The observation, the reward, whether the episode terminated, whether it was truncated, and `info`.
 
         Raises:
-            SpecError: the action is no integer.
+            SpecError: The action is no integer.
         """
-        given = np.asarray(action)
-        if given.size != 1 or not np.issubdtype(given.dtype, np.integer):
+        choice = np.asarray(action)
+        if choice.size != 1 or not np.issubdtype(choice.dtype, np.integer):
             raise SpecError("step", "action", action, "an integer, the place of a choice in the menu")
-        entry = self.menu.entry(int(given.item()))
+        entry = self.menu.entry(int(choice.item()))
         text, reward, terminated, truncated, info = self.env.step(self.menu.action(entry))
         if "failure" not in info:
             self.menu.observe(entry, text)
-        seen, info = self._seen(text, info)
-        return seen, float(reward), terminated, truncated, info
+        vector, info = self._observation(text, info)
+        return vector, float(reward), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which choices this episode's menu has on offer."""
+        """Return which choices this episode's menu has on offer."""
         return self.menu.masks()
 
-    def _seen(self, text: str, info: dict[str, Any]) -> tuple[Seen, dict[str, Any]]:
+    def _observation(self, text: str, info: dict[str, Any]) -> tuple[VectorObservation, dict[str, Any]]:
         mask = self.menu.masks().astype(np.int8)
-        seen = self.menu.vector()
-        return named(self.dict_keys, seen, mask), {**info, "text": text, "action_mask": mask}
+        return named(self.dict_keys, self.menu.vector(), mask), {**info, "text": text, "action_mask": mask}
 
 
 class MenuVectorEnv(VectorWrapper[Any, Any, Any, Any, Any]):
-    """Many environments of menus, one wave of the world a step.
+    """Many environments whose actions are choices from menus and whose observations are vectors.
 
-    `infos["action_mask"]` has a row of choices for every member and `infos["text"]` its observation as text. What an
-    episode showed at its end stands in `infos["final_obs"]` where members are reset in the same step.
+    Every step asks the world once. `infos["action_mask"]` has a row of choices for every member, and `infos["text"]`
+    its observation as text. Where members are reset in the step that ends them, `infos["final_obs"]` holds the last
+    observation of the episode that ended.
 
     Args:
-        env: a vector environment of texts, as `gym.make_vec` gives it.
-        encoder: how texts become vectors: a `TextEncoder`, or its fields by name.
-        dict_keys: two names; observations are then dictionaries of the vectors and the masks under these.
+        env: The vector environment of texts, as `gym.make_vec` makes it.
+        encoder: The encoder that makes vectors of texts: a `TextEncoder`, or its fields by name.
+        dict_keys: Two names; observations are then dictionaries that hold the vectors and the masks by these names.
 
     Raises:
-        SpecError: an encoder or names that are none.
+        SpecError: The encoder or the names do not fit.
 
     >>> envs = gym.make_vec("AgentWorld/TerminalMenu-v0", num_envs=2, world="scripted")
     >>> vectors, infos = envs.reset(seed=7)
@@ -143,8 +153,8 @@ class MenuVectorEnv(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Seen, dict[str, Any]]:
-        """Begin an episode in every member, or in those of `options["reset_mask"]`."""
+    ) -> tuple[VectorObservation, dict[str, Any]]:
+        """Begin an episode in every member, or in those of `options["reset_mask"]`; see `AgentWorldVectorEnv.reset`."""
         before = list(self._core.episodes)
         texts, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
         if not self._menus:
@@ -152,18 +162,29 @@ class MenuVectorEnv(VectorWrapper[Any, Any, Any, Any, Any]):
         for index, episode in enumerate(before):
             if self._core.episodes[index] is not episode:
                 self._menus[index] = self._begin(index)
-        return self._seen(texts, infos)
+        return self._observation(texts, infos)
 
     def step(
         self, actions: Sequence[int] | NDArray[np.integer[Any]]
-    ) -> tuple[Seen, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Do what stands at these places of the menus, all in one wave."""
+    ) -> tuple[VectorObservation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Do what stands at some places of the menus, all in one wave.
+
+        Args:
+            actions: The place of a choice in each member's menu.
+
+        Returns:
+            The observations, the rewards, which members terminated, which were truncated, and `infos`.
+
+        Raises:
+            SpecError: There is not one integer a member.
+            gymnasium.error.ResetNeeded: `reset()` was not called yet.
+        """
         if not self._menus:
             raise gym.error.ResetNeeded("call reset() before step() and action_masks()")
-        given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or not np.issubdtype(given.dtype, np.integer):
+        choices = np.asarray(actions)
+        if choices.shape != (self.num_envs,) or not np.issubdtype(choices.dtype, np.integer):
             raise SpecError("step", "actions", actions, f"{self.num_envs} integers")
-        entries = [menu.entry(int(choice)) for menu, choice in zip(self._menus, given, strict=True)]
+        entries = [menu.entry(int(choice)) for menu, choice in zip(self._menus, choices, strict=True)]
         before = list(self._core.episodes)
         texts, rewards, terminated, truncated, infos = self.env.step(
             [menu.action(entry) for menu, entry in zip(self._menus, entries, strict=True)]
@@ -178,26 +199,26 @@ class MenuVectorEnv(VectorWrapper[Any, Any, Any, Any, Any]):
                     menu.observe(entries[index], infos["final_obs"][index])
                 infos["final_obs"][index] = named(self.dict_keys, menu.vector(), menu.masks().astype(np.int8))
             self._menus[index] = self._begin(index)
-        seen, infos = self._seen(texts, infos)
-        return seen, rewards, terminated, truncated, infos
+        vectors, infos = self._observation(texts, infos)
+        return vectors, rewards, terminated, truncated, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which choices are on offer, a row a member."""
+        """Return which choices are on offer, a row a member."""
         return np.stack([menu.masks() for menu in self._menus])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process makes it again from its parts; episodes under way do not travel."""
+        """Another process makes the environment again from its parts; episodes under way do not travel."""
         return type(self), (self.env, self.encoder, self.dict_keys)
 
     def _begin(self, index: int) -> Menu:
         episode = self._core.episodes[index]
         return Menu(self.encoder, self._core.runner.spec, episode.task, episode.observation)
 
-    def _seen(self, texts: Sequence[str], infos: dict[str, Any]) -> tuple[Seen, dict[str, Any]]:
-        masks, told = self.action_masks().astype(np.int8), np.ones(self.num_envs, bool)
-        seen = named(self.dict_keys, np.stack([menu.vector() for menu in self._menus]), masks)
-        shown = {"text": np.array(texts, object), "action_mask": masks}
-        return seen, {**infos, **shown, **{f"_{key}": told.copy() for key in shown}}
+    def _observation(self, texts: Sequence[str], infos: dict[str, Any]) -> tuple[VectorObservation, dict[str, Any]]:
+        masks, everyone = self.action_masks().astype(np.int8), np.ones(self.num_envs, bool)
+        vectors = named(self.dict_keys, np.stack([menu.vector() for menu in self._menus]), masks)
+        added = {"text": np.array(texts, object), "action_mask": masks}
+        return vectors, {**infos, **added, **{f"_{key}": everyone.copy() for key in added}}
 
 
 def menu_env(
@@ -207,16 +228,22 @@ def menu_env(
     dict_keys: Sequence[str] | None = None,
     **options: Any,
 ) -> MenuEnv:
-    """What `gym.make` calls for an id with a menu; the options are those of `AgentWorldEnv` and of `MenuEnv`.
+    """Make an environment for an id with a menu, as `gym.make` does.
+
+    Args:
+        render_mode: The mode of `render`; see `AgentWorldEnv`.
+        encoder: The encoder that makes vectors of texts: a `TextEncoder`, or its fields by name.
+        dict_keys: Two names; observations are then dictionaries that hold the vector and the mask by these names.
+        options: The options of `agentworld_gym.options.EnvOptions`.
 
     >>> menu_env(spec="terminal", world="scripted", dict_keys=["obs", "mask"]).observation_space["mask"].shape
     (16,)
 
     Raises:
-        SpecError: a spec or an option is wrong.
-        WorldNotConfigured: the domain has no such world.
+        SpecError: A spec or an option is wrong.
+        WorldNotConfigured: The domain has no such world.
     """
-    encoder, dict_keys = encoder_of(encoder), checked_keys(dict_keys)  # told before a world is opened
+    encoder, dict_keys = encoder_of(encoder), checked_keys(dict_keys)  # Errors are raised before a world is opened.
     return MenuEnv(AgentWorldEnv(render_mode, **options), encoder, dict_keys)
 
 
@@ -227,14 +254,20 @@ def menu_vector_env(
     dict_keys: Sequence[str] | None = None,
     **options: Any,
 ) -> MenuVectorEnv:
-    """What `gym.make_vec` calls for an id with a menu; options are those of `AgentWorldVectorEnv` and `MenuVectorEnv`.
+    """Make a vector environment for an id with a menu, as `gym.make_vec` does.
+
+    Args:
+        num_envs: The number of episodes.
+        encoder: The encoder that makes vectors of texts: a `TextEncoder`, or its fields by name.
+        dict_keys: Two names; observations are then dictionaries that hold the vectors and the masks by these names.
+        options: The options of `AgentWorldVectorEnv`.
 
     >>> menu_vector_env(3, spec="terminal", world="scripted").action_space
     MultiDiscrete([16 16 16])
 
     Raises:
-        SpecError: a spec or an option is wrong.
-        WorldNotConfigured: the domain has no such world.
+        SpecError: A spec or an option is wrong.
+        WorldNotConfigured: The domain has no such world.
     """
     encoder, dict_keys = encoder_of(encoder), checked_keys(dict_keys)
     return MenuVectorEnv(AgentWorldVectorEnv(num_envs, **options), encoder, dict_keys)
@@ -243,7 +276,7 @@ def menu_vector_env(
 def menu_spaces(
     encoder: TextEncoder, dict_keys: Sequence[str] | None = None
 ) -> tuple[gym.Space[Any], gym.Space[np.int64]]:
-    """What an agent sees and what it chooses from.
+    """Return the spaces of observations and of actions.
 
     >>> menu_spaces(TextEncoder(max_menu=3, word_buckets=2, role_buckets=2), ("obs", "mask"))[0]["mask"]
     Box(0, 1, (3,), int8)
@@ -254,45 +287,45 @@ def menu_spaces(
 
 
 def named(dict_keys: Sequence[str] | None, vector: Any, mask: Any, form: Any = dict) -> Any:
-    """The vector alone, or vector and mask by their names."""
+    """Return the vector alone, or the vector and the mask by their names."""
     return vector if dict_keys is None else form({dict_keys[0]: vector, dict_keys[1]: mask})
 
 
-def encoder_of(given: EncoderOption) -> TextEncoder:
-    """An encoder as it is, from its fields, or the usual one.
+def encoder_of(option: EncoderOption) -> TextEncoder:
+    """Return the encoder that an option names: itself, one with these fields, or for None the default one.
 
     >>> encoder_of({"max_menu": 8}).max_menu
     8
 
     Raises:
-        SpecError: a field that does not exist or does not fit.
+        SpecError: A field does not exist, or its value does not fit.
     """
-    if given is None or isinstance(given, TextEncoder):
-        return given or TextEncoder()
-    known: dict[str, Any] = {one.name: one.default for one in fields(TextEncoder)}
-    if not isinstance(given, Mapping) or not set(given) <= set(known):
-        raise SpecError("options", "encoder", given, f"some of {', '.join(known)} by name")
-    for name, value in given.items():
-        wanted = type(known[name])
+    if option is None or isinstance(option, TextEncoder):
+        return option or TextEncoder()
+    defaults: dict[str, Any] = {one.name: one.default for one in fields(TextEncoder)}
+    if not isinstance(option, Mapping) or not set(option) <= set(defaults):
+        raise SpecError("options", "encoder", option, f"some of {', '.join(defaults)} by name")
+    for name, value in option.items():
+        wanted = type(defaults[name])
         if type(value) is not wanted or (wanted is int and value < 1):
             raise SpecError(
                 "options", f"encoder.{name}", value, "true or false" if wanted is bool else "a number above 0"
             )
-    return TextEncoder(**given)
+    return TextEncoder(**option)
 
 
-def checked_keys(given: Sequence[str] | None) -> tuple[str, str] | None:
-    """Two names for vector and mask, or None.
+def checked_keys(keys: Sequence[str] | None) -> tuple[str, str] | None:
+    """Return the names of the vector and the mask, or None.
 
     Raises:
-        SpecError: anything else.
+        SpecError: The option is neither two different names nor None.
     """
-    if given is None:
+    if keys is None:
         return None
-    listed = isinstance(given, Sequence) and not isinstance(given, str)
-    if not listed or len(given) != 2 or given[0] == given[1] or not all(isinstance(key, str) for key in given):
-        raise SpecError("options", "dict_keys", given, "two names, as in ('observation', 'action_mask')")
-    return given[0], given[1]
+    listed = isinstance(keys, Sequence) and not isinstance(keys, str)
+    if not listed or len(keys) != 2 or keys[0] == keys[1] or not all(isinstance(key, str) for key in keys):
+        raise SpecError("options", "dict_keys", keys, "two names, as in ('observation', 'action_mask')")
+    return keys[0], keys[1]
 
 
 def _has(infos: dict[str, Any], key: str, index: int) -> bool:

@@ -28,7 +28,7 @@ from agentworld_gym.worlds.recordings.replay import RecordedWorld
 from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
-_OF_LANGUAGE_WORLDS = {"form": "has a form", "ledger": "keeps a ledger", "retrieval": "is shown recorded steps"}
+_ONLY_IN_LANGUAGE_WORLDS = {"form": "has a form", "ledger": "keeps a ledger", "retrieval": "is shown recorded steps"}
 
 
 class EnvOptions(Options):
@@ -178,7 +178,7 @@ class EnvOptions(Options):
         return runner
 
     def _refuse_language_options(self) -> None:
-        for key, words in _OF_LANGUAGE_WORLDS.items():
+        for key, words in _ONLY_IN_LANGUAGE_WORLDS.items():
             if (value := getattr(self.language, key)) is not None:
                 raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
 

@@ -1,4 +1,4 @@
-"""The ids that `gym.make` knows."""
+"""The ids of the environments that `gym.make` knows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ ENV_IDS = {
     "AgentWorld/Android-v0": "android",
 }
 MENU_IDS = {env_id.replace("-v0", "Menu-v0"): domain for env_id, domain in ENV_IDS.items()}
-"""The same domains for agents that choose from a menu and see vectors."""
+"""The ids of the same domains for agents that choose from a menu and see vectors."""
 CUSTOM_ID = "AgentWorld/Custom-v0"
 
 
 def register_envs() -> None:
-    """Register the seven domains, the same with menus, and the custom one; again is harmless.
+    """Register the seven domains, the same with menus, and the custom one. A second call does nothing.
 
-    The checker of Gymnasium is off: it calls `reset` without a seed and so costs a session of a world model.
+    Gymnasium's checker of environments is off, because it calls `reset` without a seed, which costs a session of a
+    world model.
     """
     texts = ("agentworld_gym.env:AgentWorldEnv", "agentworld_gym.vector:AgentWorldVectorEnv")
     menus = ("agentworld_gym.menu_env:menu_env", "agentworld_gym.menu_env:menu_vector_env")

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 
 class UnicodeText(gym.Space[str]):
-    """All texts of at most `max_chars` characters, the empty one too.
+    """The space of all texts of at most `max_chars` characters, the empty one included.
 
-    Membership costs the same for every text. `sample` draws from what is on offer, else from the examples. A copy of
-    the space offers what was on offer when it was made.
+    Membership costs the same for every text. `sample` draws from the texts on offer, or else from the examples. A copy
+    of the space offers what was on offer when the copy was made.
 
     Args:
-        max_chars: how long a text may be.
-        examples: texts to draw from.
-        seed: of the draws.
-        menu_id: the id of the environment that has numbers instead of these texts, for those who need numbers.
+        max_chars: The number of characters that a text may have.
+        examples: The texts to draw from where none is on offer.
+        seed: The seed of the draws.
+        menu_id: The id of the environment that has numbers in place of these texts, for those who need numbers.
 
     >>> space = UnicodeText(100, ("ls", "finish"), seed=1)
     >>> "any text, ☃" in space, "x" * 101 in space, space.sample() in ("ls", "finish")
@@ -46,16 +46,16 @@ class UnicodeText(gym.Space[str]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False: a text has no fixed size."""
+        """False, because a text has no fixed size."""
         return False
 
     @property
     def spaces(self) -> None:
-        """There are none. Stable-Baselines3 asks for them before it fails on a text, so it is told what to take.
+        """There are no spaces in this one; Stable-Baselines3 asks for them, and the error says what it can use.
 
         Raises:
-            TypeError: where the domain has an environment of numbers; the message names its id.
-            AttributeError: elsewhere, as of any attribute that is not there.
+            TypeError: The domain has an environment of numbers; the message names its id.
+            AttributeError: The domain has none; this is the error of any attribute that is not there.
         """
         if self.menu_id is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'spaces'")
@@ -65,10 +65,10 @@ class UnicodeText(gym.Space[str]):
         )
 
     def offer(self, menu: Sequence[str] | Callable[[], Sequence[str]]) -> None:
-        """Sample from these texts from here on; from the examples again if there are none.
+        """Let `sample` draw from these texts; where there are none, it draws from the examples.
 
         Args:
-            menu: the texts, or a function that gives those of the moment.
+            menu: The texts, or a function that returns those of the moment.
         """
         self._menu = menu if callable(menu) else tuple(menu)
 
@@ -82,22 +82,26 @@ class UnicodeText(gym.Space[str]):
         return {**self.__dict__, "_menu": self.offered}
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> str:
-        """One text of those on offer or of the examples; masks are not supported."""
+        """Return one text of those on offer, or else of the examples.
+
+        Raises:
+            ValueError: A mask or probabilities were passed.
+        """
         if mask is not None or probability is not None:
             raise ValueError("mask, probability: a text space has no finite set of elements to mask")
         choices = self.offered or self.examples
         return choices[int(self.np_random.integers(len(choices)))]
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a text that is not too long."""
+        """Return whether a value is a text that is not too long."""
         return isinstance(x, str) and len(x) <= self.max_chars
 
     def to_jsonable(self, sample_n: Iterable[str]) -> list[str]:
-        """A batch of texts as JSON-able data."""
+        """Return a batch of texts as data for JSON."""
         return list(sample_n)
 
     def from_jsonable(self, sample_n: list[Any]) -> list[str]:
-        """The batch that `to_jsonable` wrote."""
+        """Return the batch that `to_jsonable` wrote."""
         return [str(text) for text in sample_n]
 
     def __eq__(self, other: object) -> bool:
@@ -112,7 +116,7 @@ class UnicodeText(gym.Space[str]):
 
 
 class SharedTexts(Sequence[str]):
-    """The texts that several processes write to one shared memory, as they stand there when they are read.
+    """The texts that several processes write to one shared memory, read at the moment of access.
 
     A row of the memory holds the length of its text and then one number a character. A deep copy is a tuple.
     """

@@ -1,4 +1,4 @@
-"""Many environments, one wave a step."""
+"""The environment of many episodes at a time, which `gym.make_vec` makes: one wave of the world a step."""
 
 from __future__ import annotations
 
@@ -30,19 +30,18 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     Every member has a stream of random numbers of its own, so that its episodes depend on its seed alone and are those
     of a single environment with that seed.
 
-    `tasks`, `menus` and `tools` are what `AgentWorldEnv.task`, `.menu` and `.tools` are, for every member: `menus[i]`
-    has the actions of member i's menu for its screen, with None for an entry whose element is not there.
-
     Args:
-        num_envs: how many.
-        autoreset_mode: `NextStep` (Gymnasium's default: the step after the end resets), `SameStep` (`final_obs` and
-            `final_info` hold the end) or `Disabled` (reset with `options={"reset_mask": …}`).
-        max_episode_steps: the same as `max_steps`, by the name that `gym.make_vec` uses.
-        options: see `agentworld_gym.options.EnvOptions`.
+        num_envs: The number of episodes.
+        autoreset_mode: The way in which a member that has ended is reset: `NextStep` (Gymnasium's default: by the step
+            after the end), `SameStep` (by the step that ends it; `final_obs` and `final_info` then hold the end) or
+            `Disabled` (by `reset` with `options={"reset_mask": …}`).
+        max_episode_steps: The option `max_steps`, by the name that `gym.make_vec` uses.
+        render_mode: The mode of `render`: `ansi`, `rgb_array` or None.
+        options: The options of `agentworld_gym.options.EnvOptions`.
 
     Raises:
-        SpecError: a spec or an option is wrong.
-        WorldNotConfigured: the domain has no such world.
+        SpecError: A spec or an option is wrong.
+        WorldNotConfigured: The domain has no such world.
 
     >>> import gymnasium as gym
     >>> envs = gym.make_vec("AgentWorld/Terminal-v0", num_envs=2, world="scripted")
@@ -90,17 +89,17 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """The random numbers of every member."""
+        """The stream of random numbers of every member."""
         return tuple(stream for stream, _ in self._streams)
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The seed of every member's random numbers."""
+        """The seed of every member's stream of random numbers."""
         return tuple(seed for _, seed in self._streams)
 
     @property
     def world(self) -> World[Any]:
-        """Who answers."""
+        """The world that answers."""
         return self.runner.world
 
     @property
@@ -115,7 +114,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
 
     @property
     def tools(self) -> tuple[tuple[dict[str, Any], ...], ...]:
-        """What can be called in every member's episode: name, description and JSON Schema of each tool."""
+        """The name, description and JSON Schema of each tool that can be called, for every member's episode."""
         return tuple(self.runner.tools(episode.task) for episode in self.episodes)
 
     def _offers(self, member: int) -> tuple[str, ...]:
@@ -126,27 +125,45 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Begin an episode in every member, or in those of `options["reset_mask"]`.
 
-        An integer seed gives member i the seed `seed + i`; a list gives each member its own, and None leaves a member's
-        random numbers as they are. Later episodes of a member draw from its random numbers.
+        Args:
+            seed: The seed: an integer gives member i the seed `seed + i`, a list gives each member its own, and None
+                lets a member draw from its stream of random numbers, as its later episodes do.
+            options: The options of `AgentWorldEnv.reset`, and `reset_mask`.
+
+        Returns:
+            The observations, and `infos`.
 
         Raises:
-            SpecError: a seed, an option or a mask does not fit.
+            ClosedError: The environment is closed.
+            SpecError: A seed, an option or a mask does not fit.
         """
         if self.closed:
             raise ClosedError("this environment is closed; make another one")
-        chosen = dict(options or {})
-        mask = chosen.pop("reset_mask", None)
+        episode_options = dict(options or {})
+        mask = episode_options.pop("reset_mask", None)
         members = list(range(self.num_envs)) if mask is None else self._masked(mask)
         if len(self.episodes) < self.num_envs and len(members) < self.num_envs:
             raise gym.error.ResetNeeded("the first reset must be of all members")
-        started = self._begin(members, self._seeds(seed, members), chosen)
+        started = self._begin(members, self._seeds(seed, members), episode_options)
         infos: dict[str, Any] = {}
         for member, info in started.items():
             infos = self._add_info(infos, info, member)
         return self._observations(), infos
 
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.float64], Flags, Flags, dict[str, Any]]:
-        """One action a member, in one wave; members that ended are reset as `autoreset_mode` says."""
+        """Do one action a member, in one wave; members that ended are reset as `autoreset_mode` says.
+
+        Args:
+            actions: The texts that the agents wrote, one a member.
+
+        Returns:
+            The observations, the rewards, which members terminated, which were truncated, and `infos`.
+
+        Raises:
+            ClosedError: The environment is closed.
+            SpecError: There is not one text a member.
+            gymnasium.error.ResetNeeded: No episode has begun, or members have ended and are not reset by themselves.
+        """
         if self.closed:
             raise ClosedError("this environment is closed; make another one")
         if not self.episodes:
@@ -198,26 +215,26 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != (self.num_envs,) or not mask.any():
             expected = f"a bool array of shape ({self.num_envs},) with at least one True"
             raise SpecError("reset", "reset_mask", mask, expected)
-        found: list[int] = np.flatnonzero(mask).tolist()
-        return found
+        members: list[int] = np.flatnonzero(mask).tolist()
+        return members
 
     def _seeds(self, seed: int | Sequence[int | None] | None, members: Sequence[int]) -> list[int]:
-        """The seed of each member's next episode; what is given begins a stream, else the member's stream tells."""
-        given: list[Any] = [None] * self.num_envs
+        """Return the seed of each member's next episode: a given one begins a stream, and the others are drawn."""
+        seeds: list[Any] = [None] * self.num_envs
         if _is_seed(seed):
-            given = [int(cast(int, seed)) + member for member in range(self.num_envs)]
+            seeds = [int(cast(int, seed)) + member for member in range(self.num_envs)]
         elif seed is not None:
-            given = _listed(seed)
-            if len(given) != self.num_envs or not all(one is None or _is_seed(one) for one in given):
+            seeds = _elements(seed)
+            if len(seeds) != self.num_envs or not all(one is None or _is_seed(one) for one in seeds):
                 raise SpecError("reset", "seed", seed, f"an integer of at least 0, or {self.num_envs} of them")
         for member in members:
-            if (one := given[member]) is not None:
+            if (one := seeds[member]) is not None:
                 self._streams[member] = seeding.np_random(int(one))
-        chosen = [(given[member], self._streams[member][0]) for member in members]
-        return [int(stream.integers(MAX_SEED)) if one is None else int(one) for one, stream in chosen]
+        drawn = [(seeds[member], self._streams[member][0]) for member in members]
+        return [int(stream.integers(MAX_SEED)) if one is None else int(one) for one, stream in drawn]
 
     def _check(self, actions: Sequence[str]) -> None:
-        if len(_listed(actions)) != self.num_envs:
+        if len(_elements(actions)) != self.num_envs:
             raise SpecError("step", "actions", actions, f"{self.num_envs} strings")
         for member, action in enumerate(actions):
             if not isinstance(action, str):
@@ -227,19 +244,19 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         return tuple([episode.observation for episode in self.episodes])
 
     def render(self) -> tuple[Any, ...] | None:
-        """The episodes so far, as texts (`ansi`), or their last screens as pictures (`rgb_array`).
+        """Return the episodes so far as texts (`ansi`), or their last screens as pictures (`rgb_array`).
 
         Raises:
-            RenderingUnavailable: `rgb_array` without Pillow.
+            RenderingUnavailable: The mode is `rgb_array`, and Pillow is not installed.
         """
         if self.render_mode == "ansi":
             return tuple(transcript(episode) for episode in self.episodes)
         return tuple(picture_of(episode) for episode in self.episodes) if self.render_mode == "rgb_array" else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process makes it again from its options; episodes under way do not travel."""
-        given = {"autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode, **self.options.keywords()}
-        return _remade, (type(self), self.num_envs, given), {"_spec": self.spec}
+        """Another process makes the environment again from its options; episodes under way do not travel."""
+        options = {"autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode, **self.options.keywords()}
+        return _remade, (type(self), self.num_envs, options), {"_spec": self.spec}
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free all episodes and the world."""
@@ -248,16 +265,16 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         self.runner.close()
 
 
-def _listed(given: Any) -> list[Any]:
-    """What stands in a list, a tuple or an array of one dimension; a text and anything else is none of these."""
-    if isinstance(given, np.ndarray):
-        return list(given) if given.ndim == 1 else []
-    return list(given) if isinstance(given, Sequence) and not isinstance(given, str | bytes) else []
+def _elements(value: Any) -> list[Any]:
+    """Return the elements of a list, a tuple or an array of one dimension; anything else has none."""
+    if isinstance(value, np.ndarray):
+        return list(value) if value.ndim == 1 else []
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []
 
 
 def _is_seed(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 0
 
 
-def _remade(kind: type[AgentWorldVectorEnv], num_envs: int, given: dict[str, Any]) -> AgentWorldVectorEnv:
-    return kind(num_envs, **given)
+def _remade(kind: type[AgentWorldVectorEnv], num_envs: int, options: dict[str, Any]) -> AgentWorldVectorEnv:
+    return kind(num_envs, **options)
