@@ -1,4 +1,4 @@
-"""What the two logs say of episodes: how they start, where they fork, and each step."""
+"""The rows of the two logs for the start of an episode, a fork, and each step."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from agentworld_gym.traces.log import TraceLogs
 
 
 def log_starts(logs: TraceLogs, episodes: Iterable[Episode]) -> None:
-    """Write how some episodes start; they have just begun.
+    """Write the start of some episodes, which have just begun.
 
     Raises:
-        TraceError: a log cannot be written.
+        TraceError: A log cannot be written.
     """
     world, agent = [], []
     for episode in episodes:
         row = _start(episode)
         world.append({**row, "system": episode.session.system, "observation": episode.session.observation})
-        agent.append({**row, "observation": episode.observation, **_named(episode.task)})
+        agent.append({**row, "observation": episode.observation, **_task_fields(episode.task)})
     logs.write(world, agent)
 
 
 def log_fork(logs: TraceLogs, twin: Episode, parent: Episode) -> None:
-    """Write where a copy leaves the episode that it was made of.
+    """Write where a fork leaves the episode that it was made of.
 
     Raises:
-        TraceError: a log cannot be written.
+        TraceError: A log cannot be written.
     """
     row = {**_start(twin), "parent": parent.id, "parent_turn": len(parent.actions)}
-    agent = {**row, "observation": twin.observation, **_named(twin.task)}
+    agent = {**row, "observation": twin.observation, **_task_fields(twin.task)}
     logs.write([{**row, "system": twin.session.system}], [agent])
 
 
@@ -54,7 +54,7 @@ def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]], latency
         turn = len(episode.actions) + isinstance(answer, Failure)
         row = {"episode": episode.id, "turn": turn, "action": step.action.raw}
         if answer is not None:
-            world.append({**row, "wave_s": latency, **_answered(answer)})
+            world.append({**row, "wave_s": latency, **_answer_fields(answer)})
         agent.append(
             {
                 **row,
@@ -73,8 +73,8 @@ def _start(episode: Episode) -> dict[str, Any]:
     return row if episode.agents == 1 else {**row, "agents": episode.agents}
 
 
-def _answered(answer: Observation | Failure) -> dict[str, Any]:
-    """What the world log says of an answer."""
+def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:
+    """Return the fields of the world log for an answer."""
     if isinstance(answer, Failure):
         return {"failure": answer.as_dict()}
     row: dict[str, Any] = {"observation": answer.text, "tokens": answer.usage.as_dict()}
@@ -86,11 +86,11 @@ def _answered(answer: Observation | Failure) -> dict[str, Any]:
     return row
 
 
-def _named(task: Task) -> dict[str, Any]:
-    """What the agent log says of a task, so that it can be played again; one without a seed is told whole."""
-    named: dict[str, Any] = {"family": task.family, "level": task.level}
+def _task_fields(task: Task) -> dict[str, Any]:
+    """Return the fields of the agent log by which a task can be played again; without a seed it is written whole."""
+    row: dict[str, Any] = {"family": task.family, "level": task.level}
     if task.controls:
-        named |= {"controls": task.controls, "control_seed": task.control_seed}
+        row |= {"controls": task.controls, "control_seed": task.control_seed}
     if task.seed is None:
-        named["task"] = task.model_dump(mode="json", exclude_defaults=True)
-    return named
+        row["task"] = task.model_dump(mode="json", exclude_defaults=True)
+    return row

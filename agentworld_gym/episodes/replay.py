@@ -1,4 +1,4 @@
-"""An agent log's actions, played again in any world: what the agent would have seen there."""
+"""The actions of an agent log, played again in any world: what the agent would have seen there."""
 
 from __future__ import annotations
 
@@ -12,18 +12,25 @@ from agentworld_gym.traces.log import TraceEpisode, read_trace
 
 
 def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
-    """Play every episode's actions in the runner's world; the recording is the left side, the replay the right one.
+    """Play every episode's actions in the runner's world, and compare.
 
     An episode begins with its recorded task, seed and controls; a fork begins with the turns of its parent. All actions
     are played, whatever the world answers, up to the first failure or the end of the episode.
 
+    Args:
+        path: The folder of a trace, or one of its files.
+        runner: The runner of the world to play in.
+
+    Yields:
+        The differences of each episode: the trace is the left side, the replay the right one.
+
     Raises:
-        TraceError: not a trace, or a fork of an episode that it does not hold.
-        SpecError: the task is not to be found in the runner's domain.
+        TraceError: The path holds no trace, or a fork of an episode that the trace does not hold.
+        SpecError: The runner's domain has no such task.
     """
-    known: dict[str, list[Turn]] = {}
+    turns_by_id: dict[str, list[Turn]] = {}
     for episode in read_trace(path):
-        recorded = known[episode.id] = _whole(episode, known)
+        recorded = turns_by_id[episode.id] = _whole(episode, turns_by_id)
         played = _play(episode, recorded, runner)
         task, seed = str(episode.start["task_id"]), episode.start["seed"]
         alike = agreeing(recorded, played)
@@ -32,12 +39,12 @@ def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
         )
 
 
-def _whole(episode: TraceEpisode, known: Mapping[str, list[Turn]]) -> list[Turn]:
-    """The turns of an episode, those before it was forked included."""
+def _whole(episode: TraceEpisode, turns_by_id: Mapping[str, list[Turn]]) -> list[Turn]:
+    """Return the turns of an episode, those before it was forked included."""
     turns = turns_of(episode)
     if "parent" not in episode.start:
         return turns
-    parent = known.get(episode.start["parent"])
+    parent = turns_by_id.get(episode.start["parent"])
     if parent is None:
         raise TraceError(f"episode {episode.id} is a fork of {episode.start['parent']}, which is not in the trace")
     return [*parent[: episode.start["parent_turn"] + 1], *turns[1:]]
@@ -47,15 +54,15 @@ def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner
     start = episode.start
     options = {"task": start.get("task") or start["task_id"]}
     options |= {name: start[name] for name in ("controls", "control_seed") if start.get(name) is not None}
-    ((copy, shown, _),) = runner.start([start["seed"]], options, start.get("agents", 1))
-    played = [Turn(0, "", shown)]
+    ((copy, first, _),) = runner.start([start["seed"]], options, start.get("agents", 1))
+    played = [Turn(0, "", first)]
     try:
         for turn in recorded[1:]:
             (step,) = runner.advance([copy], [turn.action])
             failure = step.info.get("failure")
             asked = turn.observation is not None or turn.failure is not None
-            seen = step.observation if asked and not failure else None
-            played.append(Turn(turn.number, turn.action, seen, failure["message"] if failure else None))
+            observation = step.observation if asked and not failure else None
+            played.append(Turn(turn.number, turn.action, observation, failure["message"] if failure else None))
             if failure or step.terminated or step.truncated:
                 break
     finally:

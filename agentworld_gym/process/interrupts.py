@@ -1,4 +1,4 @@
-"""Ctrl-C where Python would lose it."""
+"""Ctrl-C in places where Python would lose it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 def deferred_interrupt() -> Iterator[None]:
     """Keep a Ctrl-C until the block has ended.
 
-    What engines are made of calls back into Python: the sandbox for commands and output, and to look at each command
-    when it is made, SQLite for functions and permissions. What such a call raises they take for a failure or a no; a
-    KeyboardInterrupt raised there would be lost.
+    The libraries that engines are built on call back into Python: the sandbox of the shell for commands and output,
+    SQLite for functions and permissions. They take an exception of such a call for a failure or a refusal, so that a
+    KeyboardInterrupt that is raised there would be lost.
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
@@ -33,14 +33,14 @@ def deferred_interrupt() -> Iterator[None]:
 
 @contextmanager
 def remembered_interrupt() -> Iterator[Callable[[], None]]:
-    """Give a function that raises the KeyboardInterrupt of an earlier Ctrl-C again.
+    """Yield a function that raises KeyboardInterrupt if Ctrl-C was pressed before, for loops to call.
 
-    It is raised at once, too. But where a finalizer or the callback of a weak reference runs at that moment, Python
-    prints what it raises and goes on; a loop that calls the function ends all the same, and so does the block at its
-    end.
+    Ctrl-C raises KeyboardInterrupt at once as well. But if a finalizer or the callback of a weak reference runs at that
+    moment, Python prints the exception and goes on. A loop that calls the function then ends all the same, and so does
+    the block.
 
     Raises:
-        KeyboardInterrupt: the block has ended, and an earlier Ctrl-C was lost.
+        KeyboardInterrupt: The block has ended, and an earlier Ctrl-C was lost.
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,4 @@
-"""Which number format this machine multiplies matrices in faster, and how fast that is."""
+"""The speed at which this machine multiplies matrices, by number format."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 NumberFormat = Literal["float32", "bfloat16"]
 
 SIDE = 512
-"""Rows and columns of the matrices that are multiplied on a CPU."""
+"""The number of rows and columns of the matrices that are multiplied on a CPU."""
 
 SIDE_BESIDES = 4096
-"""And on any other device, which smaller ones would not fill."""
+"""The number of rows and columns on any other device, which smaller matrices would not keep busy."""
 
 SECONDS = 0.1
-"""How long each format is measured; at least one product is."""
+"""How long each format is measured, in seconds; at least one product is measured."""
 
 CLEARLY = 1.2
-"""A format is called faster than another from this factor on: a busy machine must not change the choice."""
+"""The factor from which a format counts as faster than another, so that a busy machine does not change the choice."""
 
 
 class Speeds(NamedTuple):
-    """Floating-point operations a second in products of matrices, by number format.
+    """The floating-point operations a second in products of matrices, by number format.
 
     >>> emulated, native = Speeds(36e9, 0.9e9), Speeds(165e9, 1240e9)
     >>> emulated.best, native.best
@@ -36,16 +36,19 @@ class Speeds(NamedTuple):
     """
 
     float32: float
+    """The operations a second in `float32`."""
+
     bfloat16: float
+    """The operations a second in `bfloat16`."""
 
     def prefers(self, name: NumberFormat) -> bool:
-        """Whether a format is clearly the faster one."""
+        """Return whether a format is clearly the faster one."""
         other = self.bfloat16 if name == "float32" else self.float32
         return bool(getattr(self, name) >= CLEARLY * other)
 
     @property
     def best(self) -> NumberFormat:
-        """The format to compute in: `bfloat16`, of half the digits, only where it is clearly faster."""
+        """The format to compute in: `bfloat16` only where it is clearly faster, for it has half the digits."""
         return "bfloat16" if self.prefers("bfloat16") else "float32"
 
     def __str__(self) -> str:
@@ -53,13 +56,13 @@ class Speeds(NamedTuple):
 
 
 def speeds(device: str) -> Speeds:
-    """How fast a device multiplies matrices with as many threads as torch has; a process measures that once.
+    """Measure how fast a device multiplies matrices with as many threads as torch has; a process measures it once.
 
     Args:
-        device: as torch names it, such as `cpu` or `cuda:0`.
+        device: The device as torch names it, such as `cpu` or `cuda:0`.
 
-    >>> found = speeds("cpu")
-    >>> found.float32 > 0 and found.bfloat16 > 0
+    >>> measured = speeds("cpu")
+    >>> measured.float32 > 0 and measured.bfloat16 > 0
     True
     """
     import torch
@@ -69,19 +72,19 @@ def speeds(device: str) -> Speeds:
 
 @cache
 def _measured(device: str, threads: int) -> Speeds:
-    """The speeds of a device; those of a CPU depend on the number of threads."""
+    """Return the speeds of a device; those of a CPU depend on the number of threads."""
     import torch
 
     return Speeds(_speed(torch.device(device), torch.float32), _speed(torch.device(device), torch.bfloat16))
 
 
 def _speed(device: torch.device, kind: torch.dtype) -> float:
-    """The speed of the fastest of several products, which what else the machine does has slowed down least."""
+    """Return the speed of the fastest of several products: the other work of the machine slowed it down least."""
     import torch
 
     side = SIDE if device.type == "cpu" else SIDE_BESIDES
     factor = torch.ones(side, side, device=device, dtype=kind)
-    result = factor @ factor  # the first product also loads what the others use
+    result = factor @ factor  # The first product also loads what the others use.
     best, begun = math.inf, time.perf_counter()
     while best == math.inf or time.perf_counter() - begun < SECONDS:
         instant = time.perf_counter()

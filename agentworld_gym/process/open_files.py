@@ -1,4 +1,4 @@
-"""How many files this process may have open: the soft limit is raised where more are needed and the hard one allows."""
+"""The number of files that this process may open: the soft limit is raised as far as the hard limit allows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from agentworld_gym.errors import AgentWorldError
 
 SPARE = 128
-"""How many files are left to everything else in the process."""
+"""The number of files that are left to everything else in the process."""
 
 
 class TooManyFiles(AgentWorldError):
@@ -16,14 +16,14 @@ class TooManyFiles(AgentWorldError):
 
 
 def allowed_files(wanted: int) -> int:
-    """How many files may be open, after raising the soft limit to `wanted` where the hard one allows that.
+    """Return how many files may be open, after the soft limit was raised to `wanted` where the hard limit allows it.
 
     >>> allowed_files(0) > 0
     True
     """
     try:
         import resource
-    except ImportError:  # not on this system
+    except ImportError:  # This system has no such module.
         return sys.maxsize
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY
@@ -34,25 +34,25 @@ def allowed_files(wanted: int) -> int:
         return soft
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
-    except (ValueError, OSError):  # some systems have a further limit of their own
+    except (ValueError, OSError):  # Some systems have a further limit of their own.
         return soft
     return raised
 
 
 def need_files(count: int, what: str) -> None:
-    """See that so many more files can be opened.
+    """Make sure that a number of further files can be opened.
 
     Args:
-        count: how many.
-        what: needs them, for the error.
+        count: The number of files.
+        what: The name of what needs them, for the error.
 
     Raises:
-        TooManyFiles: they cannot, even after the soft limit was raised as far as it goes.
+        TooManyFiles: They cannot be opened, even after the soft limit was raised as far as it goes.
     """
     used = _used()
     needed = used + count + SPARE
     allowed = allowed_files(0)
-    if allowed < needed:  # far at once, since each shell asks
+    if allowed < needed:  # The limit is raised far at once, because each shell asks.
         allowed = allowed_files(max(needed, 2 * allowed))
     if allowed < needed:
         raise TooManyFiles(
@@ -62,7 +62,7 @@ def need_files(count: int, what: str) -> None:
 
 
 def _used() -> int:
-    """About how many files are open: descriptors are given out from the lowest. No file is opened to tell."""
+    """Return about how many files are open: the system hands out the lowest free descriptor."""
     try:
         ends = os.pipe()
     except OSError:

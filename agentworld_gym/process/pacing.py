@@ -1,4 +1,4 @@
-"""How often long work says how far it is."""
+"""The pace at which long work reports its progress."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import time
 from collections.abc import Callable
 
 SECONDS = 30.0
-"""Between two lines in a log."""
+"""The seconds between two lines in a log."""
 
 
 def paced(
     seconds: float = SECONDS, at_once: bool = False, clock: Callable[[], float] = time.monotonic
 ) -> Callable[[], bool]:
-    """A function that is true at most once in so many seconds.
+    """Return a function that is true at most once in some seconds.
 
     Args:
-        seconds: between two times that it is true.
-        at_once: whether it is true when it is called first; else `seconds` after this call.
-        clock: tells the seconds.
+        seconds: The seconds between two calls that are true.
+        at_once: Whether the first call is true; otherwise the first true one comes `seconds` later.
+        clock: The clock, in seconds.
 
     >>> now = iter([0.0, 10.0, 30.0, 40.0, 61.0])
     >>> due = paced(30, clock=lambda: next(now))

@@ -1,4 +1,4 @@
-"""Work that processes share, with results in order."""
+"""Work that several processes share, with the results in order."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PATIENCE_S = 1.0
 
 
 def mapped(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: int, batch: int = 16) -> Iterator[R]:
-    """What a function makes of items, in order; items are read as they are needed.
+    """Yield what a function makes of items, in order; items are read as they are needed.
 
     Args:
-        function: of a batch; with several workers it and its results can be pickled.
-        items: what it is given.
-        workers: processes; 1 stays in this one.
-        batch: items a call.
+        function: The function, of a batch of items; with several workers it and its results must be picklable.
+        items: The items.
+        workers: The number of processes; 1 stays in this process.
+        batch: The number of items a call.
 
     >>> list(mapped(sorted, [3, 1, 2], 1, batch=2))
     [1, 3, 2]
@@ -43,13 +43,19 @@ def mapped(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: 
 
 
 def batches(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: int, batch: int) -> Iterator[list[R]]:
-    """The same as `mapped`, batch by batch.
+    """Yield what a function makes of items, in order and batch by batch.
 
     Closing the iterator, an error, or Ctrl-C ends the workers within seconds, whatever they do; a further Ctrl-C waits
     for that.
 
+    Args:
+        function: The function, of a batch of items; with several workers it and its results must be picklable.
+        items: The items.
+        workers: The number of processes; 1 stays in this process.
+        batch: The number of items a call.
+
     Raises:
-        AgentWorldError: a worker ended by itself, such as one that was killed for its memory.
+        AgentWorldError: A worker ended by itself, such as one that was killed for its memory.
 
     >>> list(batches(sorted, [3, 1, 2], 1, batch=2))
     [[1, 3], [2]]
@@ -69,7 +75,7 @@ def batches(function: Callable[[list[T]], list[R]], items: Iterable[T], workers:
 
 
 class _Worker:
-    """A process that calls one function; `place` is that of the batch it works on, None where it waits."""
+    """A process that calls one function; `place` is the number of the batch it works on, or None while it waits."""
 
     def __init__(self, function: Callable[[list[Any]], list[Any]]) -> None:
         context = get_context("spawn")
@@ -77,7 +83,7 @@ class _Worker:
         # A daemon ends with this process, even where Ctrl-C comes between two lines of the clean-up.
         self.process = context.Process(target=_work, args=(other, function), daemon=True)
         self.place: int | None = None
-        resource_tracker.ensure_running()  # it would let Ctrl-C through to a process that is started beside it
+        resource_tracker.ensure_running()  # It would let Ctrl-C through to a process that is started beside it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
@@ -86,39 +92,39 @@ class _Worker:
             other.close()
 
     def begin(self, place: int, call: list[Any]) -> None:
-        """Let it work on a batch; it waits, so that the pipe is empty."""
+        """Let the waiting process work on a batch; its pipe is empty."""
         self.place = place
-        with suppress(OSError):  # it has ended: asking for its result tells
+        with suppress(OSError):  # The process has ended, which asking for its result tells.
             self.pipe.send(call)
 
     def result(self) -> list[Any]:
-        """The result of its batch, which is there.
+        """Return the result of the batch, which is there.
 
         Raises:
-            AgentWorldError: it ended.
+            AgentWorldError: The process has ended.
         """
         try:
-            done, found = self.pipe.recv()
+            done, answer = self.pipe.recv()
         except (EOFError, OSError) as lost:
             self.process.join(PATIENCE_S)
             code = self.process.exitcode
             raise AgentWorldError(f"a worker process ended with exit code {code} in the middle of its work") from lost
         self.place = None
         if not done:
-            error, where = found
+            error, where = answer
             error.add_note(where)
             raise error
-        results: list[Any] = found
+        results: list[Any] = answer
         return results
 
 
 def _in_order(pool: list[_Worker], calls: Iterator[list[Any]]) -> Iterator[list[Any]]:
     done: dict[int, list[Any]] = {}
-    begun = given = 0
+    begun = yielded = 0
     more = True
-    while more or given < begun:
+    while more or yielded < begun:
         for worker in pool:
-            if worker.place is None and more and begun - given < AHEAD * len(pool):
+            if worker.place is None and more and begun - yielded < AHEAD * len(pool):
                 call = next(calls, None)
                 if call is None:
                     more = False
@@ -126,14 +132,14 @@ def _in_order(pool: list[_Worker], calls: Iterator[list[Any]]) -> Iterator[list[
                     worker.begin(begun, call)
                     begun += 1
         busy = {worker.pipe: worker for worker in pool if worker.place is not None}
-        for pipe in connection.wait(list(busy)) if given < begun and given not in done else ():
+        for pipe in connection.wait(list(busy)) if yielded < begun and yielded not in done else ():
             worker = busy[pipe]  # type: ignore[index]
             place = worker.place
             assert place is not None
             done[place] = worker.result()
-        if given in done:
-            yield done.pop(given)
-            given += 1
+        if yielded in done:
+            yield done.pop(yielded)
+            yielded += 1
 
 
 def _end(pool: list[_Worker]) -> None:
@@ -149,7 +155,7 @@ def _end(pool: list[_Worker]) -> None:
 
 
 def _work(pipe: connection.Connection, function: Callable[[list[Any]], list[Any]]) -> None:
-    """What a worker does until its pipe is closed."""
+    """Do the work of a worker until its pipe is closed."""
     start_worker()
     with suppress(EOFError, OSError):
         while True:
@@ -157,22 +163,22 @@ def _work(pipe: connection.Connection, function: Callable[[list[Any]], list[Any]
             try:
                 answer: tuple[bool, Any] = True, function(call)
             except Exception as error:
-                answer = False, _told(error)
+                answer = False, _sendable(error)
             pipe.send(answer)
 
 
-def _told(error: Exception) -> tuple[Exception, str]:
-    """The error as it can be sent, and where it was raised."""
+def _sendable(error: Exception) -> tuple[Exception, str]:
+    """Return the error in a form that can be sent, and where it was raised."""
     where = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # whatever an error's own way to be pickled raises
+    except Exception:  # The methods by which an error is pickled may raise anything.
         return AgentWorldError(f"{type(error).__name__}: {error}"), where
     return error, where
 
 
 def start_worker() -> None:
-    """Ctrl-C is the parent's business, and a parent that was killed takes its workers along."""
+    """Leave Ctrl-C to the parent process, and end when the parent ends, even if it was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

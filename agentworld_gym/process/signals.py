@@ -1,4 +1,4 @@
-"""What a run does when it is told to stop."""
+"""A clean stop of a run by the signals SIGINT and SIGTERM."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM call `stop` (in the main thread; elsewhere Python allows no handlers).
+    """Let SIGINT and SIGTERM call a function in the block; outside the main thread Python allows no handlers.
+
+    Args:
+        stop: The function.
 
     >>> import os
-    >>> told = []
-    >>> with stopped_by_signals(lambda: told.append("stop")):
+    >>> calls = []
+    >>> with stopped_by_signals(lambda: calls.append("stop")):
     ...     os.kill(os.getpid(), signal.SIGTERM)
-    >>> told
+    >>> calls
     ['stop']
     """
     if threading.current_thread() is not threading.main_thread():

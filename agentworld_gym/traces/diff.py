@@ -1,4 +1,4 @@
-"""Where two recordings of the same actions part: the same episode in two worlds, turn by turn."""
+"""The turns at which two traces of the same actions differ, such as those of one episode in two worlds."""
 
 from __future__ import annotations
 
@@ -12,39 +12,48 @@ from typing import Any, Literal
 from agentworld_gym.traces.log import TraceEpisode, TraceStep, read_trace
 
 Part = Literal["observation", "action", "failure", "missing"]
-"""What differs: what was seen, what was done, whether the world failed, or that one side has no such turn."""
+"""What differs: what the agent saw, what it did, whether the world failed, or that one side has no such turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn as one side has it; turn 0 is the start.
-
-    `observation` is None where the world was not asked (`finish`). A `failure` is what the world said of itself.
-    """
+    """One turn as one side has it."""
 
     number: int
+    """The number of the turn; 0 is the start."""
+
     action: str
+    """What the agent did."""
+
     observation: str | None
+    """What the world showed; None where the world was not asked, as on `finish`."""
+
     failure: str | None = None
+    """The message of the world's failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """One turn at which the sides differ. A side that ended earlier is None."""
+    """One turn at which the sides differ."""
 
     part: Part
+    """What differs."""
+
     left: Turn | None
+    """The turn on the left side; None where that side ended earlier."""
+
     right: Turn | None
+    """The turn on the right side; None where that side ended earlier."""
 
     @property
     def number(self) -> int:
-        """The turn's number."""
+        """The number of the turn."""
         side = self.left or self.right
         return side.number if side else 0
 
     def lines(self) -> list[str]:
-        """The difference as a unified diff, without its header."""
-        left, right = (_shown(side, self.part) for side in (self.left, self.right))
+        """Return the difference as the lines of a unified diff, without its header."""
+        left, right = (_lines(side, self.part) for side in (self.left, self.right))
         return [
             line for line in unified_diff(left, right, lineterm="", n=2) if not line.startswith(("---", "+++", "@@"))
         ]
@@ -52,44 +61,56 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeDiff:
-    """One episode on two sides. `right` is None where the other recording has no such episode.
-
-    `turns` counts what was done on the left side, `agreed` those of them that are the same on both.
-    """
+    """One episode on two sides."""
 
     task_id: str
+    """The id of the task."""
+
     seed: int | None
+    """The seed of the episode."""
+
     left: str
+    """The id of the episode on the left side; empty where that side has no such episode."""
+
     right: str | None
+    """The id of the episode on the right side; None where that side has no such episode."""
+
     turns: int
+    """How many turns the left side has after the start."""
+
     departures: tuple[Departure, ...]
+    """The turns at which the sides differ."""
+
     agreed: int = 0
+    """How many turns after the start are the same on both sides."""
 
     @property
     def same(self) -> bool:
-        """Whether both sides have the episode, turn by turn the same."""
+        """Whether both sides have the episode, and all of its turns are the same."""
         return self.right is not None and not self.departures
 
 
 def compare(left: Sequence[Turn], right: Sequence[Turn]) -> tuple[Departure, ...]:
-    """Every turn at which two sides differ. After different actions nothing can be compared: that turn is the last.
+    """Return every turn at which two sides differ.
+
+    Nothing can be compared after different actions, so that such a turn is the last.
 
     >>> a = [Turn(0, "", "$"), Turn(1, "ls", "a")]
     >>> [d.part for d in compare(a, [Turn(0, "", "$"), Turn(1, "ls", "b")])]
     ['observation']
     """
-    found: list[Departure] = []
+    departures: list[Departure] = []
     for one, other in zip_longest(left, right):
         part = _part(one, other)
         if part is not None:
-            found.append(Departure(part, one, other))
+            departures.append(Departure(part, one, other))
         if part in ("action", "missing"):
             break
-    return tuple(found)
+    return tuple(departures)
 
 
 def agreeing(left: Sequence[Turn], right: Sequence[Turn]) -> int:
-    """How many turns after the start are the same on both sides; those after different actions are not.
+    """Count the turns after the start that are the same on both sides; those after different actions are not.
 
     >>> a = [Turn(0, "", "$"), Turn(1, "ls", "a"), Turn(2, "pwd", "/")]
     >>> agreeing(a, a), agreeing(a, [Turn(0, "", "$"), Turn(1, "cd", ""), Turn(2, "pwd", "/")])
@@ -105,10 +126,14 @@ def agreeing(left: Sequence[Turn], right: Sequence[Turn]) -> int:
 
 
 def diff_traces(left: Path, right: Path) -> Iterator[EpisodeDiff]:
-    """Compare two traces episode by episode: those of the same task and seed, in the order they were played.
+    """Compare two traces episode by episode: those of the same task and seed, in the order in which they were played.
+
+    Args:
+        left: The folder or the file of one trace; see `read_trace`.
+        right: The folder or the file of the other one.
 
     Raises:
-        TraceError: nothing there, or not a trace.
+        TraceError: There is nothing, or it is no trace.
     """
     others: dict[tuple[Any, ...], list[TraceEpisode]] = {}
     for episode in read_trace(right):
@@ -116,9 +141,9 @@ def diff_traces(left: Path, right: Path) -> Iterator[EpisodeDiff]:
     for episode in read_trace(left):
         waiting = others.get(_key(episode))
         twin = waiting.pop(0) if waiting else None
-        turns, seen = turns_of(episode), turns_of(twin) if twin else []
-        departures = compare(turns, seen) if twin else ()
-        alike = agreeing(turns, seen)
+        turns, others_turns = turns_of(episode), turns_of(twin) if twin else []
+        departures = compare(turns, others_turns) if twin else ()
+        alike = agreeing(turns, others_turns)
         yield EpisodeDiff(
             *_names(episode), episode.id, twin.id if twin else None, len(turns) - 1, departures, agreed=alike
         )
@@ -128,7 +153,7 @@ def diff_traces(left: Path, right: Path) -> Iterator[EpisodeDiff]:
 
 
 def turns_of(episode: TraceEpisode) -> list[Turn]:
-    """An episode's turns, the start first. Of a turn that failed and was tried again only the last try counts."""
+    """Return the turns of an episode, the start first; of a turn that was tried again only the last try counts."""
     turns = {step.turn: _turn(step) for step in episode.steps}
     return [_start(episode), *turns.values()]
 
@@ -153,7 +178,7 @@ def _part(one: Turn | None, other: Turn | None) -> Part | None:
     return "observation" if one.observation != other.observation else None
 
 
-def _shown(side: Turn | None, part: Part) -> list[str]:
+def _lines(side: Turn | None, part: Part) -> list[str]:
     if side is None:
         return ["(no such turn)"]
     if part == "failure" and side.failure is not None:

@@ -1,7 +1,7 @@
-"""Two logs of every run, joined by ids: what the worlds did, and what the agents did.
+"""The two logs of every run, joined by ids: what the worlds did, and what the agents did.
 
-They are apart because policy and world are both stochastic: one can be diffed while the other is held still. Each file
-is JSONL; its first line is a header with the world's fingerprint. Rows are flushed once a wave.
+The logs are apart because policy and world are both stochastic, so that one can be compared while the other is held
+still. Each file is JSONL, and its first line is a header with the world's fingerprint. Rows are flushed once a wave.
 """
 
 from __future__ import annotations
@@ -23,8 +23,13 @@ FORMAT = "agentworld-trace-1"
 class TraceLogs:
     """The world log and the agent log of one run, in `folder/<run>.world.jsonl` and `folder/<run>.agent.jsonl`.
 
+    Args:
+        folder: The folder of the logs.
+        env_id: The id of the environment.
+        fingerprint: The fingerprint of the world.
+
     Raises:
-        TraceError: a file cannot be written.
+        TraceError: A file cannot be written.
     """
 
     def __init__(self, folder: Path, env_id: str, fingerprint: Fingerprint) -> None:
@@ -51,33 +56,55 @@ class TraceStep:
     """One step of an episode, from both logs."""
 
     turn: int
+    """The number of the step, from 1 on."""
+
     action: str
+    """What the agent did."""
+
     observation: str
+    """What the agent saw."""
+
     reward: float
+    """The reward of the step."""
+
     terminated: bool
+    """Whether the episode terminated."""
+
     truncated: bool
+    """Whether the episode was truncated."""
+
     info: Mapping[str, Any]
+    """The `info` of the step."""
+
     world: Mapping[str, Any] | None
+    """The row of the world log; None where the world was not asked."""
 
 
 @dataclass(frozen=True)
 class TraceEpisode:
-    """One episode, from both logs. `start` holds task, seed, instruction and the first observation."""
+    """One episode, from both logs."""
 
     id: str
+    """The id of the episode."""
+
     start: Mapping[str, Any]
+    """The row of its start: the task, the seed and the first observation."""
+
     system: str
+    """The system prompt of a language world; it is empty in any other world."""
+
     steps: tuple[TraceStep, ...]
+    """The steps."""
 
 
 def read_trace(path: Path) -> Iterator[TraceEpisode]:
-    """The episodes of a run, or of all runs in a folder, in the order they began.
+    """Yield the episodes of a run, or of all runs in a folder, in the order in which they began.
 
     Args:
-        path: a folder, or either of the two files of a run.
+        path: The folder, or either of the two files of a run.
 
     Raises:
-        TraceError: nothing there, or not a trace; or a line is no row of one (names the file and the line).
+        TraceError: There is nothing, it is no trace, or a line is no row of one; the error names file and line.
     """
     if path.is_dir():
         agents = sorted(path.glob("*.agent.jsonl"))
@@ -90,10 +117,10 @@ def read_trace(path: Path) -> Iterator[TraceEpisode]:
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """The first line of a log: format, run, environment and fingerprint.
+    """Return the first line of a log: format, run, environment and fingerprint.
 
     Raises:
-        TraceError: not a trace.
+        TraceError: The file is no trace.
     """
     header = next(read_jsonl(path), {})
     if header.get("format") != FORMAT:
@@ -148,7 +175,7 @@ def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a log behind its header, each with its line."""
+    """Return the rows of a log after its header, each with the number of its line."""
     rows = enumerate(read_jsonl(file), 1)
     next(rows, None)
     return rows
