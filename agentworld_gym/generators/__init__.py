@@ -1,6 +1,6 @@
 """Generators turn chat messages into completions: a server, an engine in process, a local model, or a script.
 
-`open_generator` makes one from a short string; engines opened by the same string are shared and counted.
+`open_generator` makes a generator from a short string; engines that are opened by the same string are shared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the heavier generators on first use."""
+    """Import a heavier generator when it is first used."""
     if name == "ServerGenerator":
         from agentworld_gym.generators.server.generator import ServerGenerator
 

@@ -1,4 +1,4 @@
-"""Generators by handle: short strings, so that what an environment was made with stays JSON."""
+"""Generators by handle: short strings, so that the options of an environment stay JSON."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ HANDLES: Mapping[str, str] = {
     "vllm:MODEL": "vLLM in this process, with the name of a model or a local directory",
     "transformers:DIR": "a local directory, run by transformers",
 }
-"""What `open_generator` accepts, with what it means."""
+"""The handles that `open_generator` accepts, with what they mean."""
 
 
 def open_generator(handle: str, **options: Any) -> Lease:
-    """Open what a handle names. Equal handles with equal options share one engine, which closes with its last user.
+    """Open the generator that a handle names.
+
+    Equal handles with equal options share one engine, which closes with its last user.
 
     >>> one = open_generator("http://localhost:8000/v1")
     >>> other = open_generator("http://localhost:8000/v1")
@@ -33,11 +35,11 @@ def open_generator(handle: str, **options: Any) -> Lease:
     (None, None)
 
     Args:
-        handle: one of `HANDLES`.
-        options: passed to the generator's class.
+        handle: The handle, in one of the forms of `HANDLES`.
+        options: The options of the generator's class.
 
     Raises:
-        GeneratorError: if the handle or an option is not understood, or the engine cannot be made.
+        GeneratorError: The handle or an option is not understood, or the engine cannot be made.
     """
     make = _maker(handle, options)
     return _pool(os.getpid()).lease(f"{handle} {json.dumps(options, sort_keys=True, default=repr)}", make)
@@ -102,7 +104,7 @@ class _Pool:
 
 @lru_cache(maxsize=1)
 def _pool(pid: int) -> _Pool:
-    # By process: an engine's threads and children do not survive a fork.
+    # There is a pool for each process, because the threads and children of an engine do not survive a fork.
     return _Pool()
 
 
@@ -127,13 +129,13 @@ class Lease:
         self._give_back: Callable[[], None] | None = give_back
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
-        """Forward to the generator."""
+        """Pass the requests on to the generator."""
         if self._give_back is None:
             raise ClosedError("this generator is closed")
         return self.generator.submit(requests)
 
     def describe(self) -> dict[str, tuple[str, bool]]:
-        """Forward to the generator."""
+        """Return the generator's parts of a fingerprint."""
         return self.generator.describe()
 
     def sent(self, sampling: Sampling) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A generator whose answers a function gives: for tests, examples and worlds without a model."""
+"""A generator whose answers a function returns, for tests, examples and worlds without a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentworld_gym.errors import ClosedError
 
 
 class ScriptedGenerator:
-    """Asks a function instead of a model. The function returns a text, a `Completion` or a `Failure`.
+    """A generator that asks a function in place of a model.
 
     >>> from agentworld_gym.domain.sampling import Sampling
     >>> echo = ScriptedGenerator(lambda request: request.messages[-1]["content"].upper())
@@ -18,9 +18,9 @@ class ScriptedGenerator:
     [(0, 'HI')]
 
     Args:
-        answer: called once a request, in order.
-        name: what the fingerprint calls this script.
-        deterministic: whether equal requests get equal answers.
+        answer: The function, which is called once a request and returns a text, a `Completion` or a `Failure`.
+        name: The name of the script in fingerprints.
+        deterministic: Whether equal requests get equal answers.
     """
 
     supports_seed = True
@@ -47,7 +47,7 @@ class ScriptedGenerator:
         return Completion(answer) if isinstance(answer, str) else answer
 
     def describe(self) -> dict[str, tuple[str, bool]]:
-        """The name of the script; what it does is only declared."""
+        """Return the name of the script, which is only declared."""
         return {"generator": ("scripted", True), "model": (self._name, False)}
 
     def close(self) -> None:

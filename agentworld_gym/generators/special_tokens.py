@@ -1,8 +1,8 @@
 """The special tokens of one tokenizer, kept out of the contents of messages.
 
-`agentworld_gym.text.escaping` covers the tokens that are common. A tokenizer may have others, and whoever holds it
-knows them: an engine in this process, a trainer, or a user who says where the tokenizer of a server lies. Contents are
-escaped once more, by its own tokens, on their way in, and what the model wrote is unescaped on its way out.
+`agentworld_gym.text.escaping` covers the common tokens. A tokenizer may have others, which are known to whoever holds
+the tokenizer: an engine in this process, a trainer, or a user who says where the tokenizer of a server lies. Contents
+are escaped once more by these tokens on their way in, and what the model wrote is unescaped on its way out.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from agentworld_gym.text.escaping import escape
 
 
 class TokenRule:
-    r"""Escapes the tokens that `agentworld_gym.text.escaping` leaves alone, by a backslash within each, and takes it
-    away.
+    r"""Escapes, by a backslash within each, the tokens that `agentworld_gym.text.escaping` leaves alone.
 
-    It is reversible on every text. A token of one character, or one that holds a backslash, cannot be broken by a
+    The rule is reversible on every text. A token of one character, or one that holds a backslash, cannot be broken by a
     backslash and is left alone.
 
     >>> rule = TokenRule(["<|end|>", "<human>", "@@bot"])
@@ -36,7 +35,7 @@ class TokenRule:
         starts = {token[0] for token in left}
         rests: dict[str, list[str]] = {}
         for token in left:
-            # Behind this character stands none that a backslash could follow, so that none gets into the rest.
+            # No later character of the token could begin one, so that no backslash gets into the rest.
             cut = max(place for place, letter in enumerate(token[:-1]) if letter in starts)
             rests.setdefault(token[cut], []).append(re.escape(token[cut + 1 :]))
         self.tokens = tuple(left)
@@ -48,24 +47,24 @@ class TokenRule:
         )
 
     def escape(self, text: str) -> str:
-        """The text with no token of the tokenizer in it."""
+        """Return the text with no token of the tokenizer in it."""
         return self._open.sub(r"\g<0>\\", text) if self.tokens else text
 
     def unescape(self, text: str) -> str:
-        """What `escape` was given."""
+        """Return the text that `escape` was given."""
         return self._escaped.sub(lambda match: match[0][:-1], text) if self.tokens else text
 
     def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The same messages with their contents escaped."""
+        """Return the same messages with their contents escaped."""
         if not self.tokens:
             return messages
         return [Message(role=message["role"], content=self.escape(message["content"])) for message in messages]
 
 
 def rule_of(tokenizer: Any) -> TokenRule:
-    """The rule for a tokenizer that is loaded, of transformers or of vLLM.
+    """Return the rule of a tokenizer that is loaded, by transformers or vLLM.
 
-    Its special tokens are those that it calls special, and further added ones that its chat template writes.
+    Its special tokens are those that it calls special, and the other added tokens that its chat template writes.
     """
     added = [
         (str(token), bool(getattr(token, "special", False)))
@@ -76,10 +75,10 @@ def rule_of(tokenizer: Any) -> TokenRule:
 
 
 def rule_in(folder: Path | str) -> TokenRule:
-    """The rule for a tokenizer by its files: `tokenizer.json`, and its chat template where there is one.
+    """Return the rule of a tokenizer from its files: `tokenizer.json`, and the chat template where there is one.
 
     Raises:
-        GeneratorError: there is no `tokenizer.json`, or it cannot be read.
+        GeneratorError: There is no `tokenizer.json`, or it cannot be read.
     """
     folder = Path(folder).expanduser()
     try:
@@ -93,8 +92,12 @@ def rule_in(folder: Path | str) -> TokenRule:
 
 
 def _special(added: Iterable[tuple[str, bool]], template: str) -> list[str]:
-    """Of the added tokens, with whether they are called special, those that mean something to a model.
+    """Return the added tokens that mean something to a model.
 
-    Others are pieces of text: tokenizers add line breaks, blanks and tags of HTML too.
+    The others are pieces of text: tokenizers also add line breaks, blanks and tags of HTML.
+
+    Args:
+        added: The added tokens, each with whether the tokenizer calls it special.
+        template: The chat template.
     """
     return [token for token, special in added if special or (token[:1] in "<[" and token in template)]

@@ -1,4 +1,4 @@
-"""A model from a local directory, run by transformers in this process: small models on a CPU, or one GPU."""
+"""A generator over a model in a local directory, run by transformers in this process on a CPU or one GPU."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _CACHE_BYTES = 1 << 30
 
 
 class TransformersGenerator:
-    """Batches requests of similar length and decodes them together; a row that ends leaves its batch.
+    """A generator that decodes requests of similar length together; a row that ends leaves its batch.
 
     A history that only grows is read once: keys and values of what was read and written stay in a cache, which forks
-    share. Text that was there before is guessed and checked several tokens at a time. Neither changes what is written,
-    greedy or drawn. Models with other than full attention are decoded without both.
+    share. Text that was there before is guessed and checked several tokens at a time. Neither the cache nor the guesses
+    change what is written, greedy or drawn. Models with other than full attention are decoded without both.
 
     A seed fixes the draws of its request. As with any engine, logits may differ in their last bits with the
     composition of the batch. A schema is not enforced. No content of a message becomes a special token of the model's
     tokenizer: see `agentworld_gym.generators.special_tokens`.
 
     Args:
-        path: a directory with weights, tokenizer and chat template. Nothing is downloaded.
-        device: `cpu`, `cuda`, …; `auto` takes a GPU where there is one.
-        dtype: `float32`, `bfloat16`, …; without it what the weights are stored in, but on a CPU `float32` for a model
-            of up to 100 million parameters, where there are fewer near ties, and for a larger one in `bfloat16` if this
-            CPU multiplies matrices clearly faster in `float32`.
-        batch_size: how many requests are decoded together.
-        cache_tokens: how many tokens of earlier requests the cache holds at most; 0 holds none. Without it as many as
-            1 GiB takes.
-        lookup: whether to guess ahead by copying.
+        path: The directory with weights, tokenizer and chat template. Nothing is downloaded.
+        device: The device, such as `cpu` or `cuda`; `auto` takes a GPU where there is one.
+        dtype: The number format, such as `float32` or `bfloat16`. None takes the format of the weights, with two
+            exceptions on a CPU: models of up to 100 million parameters are computed in `float32`, where there are fewer
+            near ties, and so are larger ones in `bfloat16` if the CPU multiplies matrices clearly faster in `float32`.
+        batch_size: The number of requests that are decoded together.
+        cache_tokens: The number of tokens of earlier requests that the cache holds at most; 0 holds none, and None as
+            many as fit into 1 GiB.
+        lookup: Whether to guess ahead by copying.
         confidence: whether completions tell their log-probability.
     """
 
@@ -86,12 +86,12 @@ class TransformersGenerator:
         try:
             self._tokenizer: Any = load_tokenizer(self.path, local_files_only=True)
             with without_progress_bars():
-                model, told = load_model(self.path, dtype=kind, local_files_only=True, output_loading_info=True)
+                model, report = load_model(self.path, dtype=kind, local_files_only=True, output_loading_info=True)
             model = model.eval().to(device)
-        except Exception as error:  # torch, transformers, safetensors and tokenizers raise many kinds
-            said = " ".join(str(error).split())[:600] or type(error).__name__
-            raise GeneratorError(f"{self.path} cannot be loaded: {said}") from error
-        if lacking := sorted(told["missing_keys"]):
+        except Exception as error:  # torch, transformers, safetensors and tokenizers raise errors of many kinds.
+            reason = " ".join(str(error).split())[:600] or type(error).__name__
+            raise GeneratorError(f"{self.path} cannot be loaded: {reason}") from error
+        if lacking := sorted(report["missing_keys"]):
             # transformers fills them with random numbers.
             raise GeneratorError(f"{self.path} lacks {len(lacking)} of the model's weights, {lacking[0]} among them")
         if not self._tokenizer.chat_template:
@@ -128,11 +128,11 @@ class TransformersGenerator:
         return self._run(self._decoder, list(requests))
 
     def describe(self) -> dict[str, tuple[str, bool]]:
-        """Digests of weights and tokenizer, the number format, and versions."""
+        """Return digests of weights and tokenizer, the number format, and versions."""
         return dict(self._parts)
 
     def close(self) -> None:
-        """Let go of the model. Safe to repeat."""
+        """Let go of the model. A second call does nothing."""
         self._decoder = None
 
     def _run(
@@ -180,7 +180,7 @@ class TransformersGenerator:
             text = self._tokenizer.apply_chat_template(
                 messages, tokenize=False, add_generation_prompt=True, enable_thinking=sampling.thinking
             )
-        except Exception as error:  # a template may raise anything
+        except Exception as error:  # A template may raise anything.
             return Failure(FailureKind.REJECTED, f"the chat template refuses these messages: {error}")
         prompt = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         room = self._context - len(prompt)
@@ -202,16 +202,16 @@ class TransformersGenerator:
 
 
 def _slow_on_a_cpu(model: Any) -> bool:
-    """Whether a model is stored in bfloat16, and this CPU has no instructions for that."""
+    """Return whether a model is stored in bfloat16, and this CPU has no instructions for that."""
     if str(model.dtype) != "torch.bfloat16":
         return False
-    found = speeds("cpu")
-    log.info("products of matrices: %s", found)
-    return found.prefers("float32")
+    measured = speeds("cpu")
+    log.info("products of matrices: %s", measured)
+    return measured.prefers("float32")
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> list[int]:
-    """The tokens that end an answer: the generation configuration's, and the tokenizer's own."""
+    """Return the tokens that end an answer: those of the generation configuration, and the tokenizer's own."""
     configured = model.generation_config.eos_token_id
     ends = [] if configured is None else [configured] if isinstance(configured, int) else list(configured)
     if tokenizer.eos_token_id is not None and tokenizer.eos_token_id not in ends:

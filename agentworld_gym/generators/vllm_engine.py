@@ -1,4 +1,4 @@
-"""vLLM in this process: the whole wave is handed to the engine, and answers are taken as they finish."""
+"""A generator over vLLM in this process: the engine gets a whole wave, and answers are taken as they finish."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ log = logging.getLogger(__name__)
 
 _CPU_CACHE_BYTES = 2 << 30
 _CPU_BLOCK = 32
-"""Tokens of one block of the prefix cache. vLLM's own choice on a CPU is 128, longer than most turns of an agent."""
+"""The tokens of a block of the prefix cache; vLLM's choice on a CPU is 128, more than most turns of an agent have."""
 
 
 class VLLMGenerator:
-    """Runs a model with `vllm.LLM`. Prefix caching is on: a history that only grows is paid for once.
+    """A generator that runs a model with `vllm.LLM`, with prefix caching: a history that only grows is read once.
 
-    vLLM starts a worker process, so a script that makes this at its top level needs the usual
+    vLLM starts a worker process, so that a script which makes this generator at its top level needs the usual
     `if __name__ == "__main__":`.
 
     Args:
-        model: a name on the Hugging Face hub, or a local directory.
-        seeds: whether request seeds are passed on; None passes them on a GPU only, where every release honours them.
-        confidence: whether completions tell their log-probability, which costs the engine a little.
-        engine_kwargs: passed to `vllm.LLM` (`max_model_len`, `tensor_parallel_size`, `dtype`, …). Without a `dtype`
-            vLLM takes that of the weights, but on a CPU that multiplies matrices clearly faster in `float32` that.
+        model: The name of the model on the Hugging Face hub, or a local directory.
+        seeds: Whether request seeds are passed on; None passes them on a GPU only, where every release honours them.
+        confidence: Whether completions tell their log-probability, which costs the engine a little.
+        engine_kwargs: The arguments of `vllm.LLM` (`max_model_len`, `tensor_parallel_size`, `dtype`, …). Without a
+            `dtype` vLLM computes in the format of the weights, but in `float32` on a CPU that is clearly faster in it.
     """
 
     supports_schema = True
@@ -54,15 +54,15 @@ class VLLMGenerator:
         options = {"enable_prefix_caching": True, "trust_remote_code": False, **engine_kwargs}
         if on_cpu:
             options.setdefault("block_size", _CPU_BLOCK)
-            if "dtype" not in options and (found := speeds("cpu")).prefers("float32"):
-                log.info("products of matrices: %s; vLLM computes in float32", found)
+            if "dtype" not in options and (measured := speeds("cpu")).prefers("float32"):
+                log.info("products of matrices: %s; vLLM computes in float32", measured)
                 options["dtype"] = "float32"
             if "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
                 # vLLM would take nearly all memory of the machine.
                 options.setdefault("kv_cache_memory_bytes", _CPU_CACHE_BYTES)
         try:
             self._llm: Any = vllm.LLM(model, **options)
-        except Exception as error:  # vLLM raises many kinds here
+        except Exception as error:  # vLLM raises errors of many kinds here.
             raise GeneratorError(f"vLLM cannot start {model}: {error}") from error
         self._rule = rule_of(self._llm.get_tokenizer())
         self._confidence = confidence
@@ -119,12 +119,12 @@ class VLLMGenerator:
             max_tokens=sampling.max_tokens,
             stop=list(sampling.stop) or None,
             seed=sampling.seed if self.supports_seed else None,
-            logprobs=0 if self._confidence else None,  # of the token that was taken, and of no other
+            logprobs=0 if self._confidence else None,  # 0 asks for that of the sampled token alone.
             structured_outputs=None if request.schema is None else StructuredOutputsParams(json=dict(request.schema)),
         )
 
     def _take(self, names: Sequence[str]) -> list[tuple[str, Any]]:
-        """Outputs that are there for these requests, stepping the engine until there is one."""
+        """Return the outputs that are there for these requests; step the engine until there is one."""
         while True:
             # One lock for stepping and sorting: another wave's step may bring this wave's outputs.
             with self._lock:
@@ -147,11 +147,11 @@ class VLLMGenerator:
                 self._llm.llm_engine.abort_request([ticket for _, ticket in tickets.values()], internal=True)
 
     def describe(self) -> dict[str, tuple[str, bool]]:
-        """Digests of weights and tokenizer, the number format, vLLM's version and what it samples on."""
+        """Return digests of weights and tokenizer, the number format, vLLM's version, and the kind of its device."""
         return dict(self._parts)
 
     def close(self) -> None:
-        """Stop the engine's processes. Safe to repeat."""
+        """Stop the engine's processes. A second call does nothing."""
         with self._lock:
             llm, self._llm = self._llm, None
         if llm is not None:
@@ -159,7 +159,7 @@ class VLLMGenerator:
 
 
 class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
-    """Answers of one wave. Closing or dropping it, or an interrupt, aborts what is still open."""
+    """The answers of one wave. Closing or dropping it, or an interrupt, aborts the requests that are still open."""
 
     def __init__(
         self, generator: VLLMGenerator, tickets: dict[str, tuple[int, str]], ready: Sequence[tuple[int, Failure]]
@@ -183,7 +183,7 @@ class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
             outputs = self._generator._take(list(self._open))
         except ClosedError:
             raise
-        except Exception as error:  # the engine died: every open member fails, and only they
+        except Exception as error:  # The engine died: every open member fails, and no other.
             failure = Failure(FailureKind.SERVER, f"the vLLM engine failed: {error or type(error).__name__}")
             lost, self._open = self._open, {}
             return [(index, failure) for index, _ in lost.values()]
@@ -193,7 +193,7 @@ class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
         return [(self._open.pop(name)[0], _completion(output, rule)) for name, output in reversed(outputs)]
 
     def close(self) -> None:
-        """Abort what is still open and end the iteration."""
+        """Abort the requests that are still open and end the iteration."""
         tickets, self._open = self._open, {}
         self._ready = []
         self._generator._abort(tickets)
@@ -216,23 +216,23 @@ def _completion(output: Any, rule: TokenRule) -> Completion | Failure:
 
 
 def _refusal(error: Exception) -> Failure:
-    said = " ".join(str(error).split())[:600] or type(error).__name__
-    if is_overflow(said):
-        return Failure(FailureKind.OVERFLOW, said)
+    message = " ".join(str(error).split())[:600] or type(error).__name__
+    if is_overflow(message):
+        return Failure(FailureKind.OVERFLOW, message)
     if isinstance(error, (ValueError, TypeError)) or type(error).__name__ in ("VLLMClientError", "VLLMValidationError"):
-        return Failure(FailureKind.REJECTED, f"vLLM refuses this request: {said}")
-    return Failure(FailureKind.SERVER, f"the vLLM engine failed: {said}")
+        return Failure(FailureKind.REJECTED, f"vLLM refuses this request: {message}")
+    return Failure(FailureKind.SERVER, f"the vLLM engine failed: {message}")
 
 
 def _identity(model: str, revision: str | None) -> dict[str, tuple[str, bool]]:
-    """Digests of the files that were loaded; where they can't be found, the name that was asked for."""
+    """Return digests of the files that were loaded, or the name that was asked for where they cannot be found."""
     folder: Path | None = Path(model).expanduser()
     if not Path(model).expanduser().is_dir():
         try:
             from huggingface_hub import snapshot_download
 
             folder = Path(snapshot_download(model, revision=revision, local_files_only=True))
-        except Exception as error:  # an optional look-up
+        except Exception as error:  # The look-up is optional.
             log.debug("no local files of %s: %s", model, error)
             folder = None
     weights = weights_digest(folder) if folder else None

@@ -1,4 +1,4 @@
-"""Whoever answers an action: a language world, a grounded world, a scripted or a recorded one."""
+"""Worlds answer actions: there are language worlds, grounded worlds, scripted worlds and recorded ones."""
 
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld

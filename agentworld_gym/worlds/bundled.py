@@ -18,15 +18,16 @@ TINY_PROFILE: Profile = "compact"
 
 
 def tiny_form(spec: DomainSpec) -> Form | None:
-    """How a bundled model writes an observation; None is the spec's own way."""
+    """Return the form in which a bundled model writes observations; None is the form of the spec."""
     return "change" if spec.observation.restate else None
 
 
 def tiny_model(domain: str | None = None) -> Path | None:
-    """The folder of a bundled small world model, if there is one.
+    """Return the folder of a bundled small world model, if there is one.
 
     Args:
-        domain: what it shall know. A model of that domain alone goes before the one of all seven; None asks for that.
+        domain: The domain that the model shall know; a model of that domain alone is preferred. None asks for the model
+            of all seven domains.
     """
     if domain is not None and domain not in DOMAINS:
         return None
@@ -35,7 +36,7 @@ def tiny_model(domain: str | None = None) -> Path | None:
 
 
 def is_bundled(handle: str) -> bool:
-    """Whether the handle of a model names a bundled one, by name or by folder.
+    """Return whether the handle of a model names a bundled one, by name or by folder.
 
     >>> is_bundled("tiny"), is_bundled(f"transformers:{tiny_model()}"), is_bundled("transformers:runs/mine/model")
     (True, True, False)

@@ -1,4 +1,4 @@
-"""The states that the experts of tasks leave in a grounded world, each played once."""
+"""The states that the experts of tasks leave in a grounded world; each expert is played once."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.screens.sight import Sight
 
 KEPT = 256
-"""How many tasks' states are remembered."""
+"""The number of tasks whose states are remembered."""
 
 
 class ExpertStates:
-    """Plays the experts of tasks, with no control in force, and remembers the last of what they left.
+    """Plays the experts of tasks, with no control in force, and remembers the states that the last ones left.
 
     Args:
-        parser: reads the experts' actions.
-        start: a fresh machine for a task and a seed.
-        act: one action on a machine.
+        parser: The parser of the experts' actions.
+        start: The function that starts a machine for a task and a seed.
+        act: The function that does one action on a machine.
     """
 
     def __init__(
@@ -33,20 +33,20 @@ class ExpertStates:
         act: Callable[[Machine, Action], Observation | Failure],
     ) -> None:
         self._parser, self._start, self._act = parser, start, act
-        self._known: OrderedDict[str, Span | None] = OrderedDict()
+        self._spans: OrderedDict[str, Span | None] = OrderedDict()
 
     def span(self, task: Task, seed: int) -> Span | None:
-        """The state in which a task begins and the one that its expert leaves; None if it has none, or fails."""
+        """Return the states at a task's start and after its expert; None if it has none, or fails."""
         if not task.expert:
             return None
         calm = task.model_copy(update={"controls": {}})
         key = digest_of([calm.model_dump(mode="json"), seed])
-        if key not in self._known:
-            self._known[key] = self._played(calm, seed)
-            while len(self._known) > KEPT:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return self._known[key]
+        if key not in self._spans:
+            self._spans[key] = self._played(calm, seed)
+            while len(self._spans) > KEPT:
+                self._spans.popitem(last=False)
+        self._spans.move_to_end(key)
+        return self._spans[key]
 
     def _played(self, task: Task, seed: int) -> Span | None:
         machine = self._start(task, seed)

@@ -1,4 +1,4 @@
-"""A world that really executes the action, in one of the engines."""
+"""A world that really executes its actions, in one of the engines."""
 
 from __future__ import annotations
 
@@ -26,21 +26,32 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class GroundedSession:
-    """One machine, what it shows, and the task and seed it began with; on a `calm` one no control strikes."""
+    """One machine, with what it shows and how it began."""
 
     machine: Machine
+    """The machine of the domain's engine."""
+
     observation: str
+    """What the machine shows at this moment."""
+
     task: Task
+    """The task that the episode began with."""
+
     seed: int
+    """The seed that the episode began with."""
+
     system: str = ""
+    """The system prompt, which a grounded world does not have."""
+
     calm: bool = False
+    """Whether controls are suspended."""
 
     def fork(self) -> GroundedSession:
-        """An exact copy: equal actions on both give equal observations."""
+        """Return an exact copy: equal actions on both give equal observations."""
         return replace(self, machine=self.machine.fork())
 
     def probe(self) -> GroundedSession:
-        """A copy on which no control strikes, and in which an action means what it means at the start."""
+        """Return a copy on which no control strikes, and in which an action means what it meant at the start."""
         machine = self.machine.probe() if isinstance(self.machine, Probed) else self.machine.fork()
         return replace(self, machine=machine, calm=True)
 
@@ -54,12 +65,13 @@ class GroundedSession:
 
 
 class GroundedWorld:
-    """Ground truth for one domain.
+    """The ground truth of one domain.
 
     Args:
-        engine: starts a machine from a task's `state`, a seed, the task's controls and what is hidden.
-        fingerprint: names the engine and its versions.
-        spec: the domain, which says how its actions read and what of an outcome is free.
+        engine: The engine, which starts a machine from a task's `state`, a seed, the task's controls and what is
+            hidden.
+        fingerprint: The fingerprint, which names the engine and its versions.
+        spec: The domain, which says how its actions are read and what of an outcome is free.
     """
 
     deterministic = True
@@ -72,10 +84,10 @@ class GroundedWorld:
         self._experts = ExpertStates(ActionParser(spec), self._start, self._act)
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[GroundedSession | Failure]:
-        """One machine a task.
+        """Start one machine a task.
 
         Raises:
-            SpecError: a state the engine cannot start from.
+            SpecError: The engine cannot start from the state of a task.
         """
         return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
 
@@ -96,7 +108,7 @@ class GroundedWorld:
             raise SpecError(f"{error.file} of {task.id}", error.key, error.value, error.expected) from error
 
     def step(self, sessions: Sequence[GroundedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
-        """Execute each action on its machine; where the engine allows it, no member waits for one that takes long."""
+        """Execute each action on its machine; where the engine allows it, no member waits for a slow one."""
         if not self._concurrent:
             return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
         answers: dict[int, Observation | Failure] = {}
@@ -121,12 +133,12 @@ class GroundedWorld:
                 return Observation(machine.act(action.parsed))
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
-        except Exception as error:  # a defect of the engine costs one member, not its wave
+        except Exception as error:  # A defect of the engine costs one member, not its wave.
             logger.exception("the engine failed on %r", action.raw[:200])
             return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")
 
     def collateral(self, sessions: Sequence[GroundedSession]) -> list[tuple[str, ...] | Failure | None]:
-        """Where each session's state differs from the one that the expert of its task leaves."""
+        """Return for each session where its state differs from the one that the expert of its task leaves."""
         return [self._collateral(session) for session in sessions]
 
     def _collateral(self, session: GroundedSession) -> tuple[str, ...] | Failure | None:
@@ -151,7 +163,7 @@ class GroundedWorld:
     def passes(
         self, sessions: Sequence[GroundedSession], tests: Sequence[Mapping[str, str | None]]
     ) -> list[bool | Failure | None]:
-        """Whether tests pass on each machine that can run them."""
+        """Return for each session whether tests pass on its machine; None where it cannot run them."""
         return [self._passes(session.machine, files) for session, files in zip(sessions, tests, strict=True)]
 
     def _passes(self, machine: Machine, tests: Mapping[str, str | None]) -> bool | Failure | None:
@@ -162,9 +174,9 @@ class GroundedWorld:
                 return machine.passes(tests)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
-        except Exception as error:  # a defect of the engine costs one member, not its wave
+        except Exception as error:  # A defect of the engine costs one member, not its wave.
             logger.exception("the engine failed on the tests %r", sorted(tests))
             return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")
 
     def close(self) -> None:
-        """Machines belong to their sessions; nothing else is held."""
+        """Do nothing: machines belong to their sessions, and nothing else is held."""

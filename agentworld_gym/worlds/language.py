@@ -34,7 +34,10 @@ class LanguageSession:
     """One episode: the chat messages so far, to which turns are only ever added, and what its agent was shown."""
 
     task: Task
+    """The task."""
+
     seed: int
+    """The seed of the episode, from which those of the requests are made."""
 
     history: list[Message]
     """The chat messages that every request begins with."""
@@ -69,19 +72,19 @@ class LanguageSession:
         return self.history[0]["content"]
 
     def fork(self) -> LanguageSession:
-        """An exact copy: equal actions on both give equal requests."""
+        """Return an exact copy: equal actions on both give equal requests."""
         return replace(self, history=list(self.history), seen=self.seen.fork())
 
     def probe(self) -> LanguageSession:
-        """A fork: what the model was told about controls cannot be taken back."""
+        """Return a fork, in which controls are in force: what the model was told of them cannot be taken back."""
         return self.fork()
 
     def close(self) -> None:
-        """Nothing is held: the history is plain data."""
+        """Do nothing: the history is plain data."""
 
 
 Demonstrations = Callable[[LanguageSession, Action], str]
-"""Text that goes into the request for one prediction, such as similar recorded steps; empty for none."""
+"""A function that returns text for the request of one prediction, such as similar recorded steps; empty for none."""
 
 
 @runtime_checkable
@@ -99,14 +102,14 @@ class LanguageWorld:
     """Renders each action into the history, asks the generator, and reads the observation from its completion.
 
     Args:
-        spec: the domain.
-        prompts: its templates.
-        generator: who answers.
-        sampling: how; each request gets a seed of its own, made from the session's seed and the turn.
-        demonstrations: what each request shows beside its turn. Its text stands in the last user message, between the
-            turn and the closing request, exactly as it was given (data in it must be escaped by whoever made it), and
-            never enters the history. Its tokens count like all of the prompt's. An attribute `digest` says in the
-            fingerprint what it draws from; without one its name does, only declared.
+        spec: The domain.
+        prompts: The prompts of the domain.
+        generator: The generator that answers requests.
+        sampling: The sampling of requests; each gets a seed of its own, made from the session's seed and the turn.
+        demonstrations: The function that returns what each request shows beside its turn. Its text stands in the last
+            user message, between the turn and the closing request, exactly as it is returned (data in it must be
+            escaped already), and never enters the history. Its tokens count like all of the prompt's. The fingerprint
+            holds its attribute `digest`, or else its name, which is only declared.
     """
 
     spec: DomainSpec
@@ -133,11 +136,11 @@ class LanguageWorld:
 
     @property
     def deterministic(self) -> bool:
-        """Only where the generator says so: samples vary with the composition of a batch even under a seed."""
+        """Whether the generator is deterministic: even under a seed, samples may vary with the rest of a batch."""
         return self.generator.deterministic
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[LanguageSession | Failure]:
-        """One session a task; the first observation comes from the task, not from the model."""
+        """Begin one session a task; the first observation comes from the task, not from the model."""
         return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
 
     def _begin(self, task: Task, seed: int) -> LanguageSession:
@@ -146,7 +149,7 @@ class LanguageWorld:
         return LanguageSession(task, seed, [Message(role="system", content=system)], History(self.spec.id, first))
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
-        """One completion an action that can be parsed, all of a wave submitted together."""
+        """Ask for one completion an action that can be parsed; the requests of a wave are submitted together."""
         results: list[Observation | Failure] = [UNANSWERED] * len(sessions)
         for indices in rounds(sessions):
             turns = {index: self._turn(sessions[index], actions[index]) for index in indices}
@@ -175,23 +178,26 @@ class LanguageWorld:
         return results
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
-        """Append an answer that is known already (from a recording) as if the generator had given it."""
+        """Append an answer that is known already, as from a recording, as if the generator had given it."""
         self._append(session, action, self._turn(session, action), observed)
 
     def ledger(self, session: LanguageSession, changes: Sequence[StateChange]) -> str:
-        """What the ledger of a session says of true changes of the state; empty where none is kept."""
+        """Return what the ledger of a session says of true changes of the state; empty where no ledger is kept."""
         return self.prompts.ledger(session.task, changes)
 
     def correct(self, session: LanguageSession, text: str, ledger: str = "") -> None:
         """Put the true observation in the place of the last one, so that the next turn builds on it (teacher forcing).
 
-        The true `ledger` takes the place of the last one likewise.
+        Forks that were made before keep what they had. After a failed step there is nothing to correct: `accept` the
+        action with its true observation instead.
 
-        Forks made before keep what they had. After a failed step there is nothing to correct: `accept` the action with
-        its true observation instead.
+        Args:
+            session: The session.
+            text: The true observation.
+            ledger: The true entries of the ledger.
 
         Raises:
-            ValueError: the session has no turn yet.
+            ValueError: The session has no turn yet.
         """
         if not session.turn:
             raise ValueError("a session without a turn has no observation of the world to correct")
@@ -201,7 +207,7 @@ class LanguageWorld:
         session.seen.correct(text)
 
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
-        """The chat messages that this action would be sent as."""
+        """Return the chat messages as which an action would be sent."""
         return list(self._request(session, action, self._turn(session, action)).messages)
 
     def _turn(self, session: LanguageSession, action: Action) -> str:
@@ -254,7 +260,7 @@ UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for th
 
 
 def step_seed(seed: int, turn: int, failures: int = 0) -> int:
-    """The request seed of one turn, after some failed tries: 31 bits, spread so that neighbours share nothing.
+    """Return the request seed of one turn, after some failed tries: 31 bits in which neighbours have nothing in common.
 
     >>> step_seed(7, 0) != step_seed(7, 1) != step_seed(8, 0)
     True

@@ -1,4 +1,4 @@
-"""From a short string to a world."""
+"""Worlds by handle: short strings, so that the options of an environment stay JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WorldFactory = Callable[[WorldOptions], World[Any]]
 
 
 class WorldRegistry:
-    """Names that a user gave to worlds.
+    """The names that a user gave to worlds.
 
     >>> registry = WorldRegistry()
     >>> registry.register("mine", lambda options: ScriptedWorld())
@@ -44,7 +44,7 @@ class WorldRegistry:
         """Make `world=name` call `factory(options)`; a later factory of that name replaces an earlier one.
 
         Raises:
-            SpecError: the name could be taken for another kind of world.
+            SpecError: The name could be taken for another kind of world.
         """
         if not name.isidentifier() or name in {"auto", "chromium", "grounded", "tiny", "scripted"}:
             raise SpecError("register_world", "name", name, "an identifier that is not the name of a built-in world")
@@ -55,17 +55,27 @@ REGISTRY = WorldRegistry()
 
 
 def register_world(name: str, factory: WorldFactory) -> None:
-    """Make `gym.make(..., world=name)` use `factory(options)`."""
+    """Make `gym.make(..., world=name)` use `factory(options)`, whose argument is a `WorldOptions`.
+
+    Raises:
+        SpecError: The name could be taken for another kind of world.
+    """
     REGISTRY.register(name, factory)
 
 
 def open_world(handle: str, options: WorldOptions) -> World[Any]:
-    """The world that a handle names.
+    """Open the world that a handle names.
+
+    Args:
+        handle: The handle: `grounded`, `chromium` (Web), `tiny`, `scripted`, `vllm:MODEL`, a server's URL,
+            `transformers:DIR`, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the
+            environment variable AGENTWORLD_WORLD or else `grounded`.
+        options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
-        WorldNotConfigured: the domain has no such world, or the handle names none.
-        GeneratorError: its generator cannot be made.
-        RecordingError: its recording cannot be read.
+        WorldNotConfigured: The domain has no such world, or the handle names none.
+        GeneratorError: The world's generator cannot be made.
+        RecordingError: The world's recording cannot be read.
     """
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD") or "grounded"
@@ -99,8 +109,8 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
             "or set AGENTWORLD_WORLD"
         )
     if variant and variant not in entry.variants:
-        known = ", ".join(f"grounded:{name}" for name in entry.variants if name) or "grounded alone"
-        raise WorldNotConfigured(f"world='grounded:{variant}' does not exist for {spec.env_id}; there is {known}")
+        variants = ", ".join(f"grounded:{name}" for name in entry.variants if name) or "grounded alone"
+        raise WorldNotConfigured(f"world='grounded:{variant}' does not exist for {spec.env_id}; there is {variants}")
     try:
         engine = entry.load(variant or entry.variants[0])
     except EngineError as error:
@@ -120,9 +130,9 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
 
 @lru_cache(maxsize=len(ENGINES))
 def _scenarios_digest(domains: tuple[str, ...]) -> str:
-    """Digest of the data that the engine's episodes are made of, as it was when it was first asked for.
+    """Return the digest of the data that the engine's episodes are made of, as it was at the first call.
 
-    What lies beside the folders of the domains is shared by all of them.
+    The files beside the folders of the domains are shared by all of them.
     """
     folder = data_folder("domain_specs") / "scenarios"
     folders = [folder.iterdir(), *((folder / domain).rglob("*") for domain in domains)]

@@ -1,4 +1,4 @@
-"""A world that a function plays: for tests, for examples, and to try code without a model."""
+"""A world that a function plays, for tests, for examples, and to try code without a model."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Script = Callable[[Task, Sequence[Action]], str | Failure]
 
 
 def echo(task: Task, actions: Sequence[Action]) -> str:
-    """The default script: says which action of the episode it saw."""
+    """Return the number and the text of the last action; this is the script of a world without another one."""
     return f"[{len(actions)}] {actions[-1].raw}" if actions else (task.first_observation or "[0] ready")
 
 
 @dataclass
 class ScriptedSession:
-    """The actions so far; the observation is what the script last answered."""
+    """The actions of one episode; the observation is what the script answered last."""
 
     task: Task
     observation: str
@@ -27,21 +27,24 @@ class ScriptedSession:
     system: str = ""
 
     def fork(self) -> ScriptedSession:
-        """A copy that goes its own way."""
+        """Return a copy that goes its own way."""
         return ScriptedSession(self.task, self.observation, list(self.actions))
 
     def probe(self) -> ScriptedSession:
-        """A fork."""
+        """Return a fork."""
         return self.fork()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
 
 
 class ScriptedWorld:
-    """Answers every action with `script(task, actions so far)`; deterministic if the script is.
+    """A world that answers every action with `script(task, actions so far)`; it is as deterministic as its script.
 
-    Its fingerprint has `name` and `parts`.
+    Args:
+        script: The function that returns an observation or a failure.
+        name: The name of the world in its fingerprint.
+        parts: Further parts of the fingerprint.
     """
 
     deterministic = True
@@ -51,12 +54,12 @@ class ScriptedWorld:
         self.fingerprint = Fingerprint({"world": Part(name, True), **(parts or {})})
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[ScriptedSession | Failure]:
-        """One session a task; the script's answer to no action at all is the first observation."""
+        """Begin one session a task; the first observation is the script's answer to no action."""
         texts = [self.script(task, ()) for task in tasks]
         return [t if isinstance(t, Failure) else ScriptedSession(k, t) for k, t in zip(tasks, texts, strict=True)]
 
     def step(self, sessions: Sequence[ScriptedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
-        """One answer an action, in order."""
+        """Answer each action, in order."""
         return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
 
     def _step(self, session: ScriptedSession, action: Action) -> Observation | Failure:
@@ -68,4 +71,4 @@ class ScriptedWorld:
         return Observation(text)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""

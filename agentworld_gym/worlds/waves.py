@@ -1,4 +1,4 @@
-"""How the members of a wave are put in order: a session that stands in it twice, and one that takes long."""
+"""The order of the members of a wave: where a session stands in it twice, and where one takes long."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PATIENCE = 0.05
-"""For how many seconds nothing may get done before the rest of a wave goes on beside what takes so long."""
+"""The seconds without progress after which the rest of a wave goes on beside the member that takes so long."""
 
 MAX_THREADS = 64
 
 
 def rounds(sessions: Sequence[object]) -> Iterator[list[int]]:
-    """Split a wave into rounds in which each session stands once, in the order of the wave.
+    """Split a wave into rounds in which each session stands once; each round is in the order of the wave.
 
     >>> a, b = object(), object()
     >>> list(rounds([a, b, a]))
@@ -36,17 +36,18 @@ def rounds(sessions: Sequence[object]) -> Iterator[list[int]]:
 
 
 def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
-    """Do some pieces of work, and return what they gave, in their order.
+    """Do some pieces of work, and return their results in order.
 
-    One thread does one after the other, as long as that goes on. Where nothing gets done for a while, others take the
-    work that still waits, twice as many each time. Quick work is therefore hardly ever done by two threads at once. An
-    interrupt leaves the work that nobody has begun.
+    One thread does one piece after the other, as long as there is progress. Where nothing gets done for a while,
+    further threads take the work that still waits, twice as many each time. Quick work is therefore hardly ever done
+    by two threads at once. After an interrupt no further work is begun.
 
     Args:
-        jobs: functions that share nothing.
+        jobs: The functions to call; they share nothing.
 
     Raises:
-        Exception: the first in the order of the threads that any of the work raised; nothing more is begun then.
+        Exception: A piece of work raised it; of several it is the first in the order of the threads. No further work is
+            begun then.
 
     >>> side_by_side([lambda: 1, lambda: 2])
     [1, 2]
@@ -59,7 +60,7 @@ def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
         while waiting:
             try:
                 index = waiting.popleft()
-            except IndexError:  # another thread was quicker
+            except IndexError:  # Another thread was quicker.
                 return
             results[index] = jobs[index]()
 
@@ -79,6 +80,6 @@ def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def _ended(threads: Sequence[Future[None]]) -> bool:
-    """Whether, after some patience, all of them have ended, or one of them by an exception."""
+    """Return whether, after some patience, all threads have ended, or one of them by an exception."""
     over, going = wait(threads, PATIENCE, FIRST_EXCEPTION)
     return not going or any(thread.exception() is not None for thread in over)

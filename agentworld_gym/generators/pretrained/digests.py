@@ -1,4 +1,4 @@
-"""Digests of a model's files: what makes weights and a tokenizer what they are."""
+"""Digests of a model's files: one of its weights, and one of its tokenizer."""
 
 from __future__ import annotations
 
@@ -24,10 +24,14 @@ _TOKENIZER = (
 
 
 def weights_digest(directory: str | Path, *, whole_bytes: int = _WHOLE_BYTES) -> str | None:
-    """Digest of the weights and `config.json` of a directory, or None where there are none.
+    """Return the digest of the weights and `config.json` of a directory, or None where there are no weights.
 
-    Every byte counts up to `whole_bytes` in all. Beyond that each file is sampled at fixed places (its head, which
-    names and sizes every tensor, its tail, and pieces between), and the digest begins with `sampled-`.
+    Every byte counts up to a limit. Files that are larger together are sampled at fixed places each: the head, which
+    names and sizes every tensor, the tail, and pieces between. Their digest begins with `sampled-`.
+
+    Args:
+        directory: The directory of the model.
+        whole_bytes: The number of bytes up to which files are read whole.
     """
     folder = Path(directory)
     weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
@@ -41,7 +45,7 @@ def weights_digest(directory: str | Path, *, whole_bytes: int = _WHOLE_BYTES) ->
 
 
 def tokenizer_digest(directory: str | Path) -> str | None:
-    """Digest of the tokenizer's files, chat template included, or None where there are none."""
+    """Return the digest of the tokenizer's files, chat template included, or None where there are none."""
     files = [path for path in (Path(directory) / name for name in _TOKENIZER) if path.is_file()]
     return _joined(files, [_whole(path) for path in files]) if files else None
 

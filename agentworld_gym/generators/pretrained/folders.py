@@ -1,4 +1,4 @@
-"""Models by name: whether a name means a folder of this machine, and whether that folder is there."""
+"""Names of models: whether a name means a folder of this machine, and whether that folder is there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentworld_gym.errors import MissingFile
 
 
 def looks_local(name: str) -> bool:
-    """Whether the name of a model can only be a path: on the Hugging Face hub names have one slash at most.
+    """Return whether the name of a model can only be a path: on the Hugging Face hub names have one slash at most.
 
     >>> [looks_local(name) for name in ("./model", "/models/a", "runs/tiny/model", "Qwen/Qwen3-0.6B", "gpt2")]
     [True, True, True, False, False]
@@ -22,12 +22,12 @@ def must_be_there(name: str, key: str, expected: str) -> None:
     """Refuse a name that looks like a path where there is nothing.
 
     Args:
-        name: of a model.
-        key: what the name was given for, such as `model.path`.
-        expected: what should lie there, and what to do about it.
+        name: The name of a model.
+        key: The name of the option, such as `model.path`.
+        expected: The words of the error for what should lie there, and what to do about it.
 
     Raises:
-        MissingFile: there is nothing.
+        MissingFile: There is nothing at that path.
     """
     if looks_local(name) and not Path(name).expanduser().exists():
         raise MissingFile(name, expected, "folder", key)

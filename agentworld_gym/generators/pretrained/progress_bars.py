@@ -1,4 +1,4 @@
-"""Loading and saving models of transformers without its progress bars, which would mix with ours."""
+"""Loading and saving models without the progress bars of transformers, which would mix with our own."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 @contextmanager
 def without_progress_bars() -> Iterator[None]:
-    """A block in which transformers shows no progress bar; afterwards it shows them again if it did before."""
+    """Run a block in which transformers shows no progress bar; afterwards it shows them again if it did before."""
     from transformers.utils import logging
 
     bars: Any = logging
-    shown = bars.is_progress_bar_enabled()
+    enabled = bars.is_progress_bar_enabled()
     bars.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if enabled:
             bars.enable_progress_bar()

@@ -1,6 +1,6 @@
-"""One event loop in one daemon thread, shared by all generators of a process, and waves of answers that come from it.
+"""An event loop in a daemon thread that all generators of a process share, and the waves of answers it delivers.
 
-The loop has its own thread, so that generators work where another loop already runs (Jupyter, an async server).
+The loop has a thread of its own, so that generators work where another loop already runs (Jupyter, an async server).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ async def _close_all(closers: list[Callable[[], Awaitable[None]]]) -> None:
 
 
 def background_loop() -> BackgroundLoop:
-    """The loop of this process. A forked child gets one of its own: threads do not survive a fork."""
+    """Return the loop of this process; a forked child gets another one, because threads do not survive a fork."""
     return _loop_of(os.getpid())
 
 
@@ -98,14 +98,15 @@ def _loop_of(pid: int) -> BackgroundLoop:
 
 
 class Wave(Iterator[tuple[int, Answer]]):
-    """Answers of one wave, in the order in which they come. The work starts at once, not at the first `next`.
+    """The answers of one wave, in the order in which they come.
+
+    The work starts at once, not at the first `next`. Closing the wave, dropping it, or an interrupt while waiting for
+    an answer cancels the requests that are still open.
 
     Args:
-        loop: where the work runs.
-        size: how many answers there will be.
-        work: a coroutine function that delivers each index once.
-
-    Closing the wave, dropping it, or an interrupt while waiting for an answer cancels what is still open.
+        loop: The loop that the work runs on.
+        size: The number of answers.
+        work: The coroutine function, which delivers each index once.
     """
 
     def __init__(self, loop: BackgroundLoop, size: int, work: Callable[[Deliver], Coroutine[Any, Any, None]]) -> None:
@@ -134,12 +135,12 @@ class Wave(Iterator[tuple[int, Answer]]):
             raise
 
     def cancel(self) -> None:
-        """Cancel what is still open; whoever waits for an answer gets a `ClosedError`."""
+        """Cancel the requests that are still open; whoever waits for an answer gets a `ClosedError`."""
         if self._future is not None:
             self._future.cancel()
 
     def close(self) -> None:
-        """Cancel what is still open and end the iteration."""
+        """Cancel the requests that are still open and end the iteration."""
         self._open = 0
         self.cancel()
 
@@ -159,7 +160,7 @@ class _Mailbox:
         self._queue: queue.SimpleQueue[list[tuple[int, Answer]] | BaseException] = queue.SimpleQueue()
 
     def deliver(self, index: int, answer: Answer) -> None:
-        """Called on the loop."""
+        """Keep an answer for the end of this turn of the loop; this is called on the loop."""
         if not self._turn:
             self._loop.call_soon(self._flush)
         self._turn.append((index, answer))
@@ -170,7 +171,7 @@ class _Mailbox:
             self._queue.put(turn)
 
     def end(self, future: Future[None]) -> None:
-        """Called when the work is over; whoever still waits learns why nothing more comes."""
+        """Say why no further answer comes; this is called when the work is over."""
         self._flush()
         if future.cancelled():
             self._queue.put(ClosedError("the wave was cancelled: its generator was closed"))
@@ -179,7 +180,7 @@ class _Mailbox:
 
     def take(self) -> list[tuple[int, Answer]]:
         """Wait for the next answers."""
-        taken = self._queue.get()
-        if isinstance(taken, BaseException):
-            raise taken
-        return taken
+        answers = self._queue.get()
+        if isinstance(answers, BaseException):
+            raise answers
+        return answers

@@ -1,4 +1,4 @@
-"""Reads what a server sends as the body of an answer, up to a bound, packed and unpacked."""
+"""The bodies of a server's responses, which are read and unpacked up to a bound."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import aiohttp
 
 ACCEPTED = "gzip, deflate"
-"""The encodings that are unpacked, as the header Accept-Encoding names them."""
+"""The encodings that can be unpacked, as the header Accept-Encoding names them."""
 
 ERROR_BYTES = 2**16
-"""How long the page of an error may be."""
+"""The number of bytes that the page of an error may have."""
 
 LOOKUP_BYTES = 2**20
-"""How long the list of models and the version may be."""
+"""The number of bytes that the list of models and the version may have."""
 
 _ANSWER_BYTES = 2**18
 _TOKEN_BYTES = 2**8
@@ -23,11 +23,15 @@ _GZIP = 31
 
 
 class BodyError(Exception):
-    """A body is too long, or cannot be unpacked; says why."""
+    """A body is too long or cannot be unpacked; the message says why."""
 
 
 def answer_bytes(max_tokens: int, scored: bool) -> int:
-    """How long an answer of so many tokens may be on the wire, with log-probabilities (`scored`) or without.
+    """Return the number of bytes that an answer of some tokens may have.
+
+    Args:
+        max_tokens: The number of tokens.
+        scored: Whether the answer holds log-probabilities.
 
     >>> answer_bytes(4096, scored=False)
     1310720
@@ -36,12 +40,16 @@ def answer_bytes(max_tokens: int, scored: bool) -> int:
 
 
 async def read_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """The unpacked body of a response, whose session must not unpack by itself.
+    """Return the unpacked body of a response, whose session must not unpack by itself.
 
-    Memory for what is past the limit is never taken: a response that goes on is closed, and unpacking stops.
+    No memory is taken for what exceeds the limit: a response that goes on is closed, and unpacking stops.
+
+    Args:
+        response: The response.
+        limit: The number of bytes that the body may have.
 
     Raises:
-        BodyError: the body is longer than `limit`, packed or unpacked, or cannot be unpacked.
+        BodyError: The body is longer than the limit, packed or unpacked, or cannot be unpacked.
     """
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     unpacker = None if encoding in ("", "identity") else _Unpacker(encoding)
@@ -67,9 +75,9 @@ class _Unpacker:
         self._engine: Any = None
 
     def feed(self, chunk: bytes, most: int) -> bytes:
-        """What the chunk unpacks to, of which no more than `most` bytes are made."""
+        """Return what a chunk unpacks to, but at most `most` bytes."""
         if self._engine is None:
-            # Some servers send deflate without the header of zlib, which says 8 in four bits.
+            # Some servers send deflate without the header of zlib, whose last four bits are an 8.
             bare = -zlib.MAX_WBITS if chunk[0] & 15 != 8 else zlib.MAX_WBITS
             self._engine = zlib.decompressobj(bare if self._encoding == "deflate" else _GZIP)
         try:
@@ -79,6 +87,6 @@ class _Unpacker:
         return unpacked
 
     def end(self) -> None:
-        """The body is over."""
+        """Check that the body is complete."""
         if self._engine is None or not self._engine.eof:
             raise BodyError(f"cut off ({self._encoding})")

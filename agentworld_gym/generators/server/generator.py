@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server as a generator: a wave of requests at once, over connections that are kept."""
+"""The generator over an OpenAI-compatible server: it sends a wave of requests at once, over lasting connections."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LOOKUP_S = 10.0
 
 
 class _Reply(NamedTuple):
-    """What came back: a body without the key, and the header Retry-After."""
+    """A response: its status, its body without the key, and its header Retry-After."""
 
     status: int
     data: bytes
@@ -54,7 +54,7 @@ class _Reply(NamedTuple):
 
 
 class ServerGenerator:
-    """Asks a server that speaks the OpenAI chat protocol, vLLM's above all.
+    """A generator that asks a server with the OpenAI chat protocol, above all vLLM's server.
 
     >>> generator = ServerGenerator("http://localhost:8000/v1", "my-model")
     >>> generator
@@ -62,18 +62,19 @@ class ServerGenerator:
     >>> generator.close()
 
     Args:
-        base_url: the address up to `/v1` (added when there is no path).
-        model: one of the server's models; without it the first that `/v1/models` lists.
-        concurrency: how many requests are open at once, over all waves of this generator.
-        deadline_s: how long a wave may take; members still open then fail, retryable.
-        connect_timeout_s: how long one connection may take to open.
-        retries: how often a request is repeated after 429, 408, 5xx, or a lost or refused connection.
-        backoff_s: the pause before the first repetition; it doubles each time, with jitter. `Retry-After` wins.
-        api_key_env: the environment variable that holds the key, if the server wants one.
-        extra_body: further fields of each request; None takes a field out. They are part of the fingerprint.
-        confidence: whether to ask for log-probabilities, which makes answers several times as long on the wire.
-        tokenizer: a folder with the `tokenizer.json` of the server's model, whose special tokens no content of a
-            message then becomes. Without it those of the common families are escaped by whoever made the messages.
+        base_url: The address up to `/v1`, which is added where there is no path.
+        model: The name of one of the server's models; None takes the first that `/v1/models` lists.
+        concurrency: The number of requests that are open at once, over all waves of this generator.
+        deadline_s: The seconds that a wave may take; members that are still open then fail and may be tried again.
+        connect_timeout_s: The seconds that a connection may take to open.
+        retries: The number of times a request is repeated after 429, 408, 5xx, or a lost or refused connection.
+        backoff_s: The pause before the first repetition in seconds; it doubles each time, with jitter. The header
+            `Retry-After` goes before it.
+        api_key_env: The environment variable that holds the key, if the server wants one.
+        extra_body: The further fields of each request; None takes a field out. They are part of the fingerprint.
+        confidence: Whether to ask for log-probabilities, which makes answers several times as long on the wire.
+        tokenizer: The folder with the `tokenizer.json` of the server's model: no content of a message then becomes one
+            of its special tokens. Without it only the tokens of the common families are escaped, in the messages.
     """
 
     supports_schema = True
@@ -104,7 +105,7 @@ class ServerGenerator:
         self._rule = TokenRule(()) if tokenizer is None else rule_in(tokenizer)
         if confidence:
             self._extra.setdefault("logprobs", True)
-        # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` keeps them back.
+        # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` does not send them.
         self.supports_seed = "seed" not in self._extra
         self._waves: weakref.WeakSet[Wave] = weakref.WeakSet()
         self._session: aiohttp.ClientSession | None = None
@@ -125,10 +126,12 @@ class ServerGenerator:
         return wave
 
     def describe(self) -> dict[str, tuple[str, bool]]:
-        """Model name and server version, only declared: a server can't prove its weights. And `extra_body`, if any.
+        """Return the model's name, the server's version, and `extra_body`, if any.
+
+        Name and version are only declared, because a server cannot prove its weights.
 
         Raises:
-            GeneratorError: if the server cannot be reached or lists no model.
+            GeneratorError: The server cannot be reached or lists no model.
         """
         if self._version is None:
             failure = background_loop().run(self._look_up(retries=0))
@@ -142,7 +145,7 @@ class ServerGenerator:
         return {name: (self._without_key(value), verified) for name, (value, verified) in parts.items()}
 
     def sent(self, sampling: Sampling) -> dict[str, Any]:
-        """What a request says of its sampling: the fields that it holds, with the values that stand there.
+        """Return the fields of a request that say how to sample.
 
         >>> generator = ServerGenerator("http://localhost:8000/v1", "m", extra_body={"top_p": None, "temperature": 1})
         >>> generator.sent(Sampling(max_tokens=8))
@@ -156,7 +159,7 @@ class ServerGenerator:
         return {name: body[name] for name in sampling.as_dict() if name in body}
 
     def close(self) -> None:
-        """Cancel what is open and close the connections. Safe to repeat."""
+        """Cancel the open requests and close the connections. A second call does nothing."""
         self._closed = True
         for wave in list(self._waves):
             wave.cancel()
@@ -164,12 +167,12 @@ class ServerGenerator:
             background_loop().run(self.aclose(), timeout=10)
 
     async def aclose(self) -> None:
-        """Close the connections; runs on the background loop."""
+        """Close the connections; this runs on the background loop."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
 
-    # What follows runs on the background loop.
+    # The methods below run on the background loop.
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._pid != os.getpid():
@@ -254,7 +257,7 @@ class ServerGenerator:
         return longest * random.uniform(0.5, 1.0)
 
     async def _attempt(self, body: bytes, limit: int) -> tuple[Completion | Failure, float | None]:
-        """One request: the answer, and how long the server wants us to wait before another."""
+        """Send a request once; return the answer, and the seconds that the server asks to wait before another."""
         reply = await self._exchange("POST", f"{self.base_url}/chat/completions", limit, data=body)
         if isinstance(reply, Failure):
             return reply, None
@@ -263,10 +266,10 @@ class ServerGenerator:
         return read_error(reply.status, reply.data, self._key_env), retry_after(reply.wait)
 
     async def _exchange(self, method: str, url: str, limit: int, **options: Any) -> _Reply | Failure:
-        """Ask once, and read up to `limit` bytes. Redirects are not followed, and the key is masked in what is read."""
+        """Ask once and read up to `limit` bytes. Redirects are not followed, and the key is masked in the body."""
         if not all(" " <= character <= "~" for character in self._key()):
-            said = f"the key in the environment variable {self._key_env} holds characters that no header can hold"
-            return Failure(FailureKind.REJECTED, said)
+            reason = f"the key in the environment variable {self._key_env} holds characters that no header can hold"
+            return Failure(FailureKind.REJECTED, reason)
         try:
             async with self._connected().request(
                 method, url, headers=self._headers(), allow_redirects=False, **options
@@ -295,7 +298,7 @@ class ServerGenerator:
         return Failure(FailureKind.CONNECTION, self._without_key(f"{message} ({reason})"), retryable=True)
 
     async def _look_up(self, retries: int) -> Failure | None:
-        """Find out the model and the server's version; a failure where that is not possible."""
+        """Find out the model and the server's version; return a failure where that is not possible."""
         listed = await self._get(f"{self.base_url}/models", retries)
         if isinstance(listed, Failure):
             return listed
@@ -311,10 +314,10 @@ class ServerGenerator:
             if len(names) > 1:
                 log.warning("%s serves %d models; taking %s", self.base_url, len(names), names[0])
             self._model = names[0]
-        told = await self._get(f"{self.base_url.removesuffix('/v1')}/version", retries)
+        reply = await self._get(f"{self.base_url.removesuffix('/v1')}/version", retries)
         try:
-            known = isinstance(told, _Reply) and told.status == 200
-            self._version = f"vllm {orjson.loads(told.data)['version']}" if known else ""  # type: ignore[union-attr]
+            known = isinstance(reply, _Reply) and reply.status == 200
+            self._version = f"vllm {orjson.loads(reply.data)['version']}" if known else ""  # type: ignore[union-attr]
         except (orjson.JSONDecodeError, KeyError, TypeError):
             self._version = ""
         return None
@@ -337,7 +340,7 @@ async def _cancel(tasks: Any) -> None:
 
 
 def _affordable(connections: int) -> int:
-    """As many connections as the process may open files for."""
+    """Return as many connections as the process may open files for."""
     allowed = allowed_files(connections + _OTHER_FILES)
     room = allowed - _OTHER_FILES
     if connections <= room:

@@ -1,4 +1,4 @@
-"""Takes an API key out of what a server says, in every form in which it may be read back."""
+"""The masking of an API key in what a server says, in every form from which the key could be read."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from functools import lru_cache
 
 MASK = "***"
 PLACEHOLDER = "EMPTY"
-"""What vLLM's documentation gives as the key of a server that wants none: a word that hides nothing."""
+"""The word that vLLM's documentation gives as the key of a server that wants none; it hides nothing."""
 
 SHORTEST = 4
-"""Characters of the shortest key: a mask for less would change texts that have nothing to do with it."""
+"""The number of characters of the shortest key: a mask for less would change texts that do not hold the key."""
 
 _SHORTEST_PART = 6
 _MORE_BASE64 = rb"[A-Za-z0-9+/_-]{0,2}={0,2}"
 
 
 def masked(text: str, key: str) -> str:
-    """A text without a key; see `masked_bytes`.
+    """Return a text in which three asterisks stand for a key; see `masked_bytes`.
 
     >>> masked("Bearer sk-1234, or c2stMTIzNA==, or sk%2D1234", "sk-1234")
     'Bearer ***, or ***, or ***'
@@ -28,10 +28,10 @@ def masked(text: str, key: str) -> str:
 
 
 def masked_bytes(data: bytes, key: str) -> bytes:
-    """Bytes in which three asterisks stand for a key.
+    """Return bytes in which three asterisks stand for a key.
 
     The key is found as it is, escaped as in JSON, addresses or HTML (any character, nested a few times), in base64 at
-    any offset, and in hexadecimal. What a server hides in another way is not found.
+    any offset, and in hexadecimal. A key that a server hides in another way is not found.
 
     >>> masked_bytes(b'{"said": "\\\\u0073k-1234"}', "sk-1234")
     b'{"said": "***"}'
@@ -43,18 +43,18 @@ def masked_bytes(data: bytes, key: str) -> bytes:
 
 @lru_cache(maxsize=8)
 def _patterns(key: str) -> tuple[re.Pattern[bytes], ...]:
-    """One pattern for each form. They are apart so that each begins with few characters, which `re` finds fast."""
+    """Return one pattern for each form, because `re` finds a pattern fast if it begins with few characters."""
     if len(key) < SHORTEST or key == PLACEHOLDER:
         return ()
     raw = key.encode()
-    found = [_spelled(key), b"".join(_digits(f"{byte:02x}") for byte in raw)]
+    patterns = [_spelled(key), b"".join(_digits(f"{byte:02x}") for byte in raw)]
     for offset in range(3):
         whole = base64.b64encode(b"\0" * offset + raw).decode()
         part = whole[-(-8 * offset // 6) : 8 * (offset + len(raw)) // 6]
         if len(part) >= _SHORTEST_PART:
             forms = dict.fromkeys((part, part.replace("+", "-").replace("/", "_")))
-            found += [_spelled(form) + _MORE_BASE64 for form in forms]
-    return tuple(re.compile(pattern) for pattern in found)
+            patterns += [_spelled(form) + _MORE_BASE64 for form in forms]
+    return tuple(re.compile(pattern) for pattern in patterns)
 
 
 def _spelled(text: str) -> bytes:
@@ -62,7 +62,7 @@ def _spelled(text: str) -> bytes:
 
 
 def _character(character: str) -> bytes:
-    """A pattern for one character in every spelling. Repetitions are bounded, so that no text makes it slow."""
+    """Return a pattern for one character in every spelling, with bounded repetitions so that no text makes it slow."""
     plain = re.escape(character.encode())
     code = ord(character)
     escaped = rb"\\\\{0,7}(?:" + plain + rb"|u" + _digits(f"{code:04x}") + rb"|x" + _digits(f"{code:02x}") + rb")"
@@ -76,7 +76,7 @@ def _character(character: str) -> bytes:
 
 
 def _digits(hexadecimal: str) -> bytes:
-    """Hexadecimal digits in small and capital letters."""
+    """Return a pattern for hexadecimal digits in small and capital letters."""
     return b"".join(
         b"[%s%s]" % (digit.encode(), digit.upper().encode()) if digit.isalpha() else digit.encode()
         for digit in hexadecimal

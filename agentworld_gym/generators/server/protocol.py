@@ -1,4 +1,4 @@
-"""The wire side of an OpenAI-compatible chat server: request bodies, answers, errors. No network here."""
+"""The protocol of OpenAI-compatible chat servers: request bodies, answers and errors, without any network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RETRYABLE = frozenset({408, 425, 429})
 
 
 def request_body(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> bytes:
-    """The JSON body of one request. A field that `extra` sets to None is left out.
+    """Return the JSON body of one request; a field that `extra` sets to None is left out.
 
     >>> from agentworld_gym.domain.sampling import Sampling
     >>> greedy = ChatRequest([{"role": "user", "content": "hi"}], Sampling(temperature=0.0, max_tokens=8))
@@ -42,8 +42,8 @@ def request_body(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> 
     if sampling.seed is not None:
         body["seed"] = sampling.seed
     if request.schema is not None:
-        wanted = {"name": "answer", "schema": request.schema, "strict": True}
-        body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        schema = {"name": "answer", "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     if extra:
         body = {key: value for key, value in {**body, **extra}.items() if value is not None}
     try:
@@ -54,7 +54,7 @@ def request_body(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> 
 
 
 def read_answer(data: bytes) -> Completion | Failure:
-    """What a server answered with status 200.
+    """Return what a server answered with status 200: a completion, or why there is none.
 
     >>> read_answer(b'{"choices": [{"message": {"content": "$ "}, "finish_reason": "stop"}]}').text
     '$ '
@@ -106,10 +106,10 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _mean_logprob(given: Any) -> float | None:
-    """The mean of the log-probabilities that came with an answer; None where there are none."""
+def _mean_logprob(logprobs: Any) -> float | None:
+    """Return the mean of the log-probabilities that came with an answer; None where there are none."""
     try:
-        values = [float(token["logprob"]) for token in given["content"]]
+        values = [float(token["logprob"]) for token in logprobs["content"]]
     except (KeyError, TypeError, ValueError):
         return None
     mean = sum(values) / len(values) if values else math.nan
@@ -117,36 +117,36 @@ def _mean_logprob(given: Any) -> float | None:
 
 
 def malformed(why: str, data: bytes = b"") -> Failure:
-    """The failure of an answer that is something else than it should be, with how it begins.
+    """Return the failure of an answer that does not follow the protocol, with the beginning of the answer.
 
     >>> malformed("cut off").message
     "the server's answer is cut off"
     """
-    shown = f": {data[:200].decode('utf-8', 'replace')!r}" if data else ""
-    return Failure(FailureKind.MALFORMED, f"the server's answer is {why}{shown}", retryable=True)
+    beginning = f": {data[:200].decode('utf-8', 'replace')!r}" if data else ""
+    return Failure(FailureKind.MALFORMED, f"the server's answer is {why}{beginning}", retryable=True)
 
 
 def read_error(status: int, data: bytes, key_name: str) -> Failure:
-    """What an error status means. `retryable` is set where asking again may help.
+    """Return the failure that an error status means; it is retryable where asking again may help.
 
     >>> read_error(400, b'{"error": {"message": "This model\\'s maximum context length is 64 tokens."}}', "KEY").kind
     <FailureKind.OVERFLOW: 'overflow'>
     """
-    said = _said(data)
+    message = _message(data)
     if status in _RETRYABLE or status >= 500:
-        return Failure(FailureKind.SERVER, f"the server answered {status}: {said}", retryable=True)
-    if status in (400, 413, 422) and is_overflow(said):
-        return Failure(FailureKind.OVERFLOW, said)
+        return Failure(FailureKind.SERVER, f"the server answered {status}: {message}", retryable=True)
+    if status in (400, 413, 422) and is_overflow(message):
+        return Failure(FailureKind.OVERFLOW, message)
     advice = ""
     if status in (401, 403):
         advice = f" (set the environment variable {key_name} to the server's key)"
     elif status == 404:
         advice = " (is the model one of the server's, and does the address end in /v1?)"
-    return Failure(FailureKind.REJECTED, f"the server refused the request with {status}: {said}{advice}")
+    return Failure(FailureKind.REJECTED, f"the server refused the request with {status}: {message}{advice}")
 
 
 def is_overflow(message: str) -> bool:
-    """Whether an error message, of whichever server, says that the prompt is too long for the model.
+    """Return whether the error message of any server says that the prompt is too long for the model.
 
     >>> is_overflow("This model's maximum context length is 64 tokens."), is_overflow("bad temperature")
     (True, False)
@@ -154,22 +154,22 @@ def is_overflow(message: str) -> bool:
     return _OVERFLOW.search(message) is not None
 
 
-def _said(data: bytes) -> str:
-    """The message of an error body, whatever its shape, in at most 600 characters."""
+def _message(data: bytes) -> str:
+    """Return the message of an error body, whatever its shape, in at most 600 characters."""
     try:
-        said: Any = orjson.loads(data)
+        error: Any = orjson.loads(data)
     except orjson.JSONDecodeError:
-        said = data[:600].decode("utf-8", "replace")
-    if isinstance(said, dict):
-        said = said.get("error", said)
-    if isinstance(said, dict):
-        code, text = said.get("code"), said.get("message", said.get("detail"))
-        said = said if text is None else text if not isinstance(code, str) else f"{text} [{code}]"
-    return " ".join(str(said).split())[:600] or "no message"
+        error = data[:600].decode("utf-8", "replace")
+    if isinstance(error, dict):
+        error = error.get("error", error)
+    if isinstance(error, dict):
+        code, text = error.get("code"), error.get("message", error.get("detail"))
+        error = error if text is None else text if not isinstance(code, str) else f"{text} [{code}]"
+    return " ".join(str(error).split())[:600] or "no message"
 
 
 def retry_after(value: str | None, now: float | None = None) -> float | None:
-    """Seconds that a Retry-After header asks for: a number, or a date.
+    """Return the seconds that a Retry-After header asks for, as a number or by a date; None without any.
 
     >>> retry_after("3"), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", now=50.0), retry_after("soon")
     (3.0, 10.0, None)

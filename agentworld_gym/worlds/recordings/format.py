@@ -25,50 +25,53 @@ FORMAT = "agentworld-recording-2"
 
 
 def start_key(digest: str, task: Task, seed: int) -> str:
-    """The key of an episode before any action."""
+    """Return the key of an episode before any action."""
     return digest_of([digest, task.model_dump(mode="json"), seed])
 
 
 def next_key(key: str, action: Action) -> str:
-    """The key after one more action."""
+    """Return the key after one more action."""
     return digest_of([key, action.raw])
 
 
 def tests_key(key: str, tests: Mapping[str, str | None]) -> str:
-    """The key of whether tests pass at some place of an episode."""
+    """Return the key of the verdict on some tests at one place of an episode."""
     return digest_of([key, "passes", dict(tests)])
 
 
 def outcome_key(key: str) -> str:
-    """The key of what a session changed beside its task."""
+    """Return the key of what a session changed beside its task."""
     return digest_of([key, "collateral"])
 
 
 def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
-    """The fingerprint of the recorded world, and its rows by key (the first of equal keys).
+    """Return the fingerprint of the recorded world, and its rows by key (the first of equal keys).
+
+    Args:
+        path: The file of the recording.
 
     Raises:
-        RecordingError: the file is not there or is no recording; or a line is not what was recorded (names it).
-        TraceError: a line is no JSON (names it).
+        RecordingError: The file is no recording, or a line is not what was recorded; the error names it.
+        TraceError: A line is no JSON; the error names it.
     """
-    fingerprint, found, _ = read_rows(path)
-    return fingerprint, found
+    fingerprint, rows, _ = read_rows(path)
+    return fingerprint, rows
 
 
 def read_rows(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]], str]:
-    """What `read_recording` gives, and the digest of the last line."""
+    """Return what `read_recording` returns, and the digest of the last line."""
     if not path.is_file():
         raise RecordingError(f"{path}: no such recording; make one with world='record:{path}+WORLD'")
-    rows = enumerate(read_jsonl(path), 1)
-    _, header = next(rows, (1, {}))
+    lines = enumerate(read_jsonl(path), 1)
+    _, header = next(lines, (1, {}))
     if header.get("format") != FORMAT:
         raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r}; record again)")
     last = _checked(header, _HEADER, path, 1, "")
-    found: dict[str, dict[str, Any]] = {}
-    for number, row in rows:
+    rows: dict[str, dict[str, Any]] = {}
+    for number, row in lines:
         last = _checked(row, _kinds_of(row), path, number, last)
-        found.setdefault(row["key"], row)
-    return Fingerprint.from_dict(header["fingerprint"]), found, last
+        rows.setdefault(row["key"], row)
+    return Fingerprint.from_dict(header["fingerprint"]), rows, last
 
 
 _HEADER: Mapping[str, Any] = {"fingerprint": dict}
@@ -82,16 +85,16 @@ _COLLATERAL: Mapping[str, Any] = {"key": str, "collateral": list | None}
 
 
 def _kinds_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields of a row with their types."""
+    """Return the fields that a row must have, with their types."""
     kinds = {"task": _START, "passes": _PASSES, "collateral": _COLLATERAL}
     return next((fields for name, fields in kinds.items() if name in row), _STEP)
 
 
 def _checked(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, number: int, before: str) -> str:
-    """The digest of a row that is what was recorded behind the digest `before`."""
+    """Return the digest of a row, once it is sure that the row was recorded after the one with the digest `before`."""
     if not is_whole(row, before):
-        said = "its digest is not that of what it holds and of the line before: something was changed or taken out"
-        raise RecordingError(f"{path}: line {number}: {said if 'digest' in row else 'an entry without a digest'}")
+        reason = "its digest is not that of what it holds and of the line before: something was changed or taken out"
+        raise RecordingError(f"{path}: line {number}: {reason if 'digest' in row else 'an entry without a digest'}")
     try:
         check_fields(row, kinds, path, number)
     except TraceError as error:

@@ -40,13 +40,17 @@ NOT_RECORDED = Failure(FailureKind.RECORDING, "this transition is not in the rec
 
 
 class RecordingWorld:
-    """Passes everything on to `inner` and writes each transition to `path`, flushed once a wave.
+    """Passes everything on to another world and writes each transition to a file, flushed once a wave.
 
     A recording that is there already is continued; it must be of the same world.
 
+    Args:
+        inner: The world to record.
+        path: The file of the recording.
+
     Raises:
-        RecordingError: the file records another world, or is no recording.
-        TraceError: the file cannot be written.
+        RecordingError: The file records another world, or is no recording.
+        TraceError: The file cannot be written.
     """
 
     def __init__(self, inner: World[Any], path: Path) -> None:
@@ -107,7 +111,7 @@ class RecordingWorld:
         return results
 
     def _to_ask(self, keys: Mapping[int, str]) -> list[int]:
-        """Whom to ask: each unknown transition once, but everyone where the inner world cannot be told an answer."""
+        """Return whom to ask: each unknown transition once, but everyone where the inner world is not teachable."""
         if self._teachable is None:
             return list(keys)
         asked: dict[str, int] = {}
@@ -143,29 +147,29 @@ class RecordingWorld:
     def passes(
         self, sessions: Sequence[RecordedSession], tests: Sequence[Mapping[str, str | None]]
     ) -> list[bool | Failure | None]:
-        """What the inner world says of some tests, recorded; nothing where it cannot tell."""
+        """Return and record what the inner world says of some tests; None where it cannot tell."""
         if not isinstance(self.inner, Testing):
             return [None] * len(sessions)
-        found = self.inner.passes([inner_session(session) for session in sessions], tests)
+        verdicts = self.inner.passes([inner_session(session) for session in sessions], tests)
         rows: list[dict[str, Any]] = []
-        for session, files, answer in zip(sessions, tests, found, strict=True):
+        for session, files, answer in zip(sessions, tests, verdicts, strict=True):
             if isinstance(answer, bool):
                 rows += self._keep({"key": tests_key(session.key, files), "passes": answer})
         self._write(rows)
-        return found
+        return verdicts
 
     def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
-        """What the inner world says of each session, recorded; nothing where it cannot tell."""
+        """Return and record what the inner world says of each session; None where it cannot tell."""
         if not isinstance(self.inner, Accountable):
             return [None] * len(sessions)
-        found = self.inner.collateral([inner_session(session) for session in sessions])
+        answers = self.inner.collateral([inner_session(session) for session in sessions])
         rows: list[dict[str, Any]] = []
-        for session, places in zip(sessions, found, strict=True):
+        for session, places in zip(sessions, answers, strict=True):
             if not isinstance(places, Failure):
                 key = outcome_key(session.key)
                 rows += self._keep({"key": key, "collateral": None if places is None else list(places)})
         self._write(rows)
-        return found
+        return answers
 
     def close(self) -> None:
         """Close the file and the inner world."""

@@ -23,15 +23,20 @@ from agentworld_gym.worlds.recordings.session import RecordedSession
 
 @dataclass
 class RecordedWorld:
-    """Replays a recording: no model, no server, the same observations byte for byte.
+    """Replays a recording without a model or a server; the observations are the same byte for byte.
 
     Raises:
-        RecordingError: the file is not there or is no recording.
+        RecordingError: The file is not there or is no recording.
     """
 
     path: Path
+    """The file of the recording."""
+
     deterministic: bool = field(default=True, init=False)
+    """True: equal actions give equal observations."""
+
     fingerprint: Fingerprint = field(init=False)
+    """The fingerprint of the recorded world."""
 
     def __post_init__(self) -> None:
         self.fingerprint, self._rows = read_recording(self.path)
@@ -41,7 +46,7 @@ class RecordedWorld:
                 self._actions.setdefault(row["parent"], []).append(row["action"])
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[RecordedSession | Failure]:
-        """Find each episode's start in the recording; a start that is not there is a failure that says what is."""
+        """Find the start of each episode in the recording; where there is none, the failure says what was recorded."""
         return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
 
     def _begin(self, task: Task, seed: int) -> RecordedSession | Failure:
@@ -62,18 +67,18 @@ class RecordedWorld:
         return f"task {task.id} with seed {seed} was recorded with another content of the task"
 
     def step(self, sessions: Sequence[RecordedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
-        """Look each transition up."""
+        """Look up each transition."""
         return [self._step(session, action) for session, action in zip(sessions, actions, strict=True)]
 
     def _step(self, session: RecordedSession, action: Action) -> Observation | Failure:
         key = next_key(session.key, action)
         row = self._rows.get(key)
         if row is None:
-            known = self._actions.get(session.key, [])
+            actions = self._actions.get(session.key, [])
             return Failure(
                 FailureKind.RECORDING,
                 f"{self.path}: turn {session.turn + 1}: no answer to {action.raw[:80]!r}; "
-                f"recorded here: {', '.join(repr(a[:80]) for a in known[:5]) or 'nothing'}",
+                f"recorded here: {', '.join(repr(a[:80]) for a in actions[:5]) or 'nothing'}",
             )
         observed = unpacked(row)
         session.go_on(key, observed.text)
@@ -82,15 +87,15 @@ class RecordedWorld:
     def passes(
         self, sessions: Sequence[RecordedSession], tests: Sequence[Mapping[str, str | None]]
     ) -> list[bool | Failure | None]:
-        """What was recorded of some tests; None where the recorded world could not tell, or was not asked."""
+        """Return what was recorded of some tests; None where the recorded world could not tell, or was not asked."""
         rows = [self._rows.get(tests_key(one.key, files), {}) for one, files in zip(sessions, tests, strict=True)]
         return [row.get("passes") for row in rows]
 
     def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
-        """What was recorded of each session; None where the recorded world could not tell, or was not asked."""
+        """Return what was recorded of each session; None where the recorded world could not tell, or was not asked."""
         rows = (self._rows.get(outcome_key(session.key), {}) for session in sessions)
-        found = (row.get("collateral") for row in rows)
-        return [None if places is None else tuple(map(str, places)) for places in found]
+        recorded = (row.get("collateral") for row in rows)
+        return [None if places is None else tuple(map(str, places)) for places in recorded]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
