@@ -1,4 +1,4 @@
-"""Playing an episode by a way, which decides each action by what the actions before it showed."""
+"""Playing one episode by a scripted policy, which decides each action by what the actions before it showed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 
 def play(runner: EpisodeRunner, solver: Solver, seed: int, options: Mapping[str, Any]) -> tuple[bool, list[str]]:
-    """One episode of a solver: whether it succeeded, and all that it was shown. `options` are those of a reset."""
+    """Play one episode with a solver; return whether it succeeded, and what its actions showed.
+
+    Args:
+        runner: The runner of the domain.
+        solver: The solver.
+        seed: The seed of the episode.
+        options: The options of its reset.
+    """
     ((episode, _, _),) = runner.start([seed], options)
     try:
         end = walk(runner, episode, solver(episode.task))
@@ -26,9 +33,12 @@ def play(runner: EpisodeRunner, solver: Solver, seed: int, options: Mapping[str,
 
 
 def walk(runner: EpisodeRunner, episode: Episode, way: Way) -> Transition | None:
-    """Go a way until the episode ends, and give its last step; None if the way ends first.
+    """Play an episode of a runner by a policy until it ends.
 
-    The actions' locators are resolved on what the episode showed last.
+    Locators in its actions are resolved on what the episode showed last.
+
+    Returns:
+        The last step of the episode, or None if the policy ends first.
     """
     going = on_screen(way, episode.task.domain, episode.observation)
     action = next(going, None)
@@ -44,12 +54,12 @@ def walk(runner: EpisodeRunner, episode: Episode, way: Way) -> Transition | None
 
 
 def follow(env: Env[str, str], way: Way) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]] | None:
-    """Go a way in an environment that was reset, until the episode ends.
+    """Play an episode of an environment by a policy until it ends; the environment has to be reset before.
 
-    Locators are resolved on what was shown last.
+    Locators in its actions are resolved on what the environment showed last.
 
     Returns:
-        What the last `step` gave; None if the way ends without one.
+        What the last `step` returned, or None if the policy takes no step.
 
     >>> from agentworld_gym.env import AgentWorldEnv
     >>> from agentworld_gym.policies.scripted import expert_policy
@@ -66,7 +76,7 @@ def follow(env: Env[str, str], way: Way) -> tuple[str, SupportsFloat, bool, bool
     while action is not None and not bare.episode.over:
         result = env.step(action)
         try:
-            # Not what `step` gave: a wrapper may have changed that.
+            # A wrapper may have changed the observation that `step` returned.
             action = going.send(bare.episode.observation)
         except StopIteration:
             break

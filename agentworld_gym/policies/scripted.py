@@ -1,7 +1,8 @@
-"""Ways through a task that need no learning: for data collection, baselines and tests.
+"""Policies that need no learning: the expert, doing nothing, random choices from the menu, and mixtures of them.
 
-No policy yields more actions than the step limit of the task allows. Actions are yielded as the task writes them; in a
-graphical domain `screens.sight.on_screen` resolves their locators and tells a policy what is not on the screen.
+They serve data collection, baselines and tests. Each is a generator that yields actions and is sent observations. It
+yields no more actions than the step limit of the task allows, and writes them as the task does. In a graphical domain
+`screens.sight.on_screen` resolves their locators, and tells the policy which element is not on the screen.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def expert_policy(task: Task) -> Way:
-    """The expert's actions, up to `finish`; where one is not possible on the screen, it stops."""
-    # Not `yield from`: it would send the tuple what the action showed.
+    """Take the expert's actions up to `finish`; stop if one is not possible on the screen."""
+    # `yield from` would send what the action showed to the tuple.
     for action in task.expert:  # noqa: UP028
         yield action
 
@@ -32,7 +33,7 @@ def nothing_policy() -> Way:
 
 
 def menu_policy(task: Task, rng: random.Random) -> Way:
-    """Random entries of the menu that are on the screen, up to one that finishes or the step limit."""
+    """Take random entries of the menu that are on the screen, up to one that finishes or the step limit."""
     for _ in range(_limit(task)):
         action = yield from _possible(task.menu, rng)
         if action is None or finishes(action):
@@ -40,10 +41,15 @@ def menu_policy(task: Task, rng: random.Random) -> Way:
 
 
 def mixed_policy(task: Task, rng: random.Random, slip: float) -> Way:
-    """The expert, who before each step errs with probability `slip`, and then goes on as planned.
+    """Take the expert's actions, but before each step err with a probability and then go on as planned.
 
-    An error is a random entry of the menu that does not finish. Where a step is not possible on the screen that the
-    errors led to, it is left out.
+    An error is a random entry of the menu that does not finish. A step of the expert that is not possible on the screen
+    to which the errors led is left out.
+
+    Args:
+        task: The task.
+        rng: The random numbers of the policy.
+        slip: The probability of an error.
 
     >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "x"}}],
     ...             menu=("a", "b", "finish"), expert=("a", "finish"))
@@ -65,7 +71,8 @@ def mixed_policy(task: Task, rng: random.Random, slip: float) -> Way:
 
 
 def _possible(actions: Sequence[str], rng: random.Random) -> Generator[str, str, str | None]:
-    """Do one of some actions, each that is on the screen as likely as the others; None if none is."""
+    """Take one of the actions that are on the screen, each as likely as the others; return it, or None if there is
+    none."""
     choices = list(actions)
     while choices:
         action = rng.choice(choices)

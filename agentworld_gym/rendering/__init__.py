@@ -1,6 +1,6 @@
-"""Pictures of what an observation shows, drawn from its text alone, so that a dream can be looked at too.
+"""Pictures of what an observation shows; they are drawn from its text alone, so that a dream can be looked at too.
 
-Needs the extra `render`.
+The pictures need the extra `render`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from agentworld_gym.screens import GRAPHICAL, read_screen
 from agentworld_gym.screens.web import is_page
 
 MODAL = "\n### Modal state\n"
-"""What takes the place of a page while a dialog of the browser is open."""
+"""The heading that takes the place of a page while a dialog of the browser is open."""
 
 __all__ = ["Pixels", "RenderingUnavailable", "from_png", "latest", "picture"]
 
 
 def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
-    """What a person would see, as an array (height, width, 3) of bytes.
+    """Draw what a person would see, as an array (height, width, 3) of bytes.
 
-    A desktop has 1920 by 1080 pixels, a phone 1080 by 2400, a web page 1280 by 800 or more, a text 1200 in width.
+    A desktop has 1920 by 1080 pixels, a phone 1080 by 2400, a web page 1280 by 800 or more. A text is 1200 pixels wide.
 
     Args:
-        domain: such as `web`; a text domain is drawn as a terminal.
-        observation: what the agent was shown.
-        scale: of the picture that is returned.
+        domain: The domain, such as `web`; a text domain is drawn as a terminal.
+        observation: The text that the agent was shown.
+        scale: The scale of the picture that is returned.
 
     Raises:
         RenderingUnavailable: Pillow is not installed.
@@ -56,7 +56,7 @@ def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
 
 
 def from_png(data: bytes) -> Pixels:
-    """A screenshot as an array (height, width, 3).
+    """Read a screenshot as an array (height, width, 3).
 
     Raises:
         RenderingUnavailable: Pillow is not installed.
@@ -68,7 +68,8 @@ def from_png(data: bytes) -> Pixels:
 
 
 def latest(domain: str, observations: Sequence[str]) -> str:
-    """The last observation that shows a screen, with the dialog that has opened over it since; else the last one."""
+    """Return the last observation that shows a screen, with the dialog that has opened over it since, or the last
+    one."""
     if domain in GRAPHICAL:
         for observation in reversed(observations):
             if read_screen(domain, observation) or (domain == "web" and is_page(observation)):

@@ -17,11 +17,11 @@ Align = Literal["left", "centre", "right"]
 
 
 class RenderingUnavailable(AgentWorldError):
-    """Pictures need Pillow."""
+    """Pictures need Pillow, which is not installed."""
 
 
 def pillow() -> None:
-    """Make sure that Pillow is there.
+    """Check that Pillow is installed.
 
     Raises:
         RenderingUnavailable: it is not installed.
@@ -33,7 +33,7 @@ def pillow() -> None:
 
 
 class Canvas:
-    """A picture under way.
+    """A picture that is being drawn.
 
     Raises:
         RenderingUnavailable: Pillow is not installed.
@@ -48,7 +48,7 @@ class Canvas:
         self.draw = ImageDraw.Draw(self.image)
 
     def pixels(self, scale: float = 1.0) -> Pixels:
-        """The picture as an array (height, width, 3)."""
+        """Return the picture as an array (height, width, 3)."""
         from PIL import Image
 
         image = self.image
@@ -58,7 +58,7 @@ class Canvas:
         return np.asarray(image, np.uint8).copy()
 
     def gradient(self, box: Box, colours: Sequence[Colour]) -> None:
-        """Colours that flow from the top left to the bottom right."""
+        """Fill the picture with colours that flow from the top left to the bottom right."""
         from PIL import Image
 
         x, y, width, height = self._inside(box)
@@ -79,7 +79,7 @@ class Canvas:
             self.image.paste(Image.blend(there, Image.new("RGB", there.size, colour), strength), (x, y))
 
     def shadow(self, box: Box, radius: int = 12, depth: int = 14, strength: float = 0.4) -> None:
-        """A soft shadow around and below a box."""
+        """Draw a soft shadow around and below a box."""
         from PIL import Image, ImageDraw, ImageFilter
 
         room = 2 * depth
@@ -97,7 +97,7 @@ class Canvas:
     def box(
         self, box: Box, fill: Colour | None = None, radius: int = 0, outline: Colour | None = None, width: int = 1
     ) -> None:
-        """A rectangle, rounded or not."""
+        """Draw a rectangle, rounded or not."""
         if box.width < 1 or box.height < 1:
             return
         corners = (box.x, box.y, box.x + box.width - 1, box.y + box.height - 1)
@@ -105,24 +105,24 @@ class Canvas:
         self.draw.rounded_rectangle(corners, radius, fill=fill, outline=outline, width=width)
 
     def top_box(self, box: Box, fill: Colour, radius: int) -> None:
-        """A rectangle whose upper corners are rounded."""
+        """Draw a rectangle whose upper corners are rounded."""
         if box.width < 1 or box.height < 1:
             return
         corners = (box.x, box.y, box.x + box.width - 1, box.y + box.height - 1)
         self.draw.rounded_rectangle(corners, radius, fill=fill, corners=(True, True, False, False))
 
     def line(self, points: Sequence[tuple[float, float]], colour: Colour, width: int = 1) -> None:
-        """Straight lines from point to point."""
+        """Draw straight lines from point to point."""
         self.draw.line([(x, y) for x, y in points], fill=colour, width=width, joint="curve")
 
     def disc(self, box: Box, fill: Colour | None = None, outline: Colour | None = None, width: int = 1) -> None:
-        """An ellipse that fills a box."""
+        """Draw an ellipse that fills a box."""
         if box.width > 0 and box.height > 0:
             corners = (box.x, box.y, box.x + box.width - 1, box.y + box.height - 1)
             self.draw.ellipse(corners, fill=fill, outline=outline, width=width)
 
     def text(self, x: float, y: float, text: str, size: int, colour: Colour = INK, *, bold: bool = False) -> None:
-        """A line of text, its vertical middle at `y`."""
+        """Draw a line of text whose vertical middle is at `y`."""
         self._write((x, y), text, size, colour, "lm", bold)
 
     def words(
@@ -136,22 +136,22 @@ class Canvas:
         bold: bool = False,
         underline: bool = False,
     ) -> None:
-        """A line of text in the middle of a box's height, cut where it does not fit."""
-        shown = fitted(text, size, box.width)
-        if not shown:
+        """Draw a line of text in the middle of a box's height, and cut it where it does not fit."""
+        fitting = fitted(text, size, box.width)
+        if not fitting:
             return
-        room = box.width - width_of(shown, size)
+        room = box.width - width_of(fitting, size)
         x = box.x + (0 if align == "left" else room if align == "right" else room // 2)
         y = box.y + box.height / 2
-        self._write((x, y), shown, size, colour, "lm", bold)
+        self._write((x, y), fitting, size, colour, "lm", bold)
         if underline:
             below = y + size * 0.45
-            self.line([(x, below), (x + width_of(shown, size), below)], colour, max(1, size // 16))
+            self.line([(x, below), (x + width_of(fitting, size), below)], colour, max(1, size // 16))
 
     def paragraph(
         self, box: Box, text: str, size: int, colour: Colour = INK, *, leading: float = 1.35, bold: bool = False
     ) -> int:
-        """Lines of text from the top of a box to its bottom; how many pixels they take."""
+        """Draw lines of text from the top of a box to its bottom; return how many pixels they take."""
         step = int(size * leading)
         lines = wrapped(text, size, box.width, max(box.height // step, 1))
         for number, line in enumerate(lines):
@@ -159,7 +159,7 @@ class Canvas:
         return len(lines) * step
 
     def cells(self, x: int, y: int, text: str, cell: tuple[int, int], colour: Colour = INK) -> None:
-        """A line of text in cells of one width, as a terminal shows it."""
+        """Draw a line of text in cells of one width, as a terminal shows it."""
         wide, high = cell
         size = int(high * 0.72)
         for place, letter in enumerate(text):

@@ -1,4 +1,4 @@
-"""The drawings of glyphs, and which names have which.
+"""The drawings of glyphs, and the names that they are drawn for.
 
 A drawing is a list of strokes in a square of 100 by 100: `line`, `box`, `frame`, `disc`, `ring` or `area`, and its
 points as x y x y …
@@ -179,4 +179,4 @@ WORDS: tuple[tuple[str, str], ...] = (
     (r"order|product|list$|^all$", "menu"),
     (r"^home$|^go home", "home"),
 )
-"""Patterns of names, each with its drawing; the first that is found counts."""
+"""Patterns of names, each with its drawing; the first pattern that matches counts."""

@@ -1,4 +1,4 @@
-"""Small pictures for names: what a button, a file or an app is called decides its drawing."""
+"""Small pictures for names: the name of a button, a file or an app decides its drawing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KNOWN = tuple((re.compile(pattern, re.IGNORECASE), name) for pattern, name in W
 
 
 def drawing_of(name: str) -> str | None:
-    """Which drawing a name has, if any.
+    """Return the drawing that a name has, or None.
 
     >>> drawing_of("Navigate up"), drawing_of("budget-2025.ods"), drawing_of("Blorp")
     ('back', 'sheet', None)
@@ -22,7 +22,7 @@ def drawing_of(name: str) -> str | None:
 
 
 def glyph(canvas: Canvas, box: Box, drawing: str, colour: Colour) -> None:
-    """Draw by name, as large as a box allows."""
+    """Draw a glyph by its name, as large as a box allows."""
     side = min(box.width, box.height)
     left, top = box.x + (box.width - side) / 2, box.y + (box.height - side) / 2
     pen = max(round(side * 0.09), 2)
@@ -48,7 +48,7 @@ def glyph(canvas: Canvas, box: Box, drawing: str, colour: Colour) -> None:
 
 
 def tile(canvas: Canvas, box: Box, name: str, *, round_: bool = False) -> None:
-    """An icon of an app: a coloured square, or a disc, with a drawing or the first letter of a name."""
+    """Draw the icon of an app: a coloured square or disc, with a drawing or the first letter of a name."""
     side = min(box.width, box.height)
     square = Box(box.x + (box.width - side) // 2, box.y + (box.height - side) // 2, side, side)
     canvas.box(square, tile_colour(name), side // 2 if round_ else side // 4)

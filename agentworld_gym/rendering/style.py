@@ -1,4 +1,4 @@
-"""How everything looks: colours, sizes and type. Nothing else decides a colour."""
+"""The style of all pictures: colours, sizes and type. No other module decides a colour."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ TILES: tuple[Colour, ...] = (
     (96, 110, 128),
     (120, 148, 52),
 )
-"""The colours of icons, of which a name always gets the same."""
+"""The colours of icons; a name always gets the same one."""
 
 _SHUFFLE = 183
-"""Gives most of the shipped apps and sites colours of their own."""
+"""A salt that gives most of the shipped apps and sites colours of their own."""
 
 _PLAIN = {
     "–": "-",
@@ -93,23 +93,23 @@ _PLAIN = {
 
 
 def tile_colour(name: str) -> Colour:
-    """The colour that a name's icon has, everywhere."""
+    """Return the colour of a name's icon, which is the same everywhere."""
     return TILES[crc32(f"{_SHUFFLE}{name}".encode("utf-8", "replace")) % len(TILES)]
 
 
 @lru_cache(maxsize=64)
 def font(size: int) -> ImageFont.FreeTypeFont:
-    """The type at a size: the one that comes with Pillow, laid out the same way on every machine."""
+    """Return Pillow's own font at a size, laid out the same way on every machine."""
     from PIL import ImageFont
 
-    found = ImageFont.load_default(max(size, 6))
-    assert isinstance(found, ImageFont.FreeTypeFont)
-    return found.font_variant(layout_engine=ImageFont.Layout.BASIC)
+    loaded = ImageFont.load_default(max(size, 6))
+    assert isinstance(loaded, ImageFont.FreeTypeFont)
+    return loaded.font_variant(layout_engine=ImageFont.Layout.BASIC)
 
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """A text in the letters that the type has.
+    """Return a text in the letters that the font has.
 
     >>> plain("Café – 3 €"), plain("日本")
     ('Cafe - 3 EUR ', '??')
@@ -130,12 +130,12 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def width_of(text: str, size: int) -> int:
-    """How wide a text is, in pixels."""
+    """Return the width of a text in pixels."""
     return int(font(size).getlength(plain(text)) + 0.5)
 
 
 def fitted(text: str, size: int, room: int) -> str:
-    """As much of a text as fits in some pixels, with an ellipsis where it is cut."""
+    """Return as much of a text as fits in some pixels, with an ellipsis where it is cut."""
     if width_of(text, size) <= room:
         return text
     if room < size:
@@ -148,8 +148,8 @@ def fitted(text: str, size: int, room: int) -> str:
 
 
 def wrapped(text: str, size: int, room: int, lines: int = 200) -> list[str]:
-    """A text in lines of some pixels; what goes beyond `lines` is left out."""
-    found: list[str] = []
+    """Break a text into lines of some pixels; lines beyond the number `lines` are left out."""
+    broken: list[str] = []
     for paragraph in text.split("\n"):
         line = ""
         for word in paragraph.split(" "):
@@ -157,9 +157,9 @@ def wrapped(text: str, size: int, room: int, lines: int = 200) -> list[str]:
             if not line or width_of(longer, size) <= room:
                 line = longer
             else:
-                found.append(line)
+                broken.append(line)
                 line = word
-            if len(found) >= lines:
-                return found
-        found.append(line)
-    return [fitted(line, size, room) for line in found[:lines]]
+            if len(broken) >= lines:
+                return broken
+        broken.append(line)
+    return [fitted(line, size, room) for line in broken[:lines]]

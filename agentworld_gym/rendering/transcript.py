@@ -1,4 +1,4 @@
-"""A text as a terminal would show it."""
+"""Drawing a text as a terminal would show it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BAR = 40
 
 
 def draw(text: str) -> Canvas:
-    """The end of a text, in a window of 120 columns; lines that are too long go on below."""
+    """Draw the end of a text in a window of 120 columns; lines that are too long go on below."""
     lines: list[str] = []
     for line in text.expandtabs(4).split("\n"):
         lines += [line[start : start + COLUMNS] for start in range(0, len(line), COLUMNS)] or [""]

@@ -28,8 +28,8 @@ def families(domain: str) -> Mapping[str, Family]:
     """
     if domain not in GENERATED:
         return {}
-    found: Mapping[str, Family] = import_module(f"agentworld_gym.tasks.{domain}").FAMILIES
-    return found
+    registered: Mapping[str, Family] = import_module(f"agentworld_gym.tasks.{domain}").FAMILIES
+    return registered
 
 
 def generate(domain: str, family: str, level: int, seed: int) -> Task:
@@ -48,15 +48,16 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
     Raises:
         SpecError: the domain has no such family, or the level is not 1, 2 or 3.
     """
-    known = families(domain)
-    if family not in known:
-        raise SpecError(f"tasks of {domain}", "family", family, f"one of {', '.join(sorted(known)) or 'no families'}")
+    registered = families(domain)
+    if family not in registered:
+        names = ", ".join(sorted(registered)) or "no families"
+        raise SpecError(f"tasks of {domain}", "family", family, f"one of {names}")
     if level not in (1, 2, 3):
         raise SpecError(f"tasks of {domain}", "level", level, "1, 2 or 3")
     rng, split = random.Random(f"{domain}/{family}/{level}/{seed}"), split_of(seed)
     for _ in range(ATTEMPTS):
         with deferred_interrupt():  # Most families play their expert in an engine.
-            draft = known[family](rng, level, split)
+            draft = registered[family](rng, level, split)
         menu = draft.menu(rng, level)
         if len(menu) >= MENU_MIN:
             break

@@ -40,5 +40,5 @@ def control_cases(domain: str) -> tuple[ControlCase, ...]:
     Raises:
         ModuleNotFoundError: the domain has no cases.
     """
-    found: tuple[ControlCase, ...] = import_module(f"agentworld_gym.tasks.{domain}.control_cases").CASES
-    return found
+    cases: tuple[ControlCase, ...] = import_module(f"agentworld_gym.tasks.{domain}.control_cases").CASES
+    return cases

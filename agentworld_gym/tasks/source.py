@@ -124,15 +124,15 @@ class TaskSource:
             task = validated(Task, {"id": "inline", "domain": self.spec.id, **task}, "options.task")
         file = "options.task"
         if isinstance(task, str):
-            known = self._handwritten.get(task)
-            if known is None and task.endswith((".yaml", ".yml")):
-                known, file = load_task(Path(task), self.spec.id), task
-            if known is None:
-                known = self._generated(task)
-            if known is None:
+            loaded = self._handwritten.get(task)
+            if loaded is None and task.endswith((".yaml", ".yml")):
+                loaded, file = load_task(Path(task), self.spec.id), task
+            if loaded is None:
+                loaded = self._generated(task)
+            if loaded is None:
                 names = ", ".join(sorted(self._handwritten)) or "none"
                 raise SpecError("options", "task", task, f"a YAML file, FAMILY-LEVEL-SEED, or one of: {names}")
-            task = known
+            task = loaded
         if task.domain != self.spec.id:
             raise SpecError("options", "task.domain", task.domain, self.spec.id)
         if task.seed is None and task is not self._handwritten.get(task.id):

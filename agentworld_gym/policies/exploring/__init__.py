@@ -1,4 +1,5 @@
-"""Explorers: agents that try what can be done in a task, with no aim, so that recordings hold what any action does."""
+"""Explorers: agents that try without an aim what can be done in a task, so that recordings hold what any action
+does."""
 
 from __future__ import annotations
 

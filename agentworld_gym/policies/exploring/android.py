@@ -1,4 +1,4 @@
-"""A phone whose apps are tapped through and filled in."""
+"""The explorer of phones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIRECTIONS = ("down", "down", "up", "left", "right")
 
 
 class PhoneExplorer(ScreenExplorer):
-    """Taps what can be tapped, fills fields, moves between apps, and errs at times."""
+    """An explorer that taps what can be tapped, fills fields, moves between apps, and errs at times."""
 
     openings = (
         '{"action_type": "click", "index": @{TextView {number}}}',
@@ -23,27 +23,27 @@ class PhoneExplorer(ScreenExplorer):
     blind = '{"action_type": "wait"}'
 
     def choices(self) -> tuple[str, ...]:
-        """What to do next; an app, for an explorer that has seen nothing."""
+        """Return what to do next; an explorer that has seen nothing opens an app."""
         if not self._seen and self.chance(0.8):
             return (self.app(),)
         return tuple(super().choices())
 
     def draft(self) -> str:
-        """One action."""
+        """Draft one action."""
         return self.weighted(_KINDS)(self)
 
     def click(self) -> str:
-        """A tap on something that takes one."""
+        """Tap an element that takes taps."""
         return self._tapped("click", "clickable")
 
     def hold(self) -> str:
-        """A long touch, mostly of something that takes one."""
+        """Touch and hold an element, mostly one that takes it."""
         if self.chance(0.85) and not any("long_clickable" in node.flags for node in self.nodes):
             return self.click()
         return self._tapped("long_press", "long_clickable" if self.chance(0.85) else "clickable")
 
     def point(self) -> str:
-        """A tap by its place: somewhere in an element, or anywhere."""
+        """Tap a point inside an element, or anywhere."""
         nodes = [node for node in self.nodes if node.box is not None and node.box.width > 4 and node.box.height > 4]
         if nodes and self.chance(0.7):
             box = self.rng.choice(nodes).box
@@ -54,12 +54,12 @@ class PhoneExplorer(ScreenExplorer):
         return act("click", x=min(max(x, 0), 1079), y=min(max(y, 0), 2399))
 
     def type(self) -> str:
-        """A text into a field; a message or a note is then often sent or saved by a tap."""
+        """Type a text into a field; a tap then often sends or saves it."""
         node = self.pick(((node, 1.0) for node in self.nodes if "editable" in node.flags), self._title())
         if node is None:
             return self.click()
-        told = node.label.lower()
-        number = any(word in told for word in ("phone", "number", "quantity", "amount"))
+        label = node.label.lower()
+        number = any(word in label for word in ("phone", "number", "quantity", "amount"))
         text = str(self.rng.randint(100, 99999)) if number else self.words.text
         more: dict[str, Any] = {"index": node.handle} if self.chance(0.9) or "focused" not in node.flags else {}
         if self.chance(0.3):
@@ -69,7 +69,7 @@ class PhoneExplorer(ScreenExplorer):
         return act("input_text", text=text, **more)
 
     def move(self) -> str:
-        """A scroll or a swipe, of the screen or of one element."""
+        """Scroll or swipe the screen or one element."""
         kind = "scroll" if self.chance(0.6) else "swipe"
         nodes = [node for node in self.nodes if "scrollable" in node.flags]
         if not nodes and self.chance(0.7):
@@ -79,31 +79,31 @@ class PhoneExplorer(ScreenExplorer):
         return act(kind, direction=self.rng.choice(DIRECTIONS))
 
     def app(self) -> str:
-        """An app, at times one that is not installed."""
+        """Open an app, at times one that is not installed."""
         if self.chance(0.04):
             return act("open_app", app_name=self.words.word.title())
         return act("open_app", app_name=self.rng.choice(APPS))
 
     def back(self) -> str:
-        """The way back."""
+        """Go back."""
         return act("navigate_back")
 
     def home(self) -> str:
-        """The home screen."""
+        """Go to the home screen."""
         return act("navigate_home")
 
     def enter(self) -> str:
-        """The key that ends a text, mostly where there is one."""
+        """Press the enter key, mostly where a field has the focus."""
         if self.chance(0.8) and not any("focused" in node.flags for node in self.nodes):
             return self.click()
         return act("keyboard_enter")
 
     def wait(self) -> str:
-        """A moment."""
+        """Wait a moment."""
         return act("wait")
 
     def wrong(self) -> str:
-        """An action that cannot be carried out, most often."""
+        """Draft an action that most often cannot be carried out."""
         last = len(self.nodes)
         plain = [node for node in self.nodes if "clickable" not in node.flags]
         forms = [
@@ -119,7 +119,7 @@ class PhoneExplorer(ScreenExplorer):
         return self.rng.choice(forms)
 
     def _title(self) -> str:
-        """What the screen is called: its first text."""
+        """Return the title of the screen, which is its first text."""
         return next((node.label for node in self.nodes if node.label), "")
 
     def _tapped(self, kind: str, flag: str) -> str:
@@ -146,7 +146,7 @@ _KINDS: tuple[tuple[Callable[[PhoneExplorer], str], float], ...] = (
 
 
 def act(action_type: str, **arguments: Any) -> str:
-    """An action as JSON.
+    """Return an action as JSON.
 
     >>> act("click", index=3)
     '{"action_type": "click", "index": 3}'
@@ -155,7 +155,7 @@ def act(action_type: str, **arguments: Any) -> str:
 
 
 def _share(node: Node) -> float:
-    """How much an element is tapped: the way back and the fields less than the rest."""
+    """Return how often an element is tapped: the back button and fields less often than others."""
     if node.description in ("Navigate up", "Back", "Close"):
         return 0.4
     return 0.4 if "editable" in node.flags else 1.0

@@ -1,4 +1,4 @@
-"""What the explorers of all domains share."""
+"""The base classes of the explorers of all domains."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ T = TypeVar("T")
 FRESH_TRIES = 12
 """How many drafts an explorer makes to find an action that it has not done yet."""
 LONGEST = 40
-"""Texts of the state with more characters are taken apart into words, not typed as a whole."""
+"""The longest text of a state that is typed as a whole; longer ones are only taken apart into words."""
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 class Explorer(ABC):
-    """Tries what can be done in a task, sensibly for the most part and clumsily at times; it never finishes.
+    """An agent that tries what can be done in a task, mostly sensibly and at times clumsily; it never finishes.
 
-    It knows what the agent was shown and the public state of the task. All draws are from `rng`.
+    It knows what the agent was shown and the public state of the task.
+
+    Args:
+        task: The task.
+        rng: The source of all its random draws.
     """
 
     def __init__(self, task: Task, rng: random.Random) -> None:
@@ -35,32 +39,32 @@ class Explorer(ABC):
         self._planned: list[str] = []
 
     def choices(self) -> Sequence[str]:
-        """What to do next: the first of these that is possible on the screen."""
+        """Return actions of which the first one that is possible on the screen is to be taken next."""
         action = self._planned.pop(0) if self._planned else self._fresh()
         self._done.add(action)
         return (action,)
 
     @abstractmethod
     def see(self, action: str, observation: str) -> None:
-        """Take in what came of an action, whoever did it."""
+        """Take in what an action showed, whoever took it."""
 
     @abstractmethod
     def draft(self) -> str:
-        """Some action."""
+        """Draft one action."""
 
     def plan(self, *actions: str) -> None:
-        """Do these next, though they were done before."""
+        """Plan actions to be taken next, even if they were taken before."""
         self._planned += actions
 
     def chance(self, probability: float) -> bool:
-        """Whether something of this probability happens."""
+        """Draw whether an event of this probability happens."""
         return self.rng.random() < probability
 
     def weighted(self, shares: Iterable[tuple[T, float]]) -> T:
-        """One of some things by its share.
+        """Draw one of several things by their shares.
 
         Raises:
-            IndexError: there are none.
+            IndexError: there is nothing to draw from.
         """
         things, weights = zip(*shares, strict=True)
         chosen: T = self.rng.choices(things, weights)[0]
@@ -76,12 +80,12 @@ class Explorer(ABC):
 
 
 class ScreenExplorer(Explorer):
-    """An explorer of a graphical domain. Before it was shown a screen, it names elements by locators."""
+    """An explorer of a graphical domain; before it has seen a screen, it names elements by locators."""
 
     openings: tuple[str, ...] = ()
-    """Actions with locators, `{number}` in the place of their number, for an explorer that has seen nothing."""
+    """Actions with locators for an explorer that has seen nothing; `{number}` stands for the number of the element."""
     blind: str
-    """What is possible on any screen."""
+    """An action that is possible on any screen."""
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         super().__init__(task, rng)
@@ -97,7 +101,7 @@ class ScreenExplorer(Explorer):
         return self._sight.nodes
 
     def see(self, action: str, observation: str) -> None:
-        """Take in what came of an action; on another screen, what was done on this one is fresh again."""
+        """Take in what an action showed; on another screen, actions that were taken before count as fresh again."""
         before = self.nodes
         self._sight.see(observation)
         self._seen = True
@@ -105,14 +109,14 @@ class ScreenExplorer(Explorer):
             self._done.clear()
 
     def choices(self) -> Sequence[str]:
-        """What to do next."""
+        """Return what to do next."""
         if self._seen:
             return super().choices()
         opening, number = self.rng.choice(self.openings), self.rng.randint(1, 12)
         return *(opening.replace("{number}", str(n)) for n in range(number, 0, -1)), self.blind
 
     def pick(self, nodes: Iterable[tuple[Node, float]], place: object = None) -> Node | None:
-        """One of some elements by their shares, rarely one that was picked before at the same place."""
+        """Draw one of several elements by their shares, rarely one that was picked before at the same place."""
         shares = [(node, share * (0.1 if self._key(node, place) in self._touched else 1)) for node, share in nodes]
         if not shares:
             return None
@@ -126,7 +130,7 @@ class ScreenExplorer(Explorer):
 
 
 class Words:
-    """Words and short texts of a task's state, drawn at random; at times a word that is nowhere in it."""
+    """A source of random words and short texts of a task's state, and at times of other words."""
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         self._rng = rng
@@ -137,25 +141,25 @@ class Words:
 
     @property
     def word(self) -> str:
-        """One word."""
-        known = bool(self._words) and self._rng.random() < 0.85
-        return self._rng.choice(self._words if known else WORDS)
+        """A random word."""
+        from_state = bool(self._words) and self._rng.random() < 0.85
+        return self._rng.choice(self._words if from_state else WORDS)
 
     @property
     def text(self) -> str:
-        """A short text as it stands in the state, or some words."""
+        """A short text of the state, or some words."""
         if self._texts and self._rng.random() < 0.4:
             return self._rng.choice(self._texts)
         return self.phrase
 
     @property
     def phrase(self) -> str:
-        """One to three words."""
+        """One to three random words."""
         return " ".join(self.word for _ in range(self._rng.randint(1, 3)))
 
 
 def texts_in(value: Any) -> Iterable[str]:
-    """All texts in some plain data, without keys.
+    """Yield all texts in plain data, without the keys.
 
     >>> list(texts_in({"a": ["x", {"b": "y"}], "c": 3}))
     ['x', 'y']
@@ -171,7 +175,7 @@ def texts_in(value: Any) -> Iterable[str]:
 
 
 def call(name: str, /, **arguments: Any) -> str:
-    """A tool call as JSON.
+    """Return a tool call as JSON.
 
     >>> call("web_search", query="x")
     '{"name": "web_search", "arguments": {"query": "x"}}'

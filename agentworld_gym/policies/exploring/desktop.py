@@ -1,4 +1,4 @@
-"""A desktop on which windows, menus, fields and keys are used."""
+"""The explorer of desktops."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CLICKED = {
     "terminal": 0.8,
     "label": 0.05,
 }
-"""How much an element of a role is clicked."""
+"""How often an element of each role is clicked."""
 OPENED = ("icon", "list-item", "table-cell")
 WITH_MENU = ("icon", "text", "table-cell", "terminal", "entry")
 TYPED = ("entry", "text", "terminal", "table-cell")
@@ -60,7 +60,7 @@ _WIDTH, _HEIGHT = 1920, 1080
 
 
 class DesktopExplorer(ScreenExplorer):
-    """Uses the window in front most of all, what is around it less, and errs at times."""
+    """An explorer that mostly uses the window in front, and errs at times."""
 
     openings = (
         "pyautogui.click(@{push-button {number}})",
@@ -78,28 +78,28 @@ class DesktopExplorer(ScreenExplorer):
         self._files = [path for path in files if "/." not in path]
 
     def draft(self) -> str:
-        """One piece of code."""
+        """Draft one piece of code."""
         if any(node.role.endswith("menu-item") for node in self.nodes):
             return "pyautogui.press('escape')" if self.chance(0.12) else self.click()
         return self.weighted(_KINDS)(self)
 
     def click(self) -> str:
-        """A click on something, mostly in its middle."""
+        """Click an element, mostly in its middle."""
         node = self.pick(self._shares(), self._window())
         return self.nothing() if node is None else f"pyautogui.click({self._point(node)})"
 
     def open(self) -> str:
-        """A double click."""
+        """Double-click an element."""
         node = self.pick(((node, share) for node, share in self._shares() if node.role in OPENED), "open")
         return self.click() if node is None else f"pyautogui.doubleClick({self._point(node)})"
 
     def context(self) -> str:
-        """A right click."""
+        """Right-click an element."""
         node = self.pick(((node, share) for node, share in self._shares() if node.role in WITH_MENU), "context")
         return self.click() if node is None else f"pyautogui.rightClick({self._point(node)})"
 
     def type(self) -> str:
-        """A text where the focus is, or into a field that is clicked first."""
+        """Type a text where the focus is, or into a field that is clicked first."""
         focused = next((node for node in self.nodes if "focused" in node.description.split()), None)
         if focused is not None and self.chance(0.4):
             return self._writing(focused.role)
@@ -113,20 +113,20 @@ class DesktopExplorer(ScreenExplorer):
         return "\n".join((*lines, self._writing(node.role)))
 
     def key(self) -> str:
-        """A key, at times several times; mostly where something has the focus."""
+        """Press a key, at times several times, mostly where an element has the focus."""
         if not any("focused" in node.description or node.role == "dialog" for node in self.nodes) and self.chance(0.6):
             return self.click()
         key = self.rng.choice(KEYS)
         return f"pyautogui.press({key!r}, presses={self.rng.randint(2, 4)})" if self.chance(0.1) else press(key)
 
     def shortcut(self) -> str:
-        """A combination of keys."""
+        """Press a combination of keys."""
         if not self._window():
             return self.click()
         return "pyautogui.hotkey({!r}, {!r})".format(*self.rng.choice(SHORTCUTS))
 
     def helper(self) -> str:
-        """A helper object where its program is open, else a program that is started."""
+        """Use a helper object if its program is open; otherwise start a program."""
         cells = [node for node in self.nodes if node.role == "table-cell" and node.name.isalnum()]
         if cells:
             cell = self.rng.choice(cells).name
@@ -145,29 +145,29 @@ class DesktopExplorer(ScreenExplorer):
         return f"subprocess.Popen({self.rng.choice(programs)!r})"
 
     def nothing(self) -> str:
-        """A click where nothing is, or anything."""
+        """Click a random point of the screen."""
         x, y = self.rng.randint(80, _WIDTH - 1), self.rng.randint(30, _HEIGHT - 1)
         return f"pyautogui.click({x}, {y})"
 
     def scroll(self) -> str:
-        """The wheel, over something."""
+        """Turn the wheel over an element."""
         node = self.pick(self._shares(), "scroll")
         lines = [] if node is None else [f"pyautogui.moveTo({self._point(node)})"]
         return "\n".join((*lines, f"pyautogui.scroll({self.rng.choice((-10, -5, -3, 3, 5))})"))
 
     def drag(self) -> str:
-        """A drag from one thing to another."""
+        """Drag from one element to another."""
         first, second = self.pick(self._shares(), "drag"), self.pick(self._shares(), "drag")
         if first is None or second is None:
             return self.nothing()
         return f"pyautogui.moveTo({self._point(first)})\npyautogui.dragTo({self._point(second)})"
 
     def wait(self) -> str:
-        """A moment."""
+        """Wait a moment."""
         return f"time.sleep({self.rng.choice((0.5, 1, 2))})"
 
     def wrong(self) -> str:
-        """Code that raises, or reaches nothing."""
+        """Draft code that raises, or that reaches nothing."""
         return self.rng.choice(
             (
                 f"pyautogui.clik({self.rng.randint(1, 1900)}, {self.rng.randint(1, 1000)})",
@@ -180,10 +180,10 @@ class DesktopExplorer(ScreenExplorer):
         )
 
     def _writing(self, role: str) -> str:
-        """Code that types what suits an element, often with Enter."""
+        """Return code that types what suits an element, often with Enter."""
         if role == "terminal":
-            known = [f"cat {path}" for path in self._files] + list(COMMANDS)
-            return f"pyautogui.write({self.rng.choice(known)!r})\npyautogui.press('enter')"
+            commands = [f"cat {path}" for path in self._files] + list(COMMANDS)
+            return f"pyautogui.write({self.rng.choice(commands)!r})\npyautogui.press('enter')"
         text = self._number() if role == "table-cell" and self.chance(0.6) else self.words.text
         if role == "table-cell" and self.chance(0.15):
             text = self.rng.choice(("=SUM(B2:B4)", "=B2*2", "=A2", "=MAX(B2:B9)"))
@@ -195,7 +195,7 @@ class DesktopExplorer(ScreenExplorer):
         return str(self.rng.randint(1, 120))
 
     def _point(self, node: Node) -> str:
-        """Where to click: the middle, or elsewhere inside."""
+        """Return where to click an element: in its middle, or elsewhere inside it."""
         assert node.box is not None
         x, y = node.box.centre
         if self.chance(0.2) and node.box.width > 8 and node.box.height > 8:
@@ -204,11 +204,11 @@ class DesktopExplorer(ScreenExplorer):
         return f"{x}, {y}"
 
     def _window(self) -> str:
-        """The name of the window in front."""
+        """Return the name of the window in front."""
         return next((node.name for node in self.nodes if node.role in ("dialog", "frame")), "")
 
     def _shares(self) -> list[tuple[Node, float]]:
-        """What can be clicked, with shares: most for the menu, the dialog and the window in front."""
+        """Return what can be clicked, with the largest shares for the menu, the dialog and the window in front."""
         return list(self._weighed())
 
     def _weighed(self) -> Iterator[tuple[Node, float]]:
@@ -251,7 +251,7 @@ _KINDS: tuple[tuple[Callable[[DesktopExplorer], str], float], ...] = (
 
 
 def press(key: str) -> str:
-    """One key.
+    """Return the code that presses one key.
 
     >>> press("enter")
     "pyautogui.press('enter')"

@@ -1,4 +1,4 @@
-"""Explorers as ways through a task, alone and beside another agent."""
+"""Exploring a task, alone or beside another agent."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ EXPLORERS: Mapping[str, type[Explorer]] = {
 
 
 def explorer(task: Task, rng: random.Random) -> Explorer:
-    """The explorer of a task's domain.
+    """Return an explorer of a task.
 
     Raises:
-        SpecError: the domain has none.
+        SpecError: the domain has no explorer.
     """
     if task.domain not in EXPLORERS:
         raise SpecError(task.id, "domain", task.domain, f"one of {', '.join(EXPLORERS)}")
@@ -41,7 +41,7 @@ def explorer(task: Task, rng: random.Random) -> Explorer:
 
 
 def explore(task: Task, rng: random.Random, n: int) -> Way:
-    """Try `n` things that can be done in a task; equal random numbers and equal answers give equal actions.
+    """Try `n` actions in a task; equal random numbers and equal observations give equal actions.
 
     >>> from agentworld_gym.tasks import generate
     >>> task = generate("mcp", "handle_return", 1, 0)
@@ -59,9 +59,10 @@ def explore(task: Task, rng: random.Random, n: int) -> Way:
 
 
 def explore_beside(way: Way, task: Task, rng: random.Random, n: int) -> Way:
-    """Another agent's way, with at most `n` explored actions before, between and after what it does.
+    """Follow another agent, with at most `n` explored actions before, between and after its own.
 
-    What the other agent cannot do on the screen that was reached is for it to pass over. It finishes last, if it does.
+    The other agent has to pass over what it cannot do on the screen that exploring led to. If it finishes, it does so
+    after all explored actions.
 
     Raises:
         SpecError: the domain has no explorer.
@@ -80,12 +81,12 @@ def explore_beside(way: Way, task: Task, rng: random.Random, n: int) -> Way:
             yield from _try(exploring)
         try:
             try:
-                shown = yield action
+                observation = yield action
             except NotOnScreen as error:
                 action = way.throw(error)
             else:
-                exploring.see(action, shown)
-                action = way.send(shown)
+                exploring.see(action, observation)
+                action = way.send(observation)
         except (StopIteration, NotOnScreen):
             break
     way.close()
@@ -96,11 +97,11 @@ def explore_beside(way: Way, task: Task, rng: random.Random, n: int) -> Way:
 
 
 def _try(exploring: Explorer) -> Way:
-    """Do the first possible of an explorer's choices."""
+    """Take the first of an explorer's choices that is possible."""
     for action in exploring.choices():
         try:
-            shown = yield action
+            observation = yield action
         except NotOnScreen:
             continue
-        exploring.see(action, shown)
+        exploring.see(action, observation)
         return

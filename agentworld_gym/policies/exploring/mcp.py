@@ -1,4 +1,4 @@
-"""Calls of a tool server's tools with what stands in its tables."""
+"""The explorer of tool servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class ToolExplorer(Explorer):
-    """Reads what the tools of a task show of its tables, changes some of it, looks again, and errs at times."""
+    """An explorer that reads what tools show of the tables, changes some of it, looks again, and errs at times."""
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         super().__init__(task, rng)
@@ -35,19 +35,19 @@ class ToolExplorer(Explorer):
         self._remember(self._values, self._tables)
 
     def see(self, action: str, observation: str) -> None:
-        """Remember what stands under which name in an answer."""
+        """Remember the values in an answer by their names."""
         try:
-            shown = json.loads(observation)
+            answer = json.loads(observation)
         except ValueError:
             return
-        if isinstance(shown, dict) and shown.get("status") == "error":
+        if isinstance(answer, dict) and answer.get("status") == "error":
             return
         self._recent = {}
         for values in (self._recent, self._shown, self._values):
-            self._remember(values, shown)
+            self._remember(values, answer)
 
     def draft(self) -> str:
-        """One call, mostly a right one that reads."""
+        """Draft one call, mostly a valid one that reads."""
         if not self._tools:
             return call(self._words.word)
         name = self.weighted((name, self._share(name)) for name in self._tools)
@@ -60,13 +60,13 @@ class ToolExplorer(Explorer):
         return call(name, **arguments)
 
     def _share(self, name: str) -> float:
-        """How likely a tool is: less after every use, and less where it needs an identifier that was not shown."""
+        """Return how likely a tool is: less after every use, and less if it needs an identifier that was not shown."""
         needed = [key for key in self._tools[name].get("required", ()) if key.endswith(("_id", "_ids"))]
         sure = all(_singular(key) in self._shown for key in needed)
         return (2.0 if _reads(name) else 1.0) * (1.0 if sure else 0.25) / (1 + 2 * self._used[name])
 
     def _look_after(self, arguments: Mapping[str, Any]) -> None:
-        """Plan to read what was just changed."""
+        """Plan to read what a call has just changed."""
         looks = []
         for name, schema in self._tools.items():
             needed = schema.get("required", [])
@@ -78,20 +78,21 @@ class ToolExplorer(Explorer):
     def _arguments(self, name: str) -> dict[str, Any]:
         schema = self._tools[name]
         needed = schema.get("required", [])
-        found: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for key, value in schema.get("properties", {}).items():
             share = 1.0 if key in needed else 0.12 if key in _PAGING else 0.35
             if share == 1.0 or self.chance(share):
                 drawn = self._value(name, key, value)
                 if drawn is not None:
-                    found[key] = drawn
+                    arguments[key] = drawn
         for first, last in _SPANS:
-            if first in found and last in found and str(found[first]) > str(found[last]) and self.chance(0.9):
-                found[first], found[last] = found[last], found[first]
-        return found
+            both = first in arguments and last in arguments
+            if both and str(arguments[first]) > str(arguments[last]) and self.chance(0.9):
+                arguments[first], arguments[last] = arguments[last], arguments[first]
+        return arguments
 
     def _value(self, tool: str, key: str, schema: Mapping[str, Any]) -> Any:
-        """A value for a parameter; None where none is known."""
+        """Draw a value for a parameter; return None if none is known."""
         kind = schema.get("type")
         if "enum" in schema:
             return self.rng.choice(schema["enum"])
@@ -110,21 +111,21 @@ class ToolExplorer(Explorer):
             return self.rng.randint(1, 4)
         if key == "limit" and kind == "integer":
             return min(self.rng.randint(1, 5), schema.get("maximum", 5))
-        known = self._known(key, schema)
+        value = self._known(key, schema)
         if kind in ("integer", "number"):
-            sure = known is not None and (key.endswith("id") or self.chance(0.5))
-            return known if sure else self._number(known, schema)
+            sure = value is not None and (key.endswith("id") or self.chance(0.5))
+            return value if sure else self._number(value, schema)
         if key in ("query", "text", "search", "q"):
             return self._query(tool)
         free = "maxLength" in schema or "minLength" in schema
-        if known is not None and not (free and self.chance(0.6)):
-            return known
+        if value is not None and not (free and self.chance(0.6)):
+            return value
         return self._text(schema)
 
     def _known(self, key: str, schema: Mapping[str, Any]) -> Any:
-        """A value of the column that a parameter is named after; None if there is no such column."""
+        """Draw a value of the column that a parameter is named after; return None if there is no such column."""
         for column in self._columns(key, str(schema.get("description", ""))):
-            # What was shown is mostly what one may read; the tables hold what is another's too.
+            # Values that were shown may mostly be read; the tables also hold what belongs to others.
             first = self.weighted(((self._recent, 0.4), (self._shown, 0.45), (self._values, 0.15)))
             for source in (first, self._shown, self._values):
                 fitting = [value for value in source.get(column, ()) if _fits(value, schema)]
@@ -157,7 +158,7 @@ class ToolExplorer(Explorer):
         return round(self.rng.uniform(low, max(high, low)), self.rng.choice((0, 2)))
 
     def _query(self, tool: str) -> str:
-        """A word or a text of the table that a tool is about."""
+        """Draw a word or a text of the table that a tool is about."""
         told = tool.rpartition("-")[2]
         about = [rows for name, rows in self._tables.items() if rows and _singular(name) in told]
         if about and self.chance(0.85):
@@ -169,20 +170,20 @@ class ToolExplorer(Explorer):
         return self._words.word
 
     def _text(self, schema: Mapping[str, Any]) -> str:
-        """A text of the pattern or the kind that a schema asks for."""
-        pattern, told = schema.get("pattern"), str(schema.get("description", ""))
+        """Draw a text of the pattern or the kind that a schema asks for."""
+        pattern, description = schema.get("pattern"), str(schema.get("description", ""))
         if pattern:
             fitting = [value for value in self._strings() if re.search(pattern, value)]
             if fitting:
                 return self.rng.choice(fitting)
-        if example := _EXAMPLE.search(told) or _EXAMPLE.match(_date_like(pattern)):
+        if example := _EXAMPLE.search(description) or _EXAMPLE.match(_date_like(pattern)):
             return self._time(len(example[0]))
-        if any(word in told.lower() for word in ("time", "day", "date")) and "number" not in told.lower():
+        if any(word in description.lower() for word in ("time", "day", "date")) and "number" not in description.lower():
             return self._time(10)
         return self._words.phrase[: schema.get("maxLength", 60)]
 
     def _time(self, length: int) -> str:
-        """A time of as many characters: near one that was seen, or after that of the server."""
+        """Draw a time of a given number of characters, near one that was seen or after the server's own."""
         today = str(self.task.state.get("now", ""))[:10]
         if _DATED.fullmatch(today) and self.chance(0.6):
             day = str(date.fromisoformat(today) + timedelta(days=self.rng.randint(0, 30)))
@@ -195,7 +196,7 @@ class ToolExplorer(Explorer):
         return [value for values in self._values.values() for value in values if isinstance(value, str)]
 
     def _wrong(self, name: str, arguments: dict[str, Any]) -> str:
-        """A call that the server cannot carry out, most often."""
+        """Draft a call that the server most often cannot carry out."""
         keys = list(arguments)
         slip = self.rng.choice(("unknown", "missing", "type", "extra", "tool") if keys else ("extra", "tool"))
         if slip == "tool":
@@ -238,7 +239,7 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
 
 
 def _singular(name: str) -> str:
-    """A name without the ending of the plural.
+    """Return a name without the ending of the plural.
 
     >>> _singular("message_ids"), _singular("categories"), _singular("to")
     ('message_id', 'category', 'to')
@@ -249,7 +250,7 @@ def _singular(name: str) -> str:
 
 
 def _date_like(pattern: Any) -> str:
-    """An example of a pattern for dates or times; empty for other patterns."""
+    """Return an example for a pattern of dates or times; it is empty for other patterns."""
     if not isinstance(pattern, str) or not pattern.startswith(r"^\d{4}-\d{2}-\d{2}"):
         return ""
     return "2026-05-18T10:00:00Z" if "T" in pattern else "2026-05-18"

@@ -1,4 +1,4 @@
-"""Pages that are opened, notes that are kept, and a few searches."""
+"""The explorer of the search domain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 class SearchExplorer(Explorer):
-    """Opens pages of the state and of the hits, uses the memory in all its ways, and searches now and then."""
+    """An explorer that opens pages of the state and of the hits, uses the memory, and searches now and then."""
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         super().__init__(task, rng)
@@ -30,10 +30,10 @@ class SearchExplorer(Explorer):
 
     def see(self, action: str, observation: str) -> None:
         """Remember the addresses that were shown, and the keys of the notes."""
-        if (told := _NOTED.match(observation)) is not None:
-            self._notes[told[1]] = None
-        elif (told := _REMOVED.match(observation)) is not None:
-            self._notes.pop(told[1], None)
+        if (noted := _NOTED.match(observation)) is not None:
+            self._notes[noted[1]] = None
+        elif (noted := _REMOVED.match(observation)) is not None:
+            self._notes.pop(noted[1], None)
         for address in _ADDRESS.findall(observation):
             self._addresses.setdefault(address.rstrip(".,;:"))
         opened = _ADDRESS.search(action)
@@ -41,7 +41,7 @@ class SearchExplorer(Explorer):
             self._follow(opened[0], observation)
 
     def draft(self) -> str:
-        """One call."""
+        """Draft one call."""
         kind = self.weighted((("open", 0.5), ("unknown", 0.06), ("memory", 0.35), ("search", 0.06), ("wrong", 0.03)))
         if kind == "memory":
             return self._memory()
@@ -63,7 +63,7 @@ class SearchExplorer(Explorer):
         return call("web_extractor", url=address)
 
     def _memory(self) -> str:
-        """A use of the memory, right or wrong: the keys are few, so that they meet."""
+        """Draft a use of the memory, right or wrong; its keys are few, so that they come again."""
         operation = self.weighted(
             (
                 ("add", 0.3 if self._notes else 1.5),
@@ -76,10 +76,10 @@ class SearchExplorer(Explorer):
         )
         if operation.endswith("_all"):
             return call("dict_memory", operation=operation)
-        known = list(self._notes)
-        # A key that is there for most of what needs one; for `add` it is a mistake.
-        again = known and self.chance(0.12 if operation == "add" else 0.85)
-        key = self.rng.choice(known) if again else self._key()
+        keys = list(self._notes)
+        # Most uses need a key that exists; for `add` such a key is a mistake.
+        again = keys and self.chance(0.12 if operation == "add" else 0.85)
+        key = self.rng.choice(keys) if again else self._key()
         if operation in ("retrieve", "remove"):
             return call("dict_memory", operation=operation, key=key)
         if self.chance(0.04):
@@ -96,7 +96,7 @@ class SearchExplorer(Explorer):
         return self._words.phrase
 
     def _unknown(self) -> str:
-        """An address of a site that is there, or of none, without a page."""
+        """Return an address without a page, of a site that exists or of none."""
         word = self._words.word.lower()
         if self._addresses and self.chance(0.8):
             address = self.rng.choice(list(self._addresses))

@@ -1,4 +1,4 @@
-"""A repository that is read, searched and edited through the tools of a coding assistant."""
+"""The explorer of repositories, which uses the tools of a coding assistant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _EDITED = "has been edited"
 
 
 class CodeExplorer(Explorer):
-    """Reads, lists and searches, edits lines that are there and some that are not, and looks at what came of it."""
+    """An explorer that reads, lists and searches, edits lines that exist and some that do not, and looks at the
+    result."""
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         super().__init__(task, rng)
@@ -31,7 +32,7 @@ class CodeExplorer(Explorer):
         self._todos: list[dict[str, str]] = []
 
     def see(self, action: str, observation: str) -> None:
-        """Keep track of what edits and written files became."""
+        """Keep track of the texts of files that were edited or written."""
         try:
             outer = json.loads(action)
             arguments = outer["arguments"]
@@ -47,11 +48,11 @@ class CodeExplorer(Explorer):
             return
 
     def draft(self) -> str:
-        """One call."""
+        """Draft one call."""
         return self.weighted(_KINDS)(self)
 
     def read(self) -> str:
-        """A file, as a whole or in part; at times one that is not there."""
+        """Read a file, as a whole or in part; at times the file does not exist."""
         path = self._file() if self.chance(0.92) else self._missing()
         if self.chance(0.35):
             lines = max(1, self._files.get(path, "").count("\n"))
@@ -62,20 +63,20 @@ class CodeExplorer(Explorer):
         return tool("read_file", absolute_path=path)
 
     def listing(self) -> str:
-        """A folder; at times none."""
+        """List a folder, which at times does not exist."""
         path = self._folder() if self.chance(0.9) else self.rng.choice((self._missing(), self._file()))
         if self.chance(0.15):
             return tool("list_directory", path=path, ignore=[self._pattern()])
         return tool("list_directory", path=path)
 
     def glob(self) -> str:
-        """Files by a pattern."""
+        """Find files by a pattern."""
         if self.chance(0.3):
             return tool("glob", pattern=self._pattern(), path=self._folder())
         return tool("glob", pattern=self._pattern())
 
     def grep(self) -> str:
-        """Lines by a name or a short expression that stands in some file."""
+        """Find lines by a name or a short expression that stands in some file."""
         pattern = self._name()
         if self.chance(0.25):
             pattern = self.rng.choice(
@@ -91,7 +92,7 @@ class CodeExplorer(Explorer):
         return tool("grep_search", pattern=pattern, **more)
 
     def edit(self) -> str:
-        """A line that is there, changed; then, often, a look at it."""
+        """Change a line that exists, and often look at it afterwards."""
         path = self._file()
         lines = [line for line in self._files.get(path, "").split("\n") if line.strip()]
         if not lines:
@@ -111,7 +112,7 @@ class CodeExplorer(Explorer):
         return tool("edit", file_path=path, old_string=old, new_string=self._altered(old))
 
     def write(self) -> str:
-        """A small file, mostly a fresh one, and a look at it."""
+        """Write a small file, mostly a fresh one, and look at it afterwards."""
         name = self._words.word.lower()
         path, content = self.rng.choice(
             (
@@ -135,7 +136,7 @@ class CodeExplorer(Explorer):
         return tool("write_file", file_path=path, content=content)
 
     def todo(self) -> str:
-        """A list of things to do, or how far they are."""
+        """Write a list of things to do, or how far they are."""
         if self._todos:
             self._todos = [{**entry, "status": self._status()} for entry in self._todos]
         else:
@@ -146,7 +147,7 @@ class CodeExplorer(Explorer):
         return tool("todo_write", todos=self._todos)
 
     def shell(self) -> str:
-        """A command that costs little and runs no code of the repository."""
+        """Run a command that costs little and runs no code of the repository."""
         file = relpath(self._file(), self._root)
         folder = relpath(self._folder(), self._root)
         commands = (
@@ -171,7 +172,7 @@ class CodeExplorer(Explorer):
         return tool("run_shell_command", command=command)
 
     def wrong(self) -> str:
-        """A call that cannot be carried out."""
+        """Draft a call that cannot be carried out."""
         path = self._file()
         return self.rng.choice(
             (
@@ -198,7 +199,7 @@ class CodeExplorer(Explorer):
         return self.rng.choice(looks)
 
     def _altered(self, line: str) -> str:
-        """A line with a small change: a number, a name, a comment, one line more, or nothing left of it."""
+        """Return a line with a small change: another number, name or comment, one line more, or no line at all."""
         indent = line[: len(line) - len(line.lstrip())]
         numbers, names = _NUMBER.findall(line), _NAME.findall(line)
         forms = [line + "  # " + self._words.phrase, f"{line}\n{indent}# {self._words.phrase}", f"{indent}pass"]
@@ -245,7 +246,7 @@ _KINDS: tuple[tuple[Callable[[CodeExplorer], str], float], ...] = (
 
 
 def tool(name: str, /, **arguments: Any) -> str:
-    """A call as the tasks write it, with its arguments as a string.
+    """Return a call as the tasks write it, with its arguments as a string.
 
     >>> tool("list_directory", path="/repo")
     '{"name": "list_directory", "arguments": "{\\\\"path\\\\": \\\\"/repo\\\\"}"}'

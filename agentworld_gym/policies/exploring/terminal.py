@@ -1,4 +1,4 @@
-"""Commands that look at the files of a terminal task and change none of them."""
+"""Exploring a terminal: commands that look at the files of a task and change none of them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ ADMINISTRATION = ("whoami", "hostname", "pwd", "echo $HOME", "echo $USER", "echo
 
 
 def explore_actions(task: Task, rng: random.Random, n: int) -> list[str]:
-    """Plausible commands over the files of a terminal task that change no file.
+    """Return plausible commands over the files of a terminal task that change no file.
 
-    Names and words come from the task's initial state, and at times from what its checks read; some of the commands
-    fail as commands do (a missing file, a folder where a file is wanted, an unknown command). They stay harmless when
-    other actions of the menu come between them, but for a `cd` and the way back, which follows at once.
+    Names and words come from the task's initial state, and at times from what its checks read. Some of the commands
+    fail because of a missing file, a folder in the place of a file, or an unknown command. Other actions of the menu
+    may come between them, except between a `cd` and the `cd` back that follows it.
+
+    Args:
+        task: The task.
+        rng: The source of the random draws.
+        n: The number of commands.
 
     >>> from agentworld_gym.tasks import generate
     >>> len(explore_actions(generate("terminal", "archive", 1, 0), random.Random(0), 5))
@@ -35,14 +40,14 @@ def explore_actions(task: Task, rng: random.Random, n: int) -> list[str]:
 
 
 def explore_policy(task: Task, rng: random.Random, n: int) -> Way:
-    """`explore_actions` as a way."""
-    # Not `yield from`: it would send the list what the action showed.
+    """Take the actions of `explore_actions`, whatever they show."""
+    # `yield from` would send what the action showed to the list.
     for action in explore_actions(task, rng, n):  # noqa: UP028
         yield action
 
 
 class _Things:
-    """Names and words of a task, drawn at random."""
+    """A source of random names and words of a task."""
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         cwd = task.state.get("cwd", "/")

@@ -1,4 +1,4 @@
-"""Pages that are clicked through, filled in and left again."""
+"""The explorer of web pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYS = ("Tab", "Enter", "Escape", "ArrowDown", "PageDown", "a")
 
 
 class PageExplorer(ScreenExplorer):
-    """Uses the links, buttons, fields and lists of a page, moves in its history, and errs at times."""
+    """An explorer that uses the links, buttons, fields and lists of a page, moves in its history, and errs at times."""
 
     openings = (
         call("browser_click", element="link", ref="@{link {number}}"),
@@ -37,7 +37,7 @@ class PageExplorer(ScreenExplorer):
         self._tabs = 1
 
     def see(self, action: str, observation: str) -> None:
-        """Take in the page, and whether a dialog is open."""
+        """Take in the page that was shown, and whether a dialog is open."""
         super().see(action, observation)
         address, _ = location(observation)
         if address.startswith("http"):
@@ -46,13 +46,13 @@ class PageExplorer(ScreenExplorer):
         self._dialog = "### Modal state" in observation and "dialog" in observation
 
     def draft(self) -> str:
-        """One call."""
+        """Draft one call."""
         if self._dialog and self.chance(0.9):
             return call("browser_handle_dialog", accept=self.chance(0.6))
         return self.weighted(_KINDS)(self)
 
     def click(self) -> str:
-        """Something that can be clicked."""
+        """Click an element that takes clicks."""
         node = self.pick(self._shares(), self._page)
         if node is None:
             return self.back()
@@ -60,7 +60,7 @@ class PageExplorer(ScreenExplorer):
         return call("browser_click", element=_told(node), ref=node.handle, **more)
 
     def type(self) -> str:
-        """A text into a field, now and then with Enter."""
+        """Type a text into a field, now and then with Enter."""
         node = self.pick(((node, TYPED[node.role]) for node in self._elements() if node.role in TYPED), self._page)
         if node is None:
             return self.click()
@@ -69,7 +69,7 @@ class PageExplorer(ScreenExplorer):
         return call("browser_type", element=_told(node), ref=node.handle, text=text, **more)
 
     def fill(self) -> str:
-        """Several fields at once."""
+        """Fill several fields at once."""
         nodes = [node for node in self._elements() if node.role in ("textbox", "checkbox", "spinbutton")]
         if len(nodes) < 2:
             return self.type()
@@ -77,7 +77,7 @@ class PageExplorer(ScreenExplorer):
         return call("browser_fill_form", fields=[self._field(node) for node in chosen])
 
     def select(self) -> str:
-        """An option of a list; at times one that it does not have."""
+        """Choose an option of a list, at times one that the list does not have."""
         node = self.pick(((node, 1.0) for node in self._elements() if node.role == "combobox"), self._page)
         if node is None:
             return self.click()
@@ -86,23 +86,23 @@ class PageExplorer(ScreenExplorer):
         return call("browser_select_option", element=_told(node), ref=node.handle, values=[value])
 
     def back(self) -> str:
-        """The page before."""
+        """Go back to the page before."""
         return call("browser_navigate_back")
 
     def forward(self) -> str:
-        """The page after."""
+        """Go forward to the page after."""
         return call("browser_navigate_forward")
 
     def snapshot(self) -> str:
-        """The page as it is."""
+        """Look at the page as it is."""
         return call("browser_snapshot")
 
     def navigate(self) -> str:
-        """An address that was shown; at times one of the same site that has no page."""
+        """Open an address that was shown, at times one of the same site that has no page."""
         links = [urljoin(self._page, url) for node in self._elements() if (url := node.value("url"))]
-        known = [*self._pages, *links]
+        addresses = [*self._pages, *links]
         hosts = {urlsplit(address).netloc for address in self._pages}
-        inside = [address for address in known if urlsplit(address).netloc in hosts]
+        inside = [address for address in addresses if urlsplit(address).netloc in hosts]
         if not inside:
             return self.snapshot()
         address = self.rng.choice(inside)
@@ -111,7 +111,7 @@ class PageExplorer(ScreenExplorer):
         return call("browser_navigate", url=address)
 
     def tabs(self) -> str:
-        """A list of the tabs, a fresh one, another one, or one less."""
+        """List the tabs, open one, change to another one, or close one."""
         action = self.weighted((("list", 2.0), ("new", 1.0), ("select", self._tabs - 1.0), ("close", self._tabs - 1.0)))
         if action == "new":
             self._tabs += 1
@@ -122,23 +122,23 @@ class PageExplorer(ScreenExplorer):
         return call("browser_tabs", action=action, index=index)
 
     def key(self) -> str:
-        """A key."""
+        """Press a key."""
         return call("browser_press_key", key=self.rng.choice(KEYS))
 
     def hover(self) -> str:
-        """The mouse over something."""
+        """Move the mouse over an element."""
         node = self.pick(self._shares(), self._page)
         return self.snapshot() if node is None else call("browser_hover", element=_told(node), ref=node.handle)
 
     def wait(self) -> str:
-        """A moment, or until a text is there."""
+        """Wait a moment, or until a text is shown."""
         texts = [node.label for node in self._elements() if node.label and len(node.label) < 30]
         if texts and self.chance(0.5):
             return call("browser_wait_for", text=self.rng.choice(texts))
         return call("browser_wait_for", time=1)
 
     def wrong(self) -> str:
-        """A call that cannot be carried out, most often."""
+        """Draft a call that most often cannot be carried out."""
         elements = list(self._elements())
         unknown = f"e{900 + self.rng.randint(0, 90)}"
         forms = [call("browser_click", element=f"{self.words.word} button", ref=unknown)] * 3
@@ -155,7 +155,7 @@ class PageExplorer(ScreenExplorer):
         return (node for node in self.nodes if node.handle is not None)
 
     def _shares(self) -> list[tuple[Node, float]]:
-        """What can be clicked, with shares: less for what is on every page, hardly any for leaving the account."""
+        """Return what can be clicked, with small shares for what is on every page and hardly any for signing out."""
         shares = []
         main = False
         for node in self._elements():
@@ -202,5 +202,5 @@ _KINDS: tuple[tuple[Callable[[PageExplorer], str], float], ...] = (
 
 
 def _told(node: Node) -> str:
-    """An element in words."""
+    """Return an element in words."""
     return f"{node.name or node.text} {TOLD.get(node.role, node.role)}".strip()

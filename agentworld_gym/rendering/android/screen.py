@@ -1,4 +1,4 @@
-"""A phone drawn from its list of elements: bars, rows, switches, fields, dialogs, keyboard and launcher."""
+"""Drawing a phone from its list of elements: bars, rows, switches, fields, dialogs, keyboard and launcher."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a screen is: its nodes without keyboard, where the keyboard begins, and of a dialog its panel."""
+    """The plan of a screen: its nodes without the keyboard, the place of the keyboard, and the panel of a dialog."""
 
     nodes: tuple[Node, ...]
     keyboard: Box | None
@@ -37,7 +37,7 @@ class Plan:
 
 
 def draw(nodes: Sequence[Node]) -> Canvas:
-    """The whole screen of 1080 by 2400 pixels; the status bar stays empty where no element lies in it."""
+    """Draw the whole screen of 1080 by 2400 pixels; the status bar stays empty where no element lies in it."""
     plan = planned(visible(nodes, WIDTH, HEIGHT))
     canvas = Canvas(WIDTH, HEIGHT, style.PHONE)
     if plan.launcher:
@@ -57,7 +57,7 @@ def draw(nodes: Sequence[Node]) -> Canvas:
 
 
 def planned(nodes: Sequence[Node]) -> Plan:
-    """Tell what kind of screen some elements are."""
+    """Plan a screen by its elements."""
     board = next((node.box for node in nodes if node.description == "Keyboard" and node.box), None)
     rest = [
         node
@@ -90,7 +90,7 @@ def _is_app(node: Node) -> bool:
     )
 
 
-# Whole screens
+# The functions below draw whole screens.
 
 
 def _launcher(canvas: Canvas, nodes: Sequence[Node]) -> None:
@@ -144,8 +144,8 @@ def _screen(canvas: Canvas, plan: Plan, bars: bool) -> None:
 
 
 def _details(nodes: Sequence[Node]) -> set[int]:
-    """The lines of texts that stand below another one of the same row."""
-    found: set[int] = set()
+    """Return the lines of texts that stand below another text of the same row."""
+    details: set[int] = set()
     row: Box | None = None
     above: Box | None = None
     for node in nodes:
@@ -153,9 +153,9 @@ def _details(nodes: Sequence[Node]) -> set[int]:
             row, above = node.box if node.box and node.box.height < 400 else None, None
         elif node.role == "TextView" and node.box is not None and row is not None and holds(row, node.box):
             if above is not None and node.box.x == above.x and node.box.y >= above.y + above.height - 8:
-                found.add(node.line)
+                details.add(node.line)
             above = above or node.box
-    return found
+    return details
 
 
 def _holds_others(box: Box, boxes: Sequence[Box]) -> bool:

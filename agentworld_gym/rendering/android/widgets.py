@@ -1,4 +1,4 @@
-"""The elements of a phone, each drawn by its class."""
+"""Drawing the elements of a phone, each by its class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TIME = re.compile(r"\d{1,2}:\d\d(?: [AP]M)?")
 
 
 def group(canvas: Canvas, node: Node) -> None:
-    """A row, a card or a plain container."""
+    """Draw a row, a card or a plain container."""
     box = node.box
     if box is None or box.height >= HEIGHT // 2 or node.role in ("RecyclerView", "ScrollView"):
         return
@@ -35,7 +35,7 @@ def group(canvas: Canvas, node: Node) -> None:
 
 
 def words(canvas: Canvas, node: Node, box: Box, detail: bool = False) -> None:
-    """A text: large where it has room, small where it is a detail of what stands above it."""
+    """Draw a text, large where it has room and small where it is a detail of the text above it."""
     text = node.text or node.description
     faint = "disabled" in node.flags or not (node.text or "clickable" in node.flags)
     colour = style.FAINT if faint else style.MUTED if detail else style.INK

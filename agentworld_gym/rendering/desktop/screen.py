@@ -1,4 +1,4 @@
-"""A desktop drawn from its accessibility table: wallpaper, panels, windows from back to front, menus and dialogs."""
+"""Drawing a desktop from its accessibility table: wallpaper, panels, windows from back to front, menus and dialogs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WINDOWS = frozenset(("frame", "dialog", "window", "alert", "file-chooser"))
 
 @dataclass(slots=True)
 class Surface:
-    """One window, dialog or panel with what lies in it."""
+    """One window, dialog or panel with the elements in it."""
 
     kind: str
     box: Box
@@ -29,7 +29,7 @@ class Surface:
 
 
 def draw(nodes: Sequence[Node]) -> Canvas:
-    """The whole screen of 1920 by 1080 pixels."""
+    """Draw the whole screen of 1920 by 1080 pixels."""
     canvas = Canvas(WIDTH, HEIGHT, style.NIGHT)
     canvas.gradient(Box(0, 0, WIDTH, HEIGHT), style.WALLPAPER)
     shell, front, windows, behind = surfaces(visible(nodes, WIDTH, HEIGHT))
@@ -43,7 +43,8 @@ def draw(nodes: Sequence[Node]) -> Canvas:
 
 
 def surfaces(nodes: Sequence[Node]) -> tuple[list[Node], list[Node], list[Surface], list[Node]]:
-    """The elements of panel and dock, those in front of all windows, the windows from front to back, those behind."""
+    """Divide the elements: those of panel and dock, those in front of all windows, the windows, and those behind
+    them."""
     shell: list[Node] = []
     front: list[Node] = []
     windows: list[Surface] = []
@@ -64,7 +65,7 @@ def surfaces(nodes: Sequence[Node]) -> tuple[list[Node], list[Node], list[Surfac
     return shell, front, windows, behind
 
 
-# The shell
+# The functions below draw the shell.
 
 
 def _shell(canvas: Canvas, nodes: Sequence[Node]) -> None:
@@ -87,7 +88,7 @@ def _shell(canvas: Canvas, nodes: Sequence[Node]) -> None:
 
 
 def _front(canvas: Canvas, nodes: Sequence[Node]) -> None:
-    """Menus, notifications and the overview."""
+    """Draw menus, notifications and the overview."""
     entries = [node for node in nodes if node.role in _MENU_ITEMS]
     rest = [node for node in nodes if node.role not in _MENU_ITEMS]
     if any(node.role == "entry" and node.box and node.box.y < 120 for node in rest):
@@ -129,7 +130,7 @@ def _menu(canvas: Canvas, entries: Sequence[Node]) -> None:
         canvas.words(inset(node.box, 32, 8), node.label, TEXT)
 
 
-# Windows
+# The functions below draw windows.
 
 
 def _window(canvas: Canvas, surface: Surface) -> None:
@@ -157,7 +158,7 @@ def _window(canvas: Canvas, surface: Surface) -> None:
 
 
 def _title(canvas: Canvas, surface: Surface) -> None:
-    """The title in the middle of the bar, or in what is left of it."""
+    """Draw the title in the middle of the bar, or in the room that is left of it."""
     box = surface.box
     right = min((n.box.x for n in surface.nodes if n.label == "Minimize" and n.box), default=box.x + box.width - 90)
     bar = [node.box for node in surface.nodes if node.box and node.box.y < box.y + TITLE - 8 and node.box.x < right - 1]

@@ -1,4 +1,4 @@
-"""The elements of a desktop, each drawn by its role."""
+"""Drawing the elements of a desktop, each by its role."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[-+]?[\d.,  ]+(?:\s?[%€$])?|[$€][\d.,]+")
 
 
 def states(node: Node) -> set[str]:
-    """The states that the description of an element tells."""
+    """Return the states that the description of an element names."""
     return set(re.split(r"[,\s]+", node.description.lower())) & {"checked", "selected", "focused", "pressed"}
 
 
@@ -67,7 +67,7 @@ def _field(canvas: Canvas, node: Node, box: Box) -> None:
 
 
 def _lines(canvas: Canvas, box: Box, text: str) -> None:
-    """The lines of an editor, in cells of 8 by 20 pixels."""
+    """Draw the lines of an editor in cells of 8 by 20 pixels."""
     lines = text.replace("\\n", "\n").replace("\\t", "    ").split("\n")
     rows, columns = _room(box, 8)
     for number, line in enumerate(lines[:rows]):
@@ -75,7 +75,7 @@ def _lines(canvas: Canvas, box: Box, text: str) -> None:
 
 
 def _room(box: Box, wide: int) -> tuple[int, int]:
-    """How many lines and columns of characters a box has, on any screen."""
+    """Return how many lines and columns of characters a box holds, at most those of a screen."""
     return min(max((box.height - 8) // 20, 1), 60), min(max((box.width - 16) // wide, 1), 240)
 
 
@@ -142,7 +142,7 @@ def _item(canvas: Canvas, node: Node, box: Box) -> None:
 
 
 def icon(canvas: Canvas, node: Node, box: Box | None = None, on_wallpaper: bool = False) -> None:
-    """A file, a folder or a program with its name below."""
+    """Draw a file, a folder or a program with its name below."""
     box = box or node.box
     if box is None:
         return
@@ -171,7 +171,7 @@ def icon(canvas: Canvas, node: Node, box: Box | None = None, on_wallpaper: bool 
 
 
 def cell_text(node: Node) -> str:
-    """What a cell of a table shows; the name of an empty one is only its address.
+    """Return what a cell of a table shows; the name of an empty cell is only its address.
 
     >>> cell_text(Node("table-cell", "B2")), cell_text(Node("table-cell", "Tea"))
     ('', 'Tea')
@@ -230,7 +230,7 @@ def _group(canvas: Canvas, node: Node, box: Box) -> None:
 
 
 def widget(canvas: Canvas, node: Node) -> None:
-    """Draw an element by its role; one of an unknown role is a text."""
+    """Draw an element by its role; an element of an unknown role is drawn as a text."""
     if node.box is not None and node.box.width > 0 and node.box.height > 0:
         _DRAWERS.get(node.role, _label)(canvas, node, node.box)
 

@@ -14,7 +14,7 @@ _LEVELS = frozenset("123456")
 
 
 def page(nodes: Sequence[Node], observation: str, width: int) -> str:
-    """The page in lines of some characters."""
+    """Return the page in lines of a given number of characters."""
     url, title = location(observation)
     text = _Text(width)
     if title or url:
@@ -28,7 +28,7 @@ def page(nodes: Sequence[Node], observation: str, width: int) -> str:
 
 
 class _Text:
-    """Lines under way; `held` are the pieces of the line that is not closed yet."""
+    """Lines that are being written; `held` are the pieces of the line that is not closed yet."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -53,12 +53,12 @@ class _Text:
         self.lines.append((" " * indent + line.rstrip())[: self.width])
 
     def gap(self) -> None:
-        """An empty line, unless there is one."""
+        """Add an empty line, unless there is one."""
         if self.lines and self.lines[-1]:
             self.lines.append("")
 
     def all(self, elements: Sequence[Element], indent: int) -> None:
-        """Some elements, one after the other."""
+        """Write elements one after the other."""
         for element in elements:
             self._element(element, indent)
 
@@ -126,7 +126,7 @@ class _Text:
         inner = indent + 2 if role == "listitem" else indent
         if role == "listitem":
             for child in element.children:
-                # What is a line of its own elsewhere goes on in the line of its item.
+                # An element that is a line of its own elsewhere goes on in the line of its list item.
                 simple = child.role in ("generic", "paragraph") and not any(e.role == "list" for e in child.within())
                 if simple:
                     self.held += [child.node.text] if child.node.text else []

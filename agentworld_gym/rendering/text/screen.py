@@ -1,4 +1,4 @@
-"""Screens as drawings of characters, for a terminal: what is where, what it is called, and how an action names it."""
+"""Screens as drawings of characters for a terminal: they show where elements are and how an action names them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTAINERS = frozenset(("ViewGroup", "FrameLayout", "LinearLayout", "RecyclerVi
 
 
 def drawing(domain: str, observation: str, width: int = 100) -> str | None:
-    """The screen that an observation shows, at most `width` characters wide; None if it shows none.
+    """Draw the screen that an observation shows, at most `width` characters wide; return None if it shows none.
 
     >>> shown = '[3] text="OK" content_desc="" class=android.widget.Button clickable bounds=[0,0][200,90]'
     >>> "3:[OK]" in drawing("android", shown), drawing("terminal", "$ ls")
@@ -34,17 +34,17 @@ def drawing(domain: str, observation: str, width: int = 100) -> str | None:
     return _desktop(nodes, width) if domain == "desktop" else _phone(nodes, min(width, _PHONE))
 
 
-# Phones
+# The functions below draw phones.
 
 
 def _phone(nodes: Sequence[Node], width: int) -> str:
-    shown = [(node, _phone_piece(node)) for node in nodes if node.box is not None]
-    placed = [(_anchor(node), piece) for node, piece in shown if piece]
+    pieces = [(node, _phone_piece(node)) for node in nodes if node.box is not None]
+    placed = [(_anchor(node), piece) for node, piece in pieces if piece]
     return "\n".join(_framed("", _rows(placed, Box(0, 0, 1080, 2400), width - 4, 44), width))
 
 
 def _anchor(node: Node) -> Box:
-    """Where a piece is written: that of a container at its upper edge, before what lies in it."""
+    """Return where a piece is written; a container's piece stands at its upper edge, before what lies in it."""
     box = node.box or Box(0, 0, 0, 0)
     if node.role in _CONTAINERS and not node.label:
         return Box(box.x, box.y, 0, min(box.height, 2 * 56))
@@ -80,7 +80,7 @@ def _named(label: str) -> str:
     return f" {label}" if label else ""
 
 
-# Desktops
+# The functions below draw desktops.
 
 
 def _desktop(nodes: Sequence[Node], width: int) -> str:
@@ -148,11 +148,11 @@ def _desktop_piece(node: Node) -> str:
     return f"{body}‹{node.box.centre[0]},{node.box.centre[1]}›"
 
 
-# Places
+# The functions below put texts into lines and columns.
 
 
 def _rows(pieces: Sequence[tuple[Box, str]], area: Box, width: int, near: int) -> list[str]:
-    """Texts in the lines and columns that their boxes have in an area; a line that is too full goes on in the next."""
+    """Write texts into the lines and columns of their boxes; a line that is too full goes on in the next one."""
     lines: list[str] = []
     row: list[tuple[int, str]] = []
     middle = -(10**6)
@@ -168,7 +168,7 @@ def _rows(pieces: Sequence[tuple[Box, str]], area: Box, width: int, near: int) -
 
 
 def _line(row: Sequence[tuple[int, str]], width: int) -> list[str]:
-    """One line with its texts at their columns, as far as they fit; several where they do not fit into one."""
+    """Write texts at their columns as far as they fit; several lines are needed if one is too short."""
     row = sorted(row)
     if sum(len(text) + 2 for _, text in row) - 2 > width:
         return [piece for line in _wrapped("", [text for _, text in row], width) for piece in _cut(line, width)]

@@ -1,4 +1,4 @@
-"""A page's elements as a tree, and those of them that are drawn as a box: buttons, fields, pictures, notices."""
+"""The elements of a page as a tree, and the drawing of buttons, fields, pictures and notices, which are boxes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from agentworld_gym.screens import Box, Node
 
 TEXT = 16
 TEXTS = frozenset(("text", "StaticText", "generic"))
-"""The roles in which a page writes the name of a field beside it."""
+"""The roles of the fields beside which a page writes their names."""
 DEEPEST = 60
-"""How deep elements are drawn inside each other; a real page is not deeper."""
+"""How deep elements are drawn inside each other; no real page is deeper."""
 
 
 @dataclass(slots=True)
 class Element:
-    """A node with what lies in it; `labelled` if the page writes its name as a text beside it."""
+    """A node with the elements in it; it is `labelled` if the page writes its name as a text beside it."""
 
     node: Node
     children: list[Element] = field(default_factory=list)
@@ -28,23 +28,23 @@ class Element:
 
     @property
     def role(self) -> str:
-        """Its role."""
+        """The role of the node."""
         return self.node.role
 
     def within(self) -> Iterator[Element]:
-        """Everything in it, in the order of the page."""
+        """Yield all elements in it, in the order of the page."""
         for child in self.children:
             yield child
             yield from child.within()
 
     def words(self) -> str:
-        """What it says, as one text."""
+        """What the element says, as one text."""
         parts = [self.node.name or self.node.text, *(each.node.name or each.node.text for each in self.within())]
         return " ".join(part for part in (parts[:1] if self.node.name else parts) if part)
 
 
 def tree(nodes: Sequence[Node]) -> list[Element]:
-    """The elements at the top, each with what lies in it, by the depths of the nodes."""
+    """Return the elements at the top, each with the elements in it, by the depths of the nodes."""
     roots: list[Element] = []
     path: list[Element] = []
     for node in nodes:
@@ -61,7 +61,7 @@ def tree(nodes: Sequence[Node]) -> list[Element]:
 
 
 def button(flow: Flow, element: Element) -> None:
-    """A button, a tab or an option."""
+    """Draw a button, a tab or an option."""
     node = element.node
     name = element.words()
     off, on = "disabled" in node.flags, bool({"selected", "pressed", "checked", "expanded"} & set(node.flags))
@@ -85,7 +85,7 @@ def button(flow: Flow, element: Element) -> None:
 
 
 def entry(flow: Flow, element: Element) -> None:
-    """A text field, or a list that opens."""
+    """Draw a text field, or a list that opens."""
     node = element.node
     options = [child.node for child in element.within() if child.role == "option"]
     chosen = next((option.name for option in options if "selected" in option.flags), "")
@@ -115,7 +115,7 @@ def entry(flow: Flow, element: Element) -> None:
 
 
 def check(flow: Flow, element: Element) -> None:
-    """A box to tick, or one of several choices."""
+    """Draw a checkbox or a radio button."""
     node = element.node
     name = "" if element.labelled else node.name or node.text
     on = "checked" in node.flags or "checked=true" in node.flags
@@ -137,7 +137,7 @@ def check(flow: Flow, element: Element) -> None:
 
 
 def image(flow: Flow, node: Node) -> None:
-    """A picture by its name."""
+    """Draw a picture by its name."""
 
     def draw(box: Box) -> None:
         flow.canvas.box(box, style.PANEL, 4, style.LINE)
@@ -148,7 +148,7 @@ def image(flow: Flow, node: Node) -> None:
 
 
 def measure(flow: Flow, node: Node) -> None:
-    """How much of something there is."""
+    """Draw a meter or a progress bar."""
     digits = re.search(r"\d+(?:\.\d+)?", node.text)
     share = min(float(digits[0]) / 100, 1.0) if digits else 0.5
 
@@ -160,7 +160,7 @@ def measure(flow: Flow, node: Node) -> None:
 
 
 def notice(flow: Flow, element: Element) -> None:
-    """What the page has to say, over its whole width."""
+    """Draw a notice over the whole width of the page."""
     text = element.words()
     if not text:
         return

@@ -1,4 +1,4 @@
-"""Lines of words and boxes that break where the page ends, as a browser lays them out."""
+"""The flow of a page: lines of words and boxes that break where the page ends, as a browser lays them out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Flow:
         self._used = 0
 
     def put(self, width: int, height: int, draw: Draw, gap: int = GAP) -> None:
-        """A box in the line, or in the next one if it does not fit any more."""
+        """Place a box in the line, or in the next line if it does not fit."""
         width = min(width, self.width)
         if self._line and self._used + width > self.width:
             self.end()
@@ -40,7 +40,7 @@ class Flow:
         underline: bool = False,
         size: int | None = None,
     ) -> None:
-        """A text in the line, broken between words."""
+        """Write a text into the line and break it between words."""
         size, ink = size or self.size, colour or self.colour
         space = max(size // 4, 3)
         if self._line and text[:1] in tuple(",.;:)"):
@@ -65,7 +65,7 @@ class Flow:
         self._used += GAP - space if self._line else 0
 
     def end(self) -> None:
-        """Close the line, its boxes in the middle of its height."""
+        """Close the line; its boxes stand in the middle of its height."""
         if not self._line:
             return
         height = max(high for _, _, high, _ in self._line)
@@ -80,7 +80,7 @@ class Flow:
         self.y += pixels
 
     def inner(self, left: int = 0, right: int = 0, size: int | None = None, colour: style.Colour | None = None) -> Flow:
-        """A narrower column that begins here; `take` goes on below it."""
+        """Return a narrower column that begins here; `take` goes on below it."""
         self.end()
         return Flow(
             self.canvas, self.x + left, self.y, self.width - left - right, size or self.size, colour or self.colour

@@ -1,4 +1,4 @@
-"""A web page drawn from its snapshot: the frame of a browser, and the elements in a simple flow."""
+"""Drawing a web page from its snapshot: the frame of a browser, and the elements in a simple flow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TAB = re.compile(r"(?m)^- (\d+): (\(current\) )?\[(.*?)\]\((.*?)\)\s*$")
 
 
 def draw(nodes: Sequence[Node], observation: str) -> Canvas:
-    """The whole page, 1280 pixels wide and as high as it needs."""
+    """Draw the whole page, 1280 pixels wide and as high as it needs."""
     roots = tree(nodes)
     body = Canvas(WIDTH, MAX_HEIGHT, style.WHITE)
     page = _Page(body, location(observation)[0].partition("://")[2].partition("/")[0])
@@ -51,7 +51,7 @@ def draw(nodes: Sequence[Node], observation: str) -> Canvas:
 
 
 def _frame(canvas: Canvas, observation: str, nodes: Sequence[Node]) -> None:
-    """Tabs and address bar of the browser."""
+    """Draw the tabs and the address bar of the browser."""
     url, title = location(observation)
     if not url and nodes:
         url = (nodes[0].value("url") or "").strip("'")
@@ -74,7 +74,7 @@ def _frame(canvas: Canvas, observation: str, nodes: Sequence[Node]) -> None:
 
 
 def _native(canvas: Canvas, kind: str, message: str) -> None:
-    """A dialog of the browser itself, below the address bar."""
+    """Draw a dialog of the browser itself below the address bar."""
     lines = style.wrapped(message, TEXT, 420, 12)
     box = Box((WIDTH - 480) // 2, FRAME + 6, 480, 110 + 22 * len(lines))
     canvas.shadow(box, 12, 20)
@@ -87,7 +87,7 @@ def _native(canvas: Canvas, kind: str, message: str) -> None:
 
 
 class _Page:
-    """Draws elements one after the other; dialogs are kept for the end."""
+    """A page whose elements are drawn one after the other; dialogs are kept for the end."""
 
     def __init__(self, canvas: Canvas, site: str) -> None:
         self.canvas = canvas
@@ -95,13 +95,13 @@ class _Page:
         self.dialogs: list[Element] = []
 
     def blocks(self, flow: Flow, elements: Sequence[Element], row: bool = False) -> None:
-        """Some elements; in a `row`, lists and groups do not break the line."""
+        """Draw elements; in a `row`, lists and groups do not break the line."""
         for element in elements:
             if flow.y < MAX_HEIGHT - 200:
                 self._element(flow, element, row)
 
     def dialog(self, element: Element) -> int:
-        """A dialog in the middle of the page, measured by drawing it once; where it ends."""
+        """Draw a dialog in the middle of the page, after measuring it by drawing it once; return where it ends."""
         wide, top = 600, FRAME + 110
         box = Box((WIDTH - wide) // 2, top, wide, 0)
         for outline in (True, False):
@@ -127,7 +127,7 @@ class _Page:
         elif role == "link":
             self._link(flow, element, row)
         elif role == "option" and not within_list:
-            pass  # of a list that is folded away
+            pass  # The options of a folded list are not shown.
         elif role in ("button", "menuitem", "tab", "option"):
             elements.button(flow, element)
         elif role in FIELDS:
@@ -204,18 +204,18 @@ class _Page:
 
     @staticmethod
     def _is_body(element: Element) -> bool:
-        """Whether no band of the page lies in it, so that it needs the page's margin."""
+        """Tell whether no band of the page lies in an element, so that it needs the page's margin."""
         return not any(each.role in ("banner", "main", "contentinfo") for each in element.within())
 
     @staticmethod
     def _short(element: Element) -> bool:
-        """Whether an element is but a few small things, as a field with its label."""
+        """Tell whether an element holds only a few small things, such as a field with its label."""
         return len(element.children) <= 4 and all(
             not child.children or child.role in ("combobox", "link", "button") for child in element.children
         )
 
     def _band(self, flow: Flow, element: Element) -> None:
-        """Head or foot of a page, over its whole width."""
+        """Draw the head or the foot of a page over its whole width."""
         flow.end()
         foot = element.role == "contentinfo"
         margin = MARGIN if flow.x == 0 else 12
@@ -236,7 +236,7 @@ class _Page:
         flow.take(inner)
 
     def _card(self, flow: Flow, element: Element) -> None:
-        """A part of a page with a line around it."""
+        """Draw a part of a page with a line around it."""
         flow.skip(4)
         plain = element.role in ("region", "form", "tabpanel")
         edge = 0 if plain else 16
@@ -345,7 +345,7 @@ class _Page:
 
     @staticmethod
     def _natural(cell: Element) -> int:
-        """How wide a cell would like to be."""
+        """Return how wide a cell would be without limits."""
         controls = sum(each.role in FIELDS or each.role == "button" for each in cell.within())
         words = max(cell.words().split("\n"), key=len, default="")
         return min(style.width_of(words, TEXT) + 40 * controls + 60 * any(e.role in FIELDS for e in cell.within()), 520)

@@ -60,9 +60,9 @@ def book_slot(scene: AndroidScene, level: int) -> Draft:
         day, hour = offers[place]
         later = [days[1]] if day == days[0] else [days[0]]
         scene.event(planned[3], later[0], hour)
-        told = [f"{clock(h)}" if d == days[0] else f"the day after at {clock(h)}" for d, h in offers]
-        proposal = f"For the {title.lower()}: tomorrow at {told[0]} or {told[1]}"
-        scene.thread(host, f"{proposal}, or {told[2]}?" if level == 3 else f"{proposal}?", day=scene.today, unread=1)
+        times = [f"{clock(h)}" if d == days[0] else f"the day after at {clock(h)}" for d, h in offers]
+        proposal = f"For the {title.lower()}: tomorrow at {times[0]} or {times[1]}"
+        scene.thread(host, f"{proposal}, or {times[2]}?" if level == 3 else f"{proposal}?", day=scene.today, unread=1)
         expert = [app("Messages"), tap(host), *moves, *([tap("Next day")] if day == days[1] else [])]
         expert += [tap(clock(hour)), enter_text("Add title", title)]
         if level == 3:

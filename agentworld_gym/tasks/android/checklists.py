@@ -28,8 +28,8 @@ def tick_list(scene: AndroidScene, level: int) -> Draft:
     count = 2 + marked + left
     items, extra, wrong_extra = things[:count], things[8], things[9]
     bought, done, kept = items[:2], items[2 : 2 + marked], items[2 + marked :]
-    shown = scene.some(items, count)
-    scene.note(title, items=[(item, item in done) for item in shown], pinned=scene.rng.random() < 0.3)
+    listed = scene.some(items, count)
+    scene.note(title, items=[(item, item in done) for item in listed], pinned=scene.rng.random() < 0.3)
     scene.note(titles[1], items=[(item, False) for item in scene.some(words().lists[titles[1]], 4)])
     scene.note("Meter readings", "All taken at the beginning of the month.")
     opened = [app("Notes"), tap(title)]
@@ -75,7 +75,7 @@ def tick_list(scene: AndroidScene, level: int) -> Draft:
                 f"{buyer} and {other} wrote about your list '{title}': tick off what was bought, add what is wanted"
                 f" (with a capital letter), and then send the list to {other.split()[0]}."
             )
-            marks = [f"[{'x' if item in (*done, bought[0]) else ' '}] {item}" for item in shown] + [f"[ ] {extra}"]
+            marks = [f"[{'x' if item in (*done, bought[0]) else ' '}] {item}" for item in listed] + [f"[ ] {extra}"]
             more.append(scene.sent(other, "\n".join([title, *marks])))
         if level == 2:
             goal += " Write it with a capital letter."

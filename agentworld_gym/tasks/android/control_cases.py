@@ -59,10 +59,10 @@ class Hand:
         resolved = resolve(action, self.nodes) if self.points else None
         if resolved is None:
             return action
-        told = json.loads(resolved)
-        index = told.pop("index", None)
+        arguments = json.loads(resolved)
+        index = arguments.pop("index", None)
         box = next((node.box for node in self.nodes if node.handle == index), None)
-        return action if box is None else json.dumps({**told, "x": box.centre[0], "y": box.centre[1]})
+        return action if box is None else json.dumps({**arguments, "x": box.centre[0], "y": box.centre[1]})
 
 
 Cope = Callable[[Hand], Doing]

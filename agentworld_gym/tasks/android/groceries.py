@@ -62,7 +62,7 @@ def order_goods(scene: AndroidScene, level: int) -> Draft:
     fewer = scene.rng.randint(0, 2)
     money = [f"€{cents // 100}.{cents % 100:02}" for cents in (total, *below[:fewer], *above[fewer:])]
     wrong_add = [tap(f"Add {name} to basket") for name in (spare, goods[4][0])]
-    shown = [f"{line(name)}[^\\n]*\\n[^\\n]*{line(f'{taken.count(name)} × €{cost[name] // 100}.{cost[name] % 100:02}')}"
+    lines = [f"{line(name)}[^\\n]*\\n[^\\n]*{line(f'{taken.count(name)} × €{cost[name] // 100}.{cost[name] % 100:02}')}"
              for name in dict.fromkeys(taken)]  # fmt: skip
     # One order stands, whatever was cancelled before.
     orders = [app("Pantry"), tap("Orders")]
@@ -73,7 +73,7 @@ def order_goods(scene: AndroidScene, level: int) -> Draft:
         [*expert, app("Pantry"), *add, *place],
         [wrong_add[0], tap(others[0]), tap("Dinner on Sunday"), wrong_add[1], tap(others[1]), tap("Cancel")],
         [
-            scene.shows(order, *shown, line(f"Total {money[0]}")),
+            scene.shows(order, *lines, line(f"Total {money[0]}")),
             scene.shows(order, line(f"Delivery {slot}")),
             scene.shows(orders, line(f"Placed, {money[0]}"), lacking=['"Placed, .*"Placed, '], weight=0.5),
         ],

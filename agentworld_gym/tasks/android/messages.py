@@ -39,16 +39,16 @@ def answer_question(scene: AndroidScene, level: int) -> Draft:
     checks = []
     if level == 1:
         scene.thread(asker, f"What was the code of the {door} again?", unread=1)
-        told = f"{asker} asked you for a code"
+        request = f"{asker} asked you for a code"
     else:
         day = scene.tomorrow
         scene.thread(asker, f"I am at the place where we meet tomorrow. What is the code of the {door}?", unread=1)
         scene.event(f"Lunch with {asker.split()[0]}", day, 12, place=house)
         scene.event(f"Tea with {friend.split()[0]}", day, 16, place=houses[1])
         look = [app("Calendar")]
-        told = f"{asker} needs a code and says in a message where"
-    instruction = scene.say(f"{told}. Your notes have it: send {asker.split()[0]} the code and nothing else.",
-                            f"{told}. Look the code up in your notes and send just that.")  # fmt: skip
+        request = f"{asker} needs a code and says in a message where"
+    instruction = scene.say(f"{request}. Your notes have it: send {asker.split()[0]} the code and nothing else.",
+                            f"{request}. Look the code up in your notes and send just that.")  # fmt: skip
     distractors = [tap(f"Codes {houses[1]}")] if level > 1 else [tap("Soup")]
     if level == 3:
         code, wrong = codes[9], [codes[3], codes[0]]

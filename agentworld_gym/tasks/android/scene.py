@@ -40,13 +40,13 @@ def _said(answer: str) -> str:
     >>> [bool(re.fullmatch(_said("€3.50"), said)) for said in ("€3.50", "3.50", "3.50 euros", "13.50")]
     [True, True, True, False]
     """
-    if found := re.fullmatch(r"(\d+):(\d\d) ([AP])M", answer):
-        hour, minute, half = int(found[1]), found[2], found[3]
+    if match := re.fullmatch(r"(\d+):(\d\d) ([AP])M", answer):
+        hour, minute, half = int(match[1]), match[2], match[3]
         short = rf"(?::{minute})?" if minute == "00" else f":{minute}"
         late = hour % 12 + (12 if half == "P" else 0)
         return rf"(?:at )?(?:0?{hour}{short} ?{half}\.?M|{late:02}:{minute})"
-    if found := re.fullmatch(r"€?(\d+\.\d\d)", answer):
-        return rf"(?:€ ?)?{re.escape(found[1])}(?: ?(?:€|euros?|EUR))?"
+    if match := re.fullmatch(r"€?(\d+\.\d\d)", answer):
+        return rf"(?:€ ?)?{re.escape(match[1])}(?: ?(?:€|euros?|EUR))?"
     if answer.isdecimal():
         return rf"{answer}(?: items?)?"
     return rf"(?:an? |the )?{re.escape(answer)}"

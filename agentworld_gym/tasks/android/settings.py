@@ -48,9 +48,9 @@ def change_settings(scene: AndroidScene, level: int) -> Draft:
     """The agent sets switches and a choice as the task, a note, or the note for the next event in the calendar says."""
     background(scene, 4)
     # At level 1 all switches are in quick settings too.
-    known = [setting for setting in SWITCHES if setting.tile or level > 1]
-    pages = scene.some(sorted({setting.page for setting in known}), 3)
-    first, second, other = (scene.pick([s for s in known if s.page == page]) for page in pages)
+    switches = [setting for setting in SWITCHES if setting.tile or level > 1]
+    pages = scene.some(sorted({setting.page for setting in switches}), 3)
+    first, second, other = (scene.pick([s for s in switches if s.page == page]) for page in pages)
     siblings = [s for s in SWITCHES if s.page in pages[:2] and s not in (first, second)]
     modes = scene.some(MODES, 3)
     timeout, wrong_timeout, last_timeout = scene.some(TIMEOUTS, 3)
@@ -83,8 +83,8 @@ def change_settings(scene: AndroidScene, level: int) -> Draft:
             modes[2]: [f"{second.name} {'on' if settings[second.key] else 'off'}"],
         }
         for name, changes in rules.items():
-            own = timeout if name == mode else wrong_timeout if name == modes[1] else last_timeout
-            lines = [*scene.some(changes, len(changes)), f"Screen timeout {own}"]
+            choice = timeout if name == mode else wrong_timeout if name == modes[1] else last_timeout
+            lines = [*scene.some(changes, len(changes)), f"Screen timeout {choice}"]
             scene.note(name, "\n".join([f"What to set on the phone for a {name.lower()}:", *lines]))
         look = [app("Notes"), tap(mode)]
         if level == 3:

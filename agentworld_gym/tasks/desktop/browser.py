@@ -31,8 +31,8 @@ def _stock(scene: DesktopScene) -> list[tuple[str, str]]:
         }
         for number, (name, price) in enumerate(scene.mixed(rows))
     ]
-    given = {"categories": [{"slug": "home", "name": "Home"}], "products": products}
-    scene.sites["shop"] = {table: given.get(table, []) for table in load_site("shop").keys}
+    shop = {"categories": [{"slug": "home", "name": "Home"}], "products": products}
+    scene.sites["shop"] = {table: shop.get(table, []) for table in load_site("shop").keys}
     return rows
 
 
@@ -48,9 +48,9 @@ def shop_prices(scene: DesktopScene, level: int) -> Draft:
     (good, price), (second, second_price), _, (alike, wrong), (spare, _), *_ = stock
     wanted = [(good, price), (second, second_price)] if level == 3 else [(good, price)]
     lines = scene.mixed([row[0] for row in (stock[0], stock[1], stock[4])])
-    known = {} if level == 3 else {second: second_price}
-    known[spare] = stock[4][1]
-    table = scene.put("Documents/prices.ods", "Article,Price", *(f"{line},{known.get(line, '')}" for line in lines))
+    entered = {} if level == 3 else {second: second_price}
+    entered[spare] = stock[4][1]
+    table = scene.put("Documents/prices.ods", "Article,Price", *(f"{line},{entered.get(line, '')}" for line in lines))
     scene.show()
     where = {line: f"B{number + 2}" for number, line in enumerate(lines)}
     entries = [step for name, cost in wanted for step in fill(where[name], cost)]

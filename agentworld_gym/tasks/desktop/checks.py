@@ -63,11 +63,11 @@ def shows_text(copy: str, source: str, text: str, weight: float) -> Check:
         text: The text; a line break at its end does not matter.
         weight: The weight of the check.
     """
-    shown = text.rstrip("\n").replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
-    if '"' in shown:
-        pattern = '"' + literal(shown.replace('"', '""')) + r'(?:\\n)?"'
+    escaped = text.rstrip("\n").replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+    if '"' in escaped:
+        pattern = '"' + literal(escaped.replace('"', '""')) + r'(?:\\n)?"'
     else:
-        pattern = literal(shown) + r"(?:\\n)?" if shown else r'(?:""|\\n)'
+        pattern = literal(escaped) + r"(?:\\n)?" if escaped else r'(?:""|\\n)'
     name = copy.rpartition("/")[2]
     matches = in_window(rf"{literal(name)} \(~\) - gedit", [rf"text\t{literal(name)}\t{pattern}\t"])
     return Check(probe=look(copy, source, "'gedit'"), expect=Expect(matches=matches), weight=weight)

@@ -45,7 +45,7 @@ def fill_table(scene: DesktopScene, level: int) -> Draft:
     entries = [step for i in missing for step in fill(f"B{i + 2}", str(amounts[i]))]
     beside = [click(cell(f"B{i + 2}")) for i in scene.mixed(set(range(5)) - set(missing))]
     wrong = [enter(str(spare)), enter(str(other))]
-    shown = {**{f"B{i + 2}": str(amount) for i, amount in enumerate(amounts)}, "B7": str(sum(amounts))}
+    cells = {**{f"B{i + 2}": str(amount) for i, amount in enumerate(amounts)}, "B7": str(sum(amounts))}
     if level == 1:
         (only,) = missing
         scene.open("spreadsheet", path)
@@ -62,7 +62,7 @@ def fill_table(scene: DesktopScene, level: int) -> Draft:
             CLOSE,
         ]
         return scene.draft(
-            instruction, [*entries, SAVE], distractors, [scene.cells(path, {**shown, "B7": ""})], size=10
+            instruction, [*entries, SAVE], distractors, [scene.cells(path, {**cells, "B7": ""})], size=10
         )
     scene.show()
     strays = zip(scene.several(GOODS, 2), (spare, other), strict=True)
@@ -77,7 +77,7 @@ def fill_table(scene: DesktopScene, level: int) -> Draft:
         )
         distractors = [*wrong, *beside[:2], enter("=SUM(B2:B5)"), click(cell("A7"))]
         return scene.draft(
-            instruction, [*read, *entries, *fill("B7", total), SAVE], distractors, [scene.cells(path, shown)], size=SIZE
+            instruction, [*read, *entries, *fill("B7", total), SAVE], distractors, [scene.cells(path, cells)], size=SIZE
         )
     new = f"budget-{scene.fresh(MONTHS).lower()}.csv"
     instruction = scene.say(
@@ -110,7 +110,7 @@ def sort_table(scene: DesktopScene, level: int) -> Draft:
     names = [row[0] for row in ranked]
     place = scene.rng.choice((2, 3))
     ordinal = {2: "second", 3: "third"}[place]
-    shown = {f"A{i + 2}": name for i, name in enumerate(names)} | ({} if level == 1 else {"A7": ""})
+    cells = {f"A{i + 2}": name for i, name in enumerate(names)} | ({} if level == 1 else {"A7": ""})
     ways = [click(cell("C2")), SORT_DOWN, SAVE]
     wrong = [SORT_UP, click(cell("B2")), click(cell("A2"))]
     finishes = [f"finish: {name}" for name in scene.mixed(name for name in people if name != names[place - 1])]
@@ -124,7 +124,7 @@ def sort_table(scene: DesktopScene, level: int) -> Draft:
             instruction,
             ways,
             [*wrong, *finishes[:3], DELETE_ROW[0]],
-            [scene.cells(path, shown)],
+            [scene.cells(path, cells)],
             names[place - 1],
             size=11,
         )
@@ -140,7 +140,7 @@ def sort_table(scene: DesktopScene, level: int) -> Draft:
         )
         expert = [double(icon(table)), *remove, *ways]
         distractors = [*map(click, others), *wrong[:2], *finishes[:3], wrong[2]]
-        return scene.draft(instruction, expert, distractors, [scene.cells(path, shown)], names[place - 1], size=SIZE)
+        return scene.draft(instruction, expert, distractors, [scene.cells(path, cells)], names[place - 1], size=SIZE)
     note = scene.put(
         "Documents/withdrawn.txt",
         *scene.mixed([f"{people[gone]} took the donation back.", f"{names[3]} pays in two parts."]),
@@ -159,7 +159,7 @@ def sort_table(scene: DesktopScene, level: int) -> Draft:
         f'the largest first, and save. Then add the names of the two who gave most to "{best}", each on a line of its '
         "own, the larger one first, and save that too."
     )
-    checks = [scene.cells(path, shown), scene.holds(f"{DOCUMENTS}/{best}", f"Who gave most:\n{names[0]}\n{names[1]}\n")]
+    checks = [scene.cells(path, cells), scene.holds(f"{DOCUMENTS}/{best}", f"Who gave most:\n{names[0]}\n{names[1]}\n")]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)
 
 
@@ -186,7 +186,7 @@ def region_total(scene: DesktopScene, level: int) -> Draft:
         raise Unfit("two totals are the same")
     wrong = scene.mixed([totals[beside], totals[third], then])
     finishes = [f"finish: {number}" for number in wrong]
-    answer, shown = str(totals[region]), {"D1": str(totals[region])}
+    answer, cells = str(totals[region]), {"D1": str(totals[region])}
     if level == 1:
         scene.open("spreadsheet", path)
         instruction = scene.say(
@@ -195,7 +195,7 @@ def region_total(scene: DesktopScene, level: int) -> Draft:
             "answer.",
         )
         distractors = [*finishes, *formulas, click(cell("D2")), enter("=SUM(C2:C8)"), click(cell("C2"))]
-        return scene.draft(instruction, work, distractors, [scene.cells(path, shown)], answer, size=12)
+        return scene.draft(instruction, work, distractors, [scene.cells(path, cells)], answer, size=12)
     scene.show()
     note = scene.put(
         "Documents/question.txt",
@@ -209,7 +209,7 @@ def region_total(scene: DesktopScene, level: int) -> Draft:
             "the total."
         )
         distractors = [*finishes, double(icon(other)), *formulas, click(cell("D2")), enter("=SUM(C2:C8)")]
-        return scene.draft(instruction, [*read, *work], distractors, [scene.cells(path, shown)], answer, size=SIZE)
+        return scene.draft(instruction, [*read, *work], distractors, [scene.cells(path, cells)], answer, size=SIZE)
     rows_of_summary = scene.mixed(f"{key} {year}" for key in regions[:2] for year in years)
     summary = _table(
         scene, "Documents/summary.ods", ("Region and year", "Total"), *((key, "") for key in rows_of_summary)
@@ -222,7 +222,7 @@ def region_total(scene: DesktopScene, level: int) -> Draft:
         f'"{note}" asks for a total. Work it out in D1 of the table it is about and save that table. Then enter the '
         f'total on its line of "{summary}", save, and answer with it.'
     )
-    checks = [scene.cells(path, shown), scene.cells(f"{DOCUMENTS}/{summary}", {target: answer, spare: ""})]
+    checks = [scene.cells(path, cells), scene.cells(f"{DOCUMENTS}/{summary}", {target: answer, spare: ""})]
     return scene.draft(instruction, expert, distractors, checks, answer, size=SIZE)
 
 
@@ -271,7 +271,7 @@ def move_row(scene: DesktopScene, level: int) -> Draft:
     source, free = f"row-header '{pick + 2}'", "A4"
     copying = [click(source), COPY, CLOSE, double(icon(target)), click(cell(free)), PASTE, SAVE]
     expert = [double(icon(note)), CLOSE, double(icon(table)), *copying]
-    shown = {"A4": people[pick], "B4": towns[pick], "C4": str(amounts[pick]), "A3": members[1][0]}
+    cells = {"A4": people[pick], "B4": towns[pick], "C4": str(amounts[pick]), "A3": members[1][0]}
     distractors = [*(click(f"row-header '{row + 2}'") for row in (spare, third)), click(cell("A3")), keys("ctrl", "x")]
     if level == 2:
         instruction = scene.say(
@@ -280,7 +280,7 @@ def move_row(scene: DesktopScene, level: int) -> Draft:
             f'Someone in "{table}" becomes a member, as "{note}" says. Add the whole row to "{target}", below the '
             "others, and save it.",
         )
-        return scene.draft(instruction, expert, distractors, [scene.cells(f"{DOCUMENTS}/{target}", shown)], size=15)
+        return scene.draft(instruction, expert, distractors, [scene.cells(f"{DOCUMENTS}/{target}", cells)], size=15)
     expert += [CLOSE, double(icon(table)), click(source), *DELETE_ROW, SAVE]
     left = [name for i, name in enumerate(people) if i != pick]
     instruction = (
@@ -288,5 +288,5 @@ def move_row(scene: DesktopScene, level: int) -> Draft:
         f'there, and delete it from "{table}", so that no empty row is left. Save both tables.'
     )
     rest = {f"A{i + 2}": name for i, name in enumerate([*left, ""])}
-    checks = [scene.cells(f"{DOCUMENTS}/{target}", shown), scene.cells(path, rest)]
+    checks = [scene.cells(f"{DOCUMENTS}/{target}", cells), scene.cells(path, rest)]
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)

@@ -231,8 +231,8 @@ def pay_bill(scene: ToolScene, level: int) -> Draft:
     low."""
     source, savings = _account(scene, "Workshop account", "current"), _account(scene, "Reserve", "savings")
     aside = _account(scene, "Studio account", "current")
-    known = scene.values(f"SELECT name FROM payees WHERE {OWN}")
-    name, other = scene.some([n for n in scene.service.scenario.words["businesses"] if n not in known], 2)
+    payees = scene.values(f"SELECT name FROM payees WHERE {OWN}")
+    name, other = scene.some([n for n in scene.service.scenario.words["businesses"] if n not in payees], 2)
     payee, decoy = _payee(scene, name), _payee(scene, other)
     have, saved = (scene.value("SELECT balance FROM accounts WHERE account_id = :a", a=a) for a in (source, savings))
     limit = scene.value("SELECT transfer_limit FROM accounts WHERE account_id = :a", a=source)

@@ -89,8 +89,8 @@ def cancelling(ask: Ask) -> Solver:
     def solve(task: Task) -> Generator[str, str, None]:
         named = _NAME.search(task.instruction)
         assert named is not None
-        found = yield from ask("find_customer", query=named[1])
-        customers = found.get("customers") or [{}]
+        answer = yield from ask("find_customer", query=named[1])
+        customers = answer.get("customers") or [{}]
         orders = yield from _orders(ask, customers[0].get("customer_id"))
         later = _later(orders)
         order = yield from ask("get_order", order_id=later)

@@ -303,26 +303,26 @@ def _add(
 def _busy(scene: ToolScene, people: Sequence[str], start: str, end: str) -> bool:
     """Tell whether one of the people has an event between two times."""
     marks = ", ".join(f":p{index}" for index in range(len(people)))
-    found = scene.values(
+    events = scene.values(
         f"SELECT 1 FROM attendees a JOIN events e USING (event_id) WHERE a.email IN ({marks}) "
         "AND a.response <> 'declined' AND e.status <> 'cancelled' AND e.start < :end AND e.\"end\" > :start",
         start=start,
         end=end,
         **{f"p{index}": email for index, email in enumerate(people)},
     )
-    return bool(found)
+    return bool(events)
 
 
 def _collisions(scene: ToolScene, event: int) -> list[str]:
     """Return the responses to the events that overlap with an event; declined events do not count."""
-    found: list[str] = scene.values(
+    responses: list[str] = scene.values(
         "SELECT a.response FROM events e JOIN attendees a USING (event_id), events x WHERE x.event_id = :event "
         'AND e.event_id <> :event AND a.email = :me AND e.start < x."end" AND e."end" > x.start '
         "AND a.response <> 'declined' AND e.status <> 'cancelled'",
         event=event,
         me=ME,
     )
-    return found
+    return responses
 
 
 def _at(day: str, hour: int) -> str:
@@ -341,12 +341,12 @@ def _spoken(day: str) -> str:
 
 def _moments(scene: ToolScene, count: int) -> list[str]:
     """Return different times of the last working days in order."""
-    found = {
+    moments = {
         f"2026-05-{scene.pick((13, 14, 15)):02}T{scene.rng.randint(7, 17):02}:{scene.rng.randrange(60):02}"
         f":{scene.rng.randrange(60):02}"
         for _ in range(3 * count)
     }
-    return sorted(scene.some(sorted(found), count))
+    return sorted(scene.some(sorted(moments), count))
 
 
 def _receive(scene: ToolScene, sender: str, sent_at: str, subject: str, body: str) -> int:

@@ -55,10 +55,10 @@ class Tables:
         Raises:
             Unfit: there is none, or more than one.
         """
-        found = self.rows(sql, **values)
-        if len(found) != 1:
-            raise Unfit(f"one row wanted, {len(found)} found: {sql}")
-        return found[0]
+        rows = self.rows(sql, **values)
+        if len(rows) != 1:
+            raise Unfit(f"one row wanted, {len(rows)} found: {sql}")
+        return rows[0]
 
     def values(self, sql: str, **values: Any) -> list[Any]:
         """Return the first column of all rows of a query."""
@@ -121,8 +121,8 @@ class ToolScene(Scene, Tables):
     def call(self, tool: str, **arguments: Any) -> str:
         """Return the action that calls a tool, which is named without its server; arguments that are None are left
         out."""
-        given = {name: value for name, value in arguments.items() if value is not None}
-        return json.dumps({"name": f"{self.service.scenario.name}-{tool}", "arguments": given}, ensure_ascii=False)
+        present = {name: value for name, value in arguments.items() if value is not None}
+        return json.dumps({"name": f"{self.service.scenario.name}-{tool}", "arguments": present}, ensure_ascii=False)
 
     def calls(self, tool: str, key: str, values: Iterable[Any], **arguments: Any) -> list[str]:
         """Return calls of one tool, one for each value of an argument."""
@@ -262,8 +262,8 @@ def around(rng: random.Random, right: float, wrong: Sequence[float]) -> list[flo
     below = [number for number in wrong if number < right] + [_mirrored(right, n) for n in wrong if n > right]
     above = [number for number in wrong if number > right] + [2 * right - n for n in wrong if n < right]
     fitting = [number for number in dict.fromkeys(below) if 0 <= number < right][:wanted]
-    found = [*fitting, *dict.fromkeys(above)][: len(wrong)]
-    return [round(number, 2) for number in found]
+    numbers = [*fitting, *dict.fromkeys(above)][: len(wrong)]
+    return [round(number, 2) for number in numbers]
 
 
 def _mirrored(right: float, number: float) -> float:

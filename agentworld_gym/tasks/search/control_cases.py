@@ -78,12 +78,12 @@ def reading(habits: Habits) -> Solver:
             hits += yield from _again(query, hits)
         answer = ""
         for hit in _rated(query, hits, habits.newest)[:_PAGES]:
-            found = [offer for offer in offers if habits.snippets and states(offer, hit.snippet)]
-            if not found:
+            supported = [offer for offer in offers if habits.snippets and states(offer, hit.snippet)]
+            if not supported:
                 text = yield from _read(hit.url, habits)
-                found = [offer for offer in offers if states(offer, text)]
-            if found:
-                answer = max(found, key=len)
+                supported = [offer for offer in offers if states(offer, text)]
+            if supported:
+                answer = max(supported, key=len)
                 break
         if not answer:
             yield "finish"
@@ -125,11 +125,11 @@ def _rated(query: str, hits: list[Hit], newest: bool) -> list[Hit]:
 
     With `newest`, only the newest page of every subject is returned; a page of a site without dates counts as current.
     """
-    found = {hit.url: hit for hit in reversed(hits)}
+    by_url = {hit.url: hit for hit in reversed(hits)}
     dates: dict[str, str] = {}
     for hit in hits:
         dates[hit.subject] = max(dates.get(hit.subject, ""), hit.date)
-    kept = [hit for hit in reversed(found.values()) if not newest or hit.date == dates[hit.subject]]
+    kept = [hit for hit in reversed(by_url.values()) if not newest or hit.date == dates[hit.subject]]
     asked = set(words_of(query)) - COMMON
     names = _NAME.findall(query)
 

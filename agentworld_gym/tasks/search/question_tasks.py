@@ -107,8 +107,8 @@ def _decoys(rng: random.Random, asked: Asked) -> list[Page]:
     others = [page for page in beside if recipes[page.key.partition("/")[0]].of and _thing(asked, page.key) in things]
     alike = [page for page in beside if page.key.partition("/")[0] in kinds and page not in others]
     mixed = [page for pair in zip_longest(alike, others) for page in pair if page is not None]
-    found = {page.key: page for page in (*mixed, *beside)}
-    return list(found.values())[: max(2, PAGES_IN_PLAY - len(asked.stops))]
+    pages = {page.key: page for page in (*mixed, *beside)}
+    return list(pages.values())[: max(2, PAGES_IN_PLAY - len(asked.stops))]
 
 
 def _thing(asked: Asked, key: str) -> tuple[str | None, str]:
@@ -140,8 +140,8 @@ def _open(page: Page) -> str:
 
 
 def _memory(operation: str, key: str | None = None, value: str | None = None) -> str:
-    given = {"operation": operation, "key": key, "value": value}
-    return _call("dict_memory", {name: text for name, text in given.items() if text is not None})
+    arguments = {"operation": operation, "key": key, "value": value}
+    return _call("dict_memory", {name: text for name, text in arguments.items() if text is not None})
 
 
 def _call(name: str, arguments: dict[str, Any]) -> str:

@@ -233,30 +233,30 @@ class _Maker:
     def _wrong(self, bound: Mapping[str, int], right: Sequence[Any], expect: Expect) -> tuple[str, ...]:
         """Return answers to the same question about other things, in random order, and values close to the right
         one."""
-        found = []
+        results = []
         for changed in self._elsewhere(bound):
             result = self.connection.execute(self.question.answer, changed).fetchall()
             if _tells(result):
-                found.append(result)
-        answers = [_answer(self.question, result)[0] for result in found]
+                results.append(result)
+        answers = [_answer(self.question, result)[0] for result in results]
         if self.question.form == "number":
             answers += [_text(value) for value in _near(right[0][0], self.rng)]
-        elif self.question.form in ("items", "rows") and len(right) > 1 and len(found) > 1:
+        elif self.question.form in ("items", "rows") and len(right) > 1 and len(results) > 1:
             # Some lists resemble the right one and some another one, so that resemblance does not tell the right one.
-            pool = [row for result in found[1:] for row in result]
-            lists = [found[0], *_alike(right, pool, self.rng), *_alike(found[0], pool, self.rng)]
+            pool = [row for result in results[1:] for row in result]
+            lists = [results[0], *_alike(right, pool, self.rng), *_alike(results[0], pool, self.rng)]
             answers[:1] = [_answer(self.question, lists[n])[0] for n in (1, 0, 2, 3, 4)]
         return tuple(dict.fromkeys(answer for answer in answers if not expect.holds(answer)))
 
     def _elsewhere(self, bound: Mapping[str, int]) -> list[Mapping[str, int]]:
         """Return the values of the same question about all other things, in random order."""
         names = {"id": self.question.about} | ({"other": self.question.other} if self.question.other else {})
-        found: list[Mapping[str, int]] = []
+        variants: list[Mapping[str, int]] = []
         for name, table in names.items():
             rows = self.connection.execute(f'SELECT id FROM "{table}" WHERE id <> ?', [bound[name]]).fetchall()
-            found += [{**bound, name: row} for (row,) in rows]
-        self.rng.shuffle(found)
-        return found
+            variants += [{**bound, name: row} for (row,) in rows]
+        self.rng.shuffle(variants)
+        return variants
 
     def _any(self, table: str) -> int:
         return self.rng.randint(1, self._one(f'SELECT COUNT(*) FROM "{table}"', {}))
@@ -281,7 +281,7 @@ class _Maker:
 @lru_cache(maxsize=64)
 def _askable(family: str, hops: int) -> Mapping[str, Sequence[Question]]:
     """Return the questions of a family about things that so many hops can lead to, by theme."""
-    found = {}
+    questions_of = {}
     for name in theme_names():
         theme = load_theme(name)
         reached = set(theme.tables)
@@ -291,8 +291,8 @@ def _askable(family: str, hops: int) -> Mapping[str, Sequence[Question]]:
             question for question in theme.questions if question.family == family and question.about in reached
         ]
         if questions:
-            found[name] = questions
-    return MappingProxyType(found)
+            questions_of[name] = questions
+    return MappingProxyType(questions_of)
 
 
 @lru_cache(maxsize=64)

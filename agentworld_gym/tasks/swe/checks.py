@@ -25,8 +25,8 @@ def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
     with the texts of the tests: an agent can commit whatever it wants.
     """
     tests = sorted(path for path in repository.files if path.startswith("tests/"))
-    given = [f"diff - {path} <<'END'\n{repository.files[path]}END\n" for path in ("pyproject.toml", *tests)]
-    command = f"{''.join(given)}ls {UNWANTED} 2>/dev/null; {SUITE} {' '.join(tests)}"
+    comparisons = [f"diff - {path} <<'END'\n{repository.files[path]}END\n" for path in ("pyproject.toml", *tests)]
+    command = f"{''.join(comparisons)}ls {UNWANTED} 2>/dev/null; {SUITE} {' '.join(tests)}"
     return Check(probe=shell(command), expect=PASSED, tests={**dict.fromkeys(tests), **repository.held}, weight=weight)
 
 

@@ -52,13 +52,13 @@ def trying(look: Look, end: End = _nothing) -> Solver:
 def _repairs(task: Task) -> list[str]:
     """Return the edits on the menu that change the same piece of text; of several pieces, the one with the most
     edits."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    edits: dict[tuple[str, str], list[str]] = defaultdict(list)
     for action in task.menu:
         made = json.loads(action) if action.startswith("{") else {}
         if made.get("name") == "edit":
             arguments = json.loads(made["arguments"])
-            found[arguments["file_path"], arguments["old_string"]].append(action)
-    return max(found.values(), key=len, default=[])
+            edits[arguments["file_path"], arguments["old_string"]].append(action)
+    return max(edits.values(), key=len, default=[])
 
 
 def passed(report: str) -> bool:
@@ -100,9 +100,9 @@ def found_files(wary: bool) -> Look:
     out."""
 
     def look() -> Generator[str, str, Test]:
-        found = yield call("glob", pattern="tests/**/test_*.py")
-        files = " ".join(re.findall(r"^/\S+$", found, re.MULTILINE))
-        command = SUITE if wary and "left out" in found else f"{SUITE} {files}"
+        listing = yield call("glob", pattern="tests/**/test_*.py")
+        files = " ".join(re.findall(r"^/\S+$", listing, re.MULTILINE))
+        command = SUITE if wary and "left out" in listing else f"{SUITE} {files}"
         return (yield from running(command)())
 
     return look
@@ -122,8 +122,8 @@ def publishing(patient: bool) -> End:
     """Return an end that commits and pushes; a patient agent pushes again if the network failed."""
 
     def end(task: Task) -> Steps:
-        found = _MESSAGE.search(task.instruction)
-        yield shell(f"git commit -am '{found.group(1) if found else 'Repair'}'")
+        message = _MESSAGE.search(task.instruction)
+        yield shell(f"git commit -am '{message.group(1) if message else 'Repair'}'")
         answer = yield shell("git push")
         if patient and "Could not resolve host" in answer:
             yield shell("git push")

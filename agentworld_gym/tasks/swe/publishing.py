@@ -72,8 +72,8 @@ def _bugs(rng: random.Random, mutations: Sequence[Mutation], count: int) -> list
     """Draw bugs in different files; a broken import comes first, because it hides the other bug."""
     first = rng.choice(mutations)
     others = [other for other in mutations if other.file != first.file and other.kind != first.kind]
-    found = [first, rng.choice(others)] if count > 1 else [first]
-    return sorted(found, key=lambda bug: (bug.kind != "broken_import", bug.test))
+    bugs = [first, rng.choice(others)] if count > 1 else [first]
+    return sorted(bugs, key=lambda bug: (bug.kind != "broken_import", bug.test))
 
 
 def _instruction(bugs: Sequence[Mutation], level: int, message: str) -> str:
@@ -93,13 +93,13 @@ def _checks(repository: Repository, message: str, level: int) -> tuple[Check, ..
     The remote is asked by its full name, which no branch can take. It has to have one commit more than before, and no
     commit may be left unpushed.
     """
-    there = f"git fetch -q; git diff --stat {REMOTE} | wc -l; git status --porcelain | wc -l"
-    there += f"; git log -1 --format=%s {REMOTE}; git rev-list --count {REMOTE}; git rev-list --count {REMOTE}..HEAD"
-    shown = f"0\n0\n{message}\n{2 if level == 1 else 3}\n0\n"
+    command = f"git fetch -q; git diff --stat {REMOTE} | wc -l; git status --porcelain | wc -l"
+    command += f"; git log -1 --format=%s {REMOTE}; git rev-list --count {REMOTE}; git rev-list --count {REMOTE}..HEAD"
+    report = f"0\n0\n{message}\n{2 if level == 1 else 3}\n0\n"
     if level > 1:  # What others have pushed is still there.
-        there += f"; git log --format=%s {REMOTE} | grep -c '^{NEWS_MESSAGE}$'"
-        shown += "1\n"
-    return suite_passes(repository, 0.5), prints(there, shown, 0.5)
+        command += f"; git log --format=%s {REMOTE} | grep -c '^{NEWS_MESSAGE}$'"
+        report += "1\n"
+    return suite_passes(repository, 0.5), prints(command, report, 0.5)
 
 
 def _listing(files: dict[str, str]) -> str:

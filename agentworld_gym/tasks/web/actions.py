@@ -46,17 +46,17 @@ def press(name: str, after: str = "") -> str:
 
 def write(field: str, text: str, role: str = "textbox", submit: bool = False, after: str = "") -> str:
     """Return the action that types into a field, and with `submit` presses Enter."""
-    told, text = json.dumps(f"{field} field", ensure_ascii=False), json.dumps(text, ensure_ascii=False)
+    element, text = json.dumps(f"{field} field", ensure_ascii=False), json.dumps(text, ensure_ascii=False)
     more = ', "submit": true' if submit else ""
     ref = locator(field, role, after)
-    return f'{{"name": "browser_type", "arguments": {{"element": {told}, "ref": "{ref}", "text": {text}{more}}}}}'
+    return f'{{"name": "browser_type", "arguments": {{"element": {element}, "ref": "{ref}", "text": {text}{more}}}}}'
 
 
 def choose(field: str, option: str, after: str = "") -> str:
     """Return the action that chooses an option of a drop-down list."""
-    told, option = json.dumps(f"{field} list", ensure_ascii=False), json.dumps(option, ensure_ascii=False)
+    element, option = json.dumps(f"{field} list", ensure_ascii=False), json.dumps(option, ensure_ascii=False)
     ref = locator(field, "combobox", after)
-    arguments = f'{{"element": {told}, "ref": "{ref}", "values": [{option}]}}'
+    arguments = f'{{"element": {element}, "ref": "{ref}", "values": [{option}]}}'
     return f'{{"name": "browser_select_option", "arguments": {arguments}}}'
 
 

@@ -24,12 +24,12 @@ def said(answer: str) -> Expect:
     >>> [said("the mill").holds(text) for text in ("Mill.", "at the mill", "the mill or the school")]
     [True, True, False]
     """
-    if found := re.fullmatch(r"€([\d,]+\.\d\d)", answer):
-        return Expect(number=float(found[1].replace(",", "")), tolerance=0.001)
-    if found := re.fullmatch(r"#?(\d+)", answer):
-        return Expect(number=int(found[1]))
-    if found := re.fullmatch(rf"(\d+) ({'|'.join(_UNITS)})s?", answer):
-        pattern = rf"(?i)\A[^\d]*{found[1]}(?:[ -]?{_UNITS[found[2]]}\b[^\d]*|\W*)\Z"
-        return Expect(number=int(found[1]), matches=pattern)
+    if match := re.fullmatch(r"€([\d,]+\.\d\d)", answer):
+        return Expect(number=float(match[1].replace(",", "")), tolerance=0.001)
+    if match := re.fullmatch(r"#?(\d+)", answer):
+        return Expect(number=int(match[1]))
+    if match := re.fullmatch(rf"(\d+) ({'|'.join(_UNITS)})s?", answer):
+        pattern = rf"(?i)\A[^\d]*{match[1]}(?:[ -]?{_UNITS[match[2]]}\b[^\d]*|\W*)\Z"
+        return Expect(number=int(match[1]), matches=pattern)
     inner = re.escape(answer.removeprefix("the "))
     return Expect(matches=rf"(?i)\A\W*(?:(?:at|by|in|on) )?(?:the |an? )?{inner}\W*\Z")

@@ -124,15 +124,15 @@ def order(task: Task, hand: Hand) -> Way:
 def order_by_pages(task: Task, hand: Hand) -> Way:
     """Go from the cart to an order by doing on each page what the page is for."""
     delivery, payment = _wishes(task)
-    told = re.search(r"you are (\w+), password (\S+)\.\)", task.instruction)
-    assert told is not None
+    account = re.search(r"you are (\w+), password (\S+)\.\)", task.instruction)
+    assert account is not None
     pages = {
         "Your cart": [click("Go to checkout")],
         "Delivery address": [press("Continue to delivery")],
         "Delivery": [delivery, press("Continue to payment")],
         "Payment": [payment, press("Continue to review")],
         "Review your order": [click("I accept the terms of sale", "checkbox"), press("Place order")],
-        "Sign in": [fill_in(("User name", told[1]), ("Password", told[2])), press("Sign in")],
+        "Sign in": [fill_in(("User name", account[1]), ("Password", account[2])), press("Sign in")],
     }
     yield from hand.look()
     for _ in range(PATIENCE):
@@ -155,9 +155,9 @@ def buy(task: Task, hand: Hand, compares: bool) -> Way:
         hand: The eyes and hands of the expert.
         compares: Whether the expert reads the prices and does not trust that the list is sorted by them.
     """
-    found = re.search(r"cheapest (.+?) that is|need a (.+?):", task.instruction)
-    assert found is not None
-    category = KINDS[found[1] or found[2]].lower()
+    wish = re.search(r"cheapest (.+?) that is|need a (.+?):", task.instruction)
+    assert wish is not None
+    category = KINDS[wish[1] or wish[2]].lower()
     yield from hand.do(go(f"shop/products?category={category}&sort=price&stock=1"))
     names = [node.name for node in hand.nodes if any(re.match(r"url=/products/\d", flag) for flag in node.flags)]
     if compares:
@@ -180,9 +180,9 @@ def triage(task: Task, hand: Hand, leafs: bool) -> Way:
         hand: The eyes and hands of the expert.
         leafs: Whether the expert looks at the next page of a list too.
     """
-    found = re.search(r"'(.+?)' (?:to|is for) (.+?)(?: with the|,) priority (\w+)", task.instruction)
-    assert found is not None
-    title, person, priority = found.groups()
+    request = re.search(r"'(.+?)' (?:to|is for) (.+?)(?: with the|,) priority (\w+)", task.instruction)
+    assert request is not None
+    title, person, priority = request.groups()
     yield from hand.do(SNAPSHOT)
     while leafs and not _number(hand, title) and hand.find("Next"):
         yield from hand.do(click("Next"))
@@ -193,8 +193,8 @@ def triage(task: Task, hand: Hand, leafs: bool) -> Way:
 
 def _number(hand: Hand, title: str) -> int:
     """Return the number of an issue in the list, or 0 if it is not there."""
-    found = (re.fullmatch(rf"#(\d+) {re.escape(title)}", node.name) for node in hand.nodes)
-    return next((int(match[1]) for match in found if match), 0)
+    matches = (re.fullmatch(rf"#(\d+) {re.escape(title)}", node.name) for node in hand.nodes)
+    return next((int(match[1]) for match in matches if match), 0)
 
 
 def expert(plan: Plan, cope: Cope | None = None, retries: bool = False) -> Solver:

@@ -114,12 +114,12 @@ def join_thread(scene: WebScene, level: int) -> Draft:
         return scene.draft(instruction, expert, turns, checks, depths[place], depths[:3], 13)
     warden = garden.warden
     right, false, stray = depths[:3]
-    told = f"In our soil {right} is the right depth for {plant.name.lower()}."
-    known = scene.mixed([(others[1], f"Mine are {false} deep and look fine."), (warden, told)])
+    advice = f"In our soil {right} is the right depth for {plant.name.lower()}."
+    answers = scene.mixed([(others[1], f"Mine are {false} deep and look fine."), (warden, advice)])
     source = f"{plant.name}, how deep?"
     asking = (asker, f"It is my first year. How deep do I plant {plant.name.lower()}? And {second.name.lower()}?")
     noise = (others[2], f"{second.name} want {stray}, so much I know.")
-    garden.thread(plant.board, source, (others[0], "Last year mine froze."), *known)
+    garden.thread(plant.board, source, (others[0], "Last year mine froze."), *answers)
     thread, _ = garden.thread("seed-swap" if level == 3 else plant.board, "A beginner asks", asking, noise)
     garden.thread(
         plant.board, f"{second.name}, how deep?", (others[1], "What do you do?"), (warden, f"Take {depths[3]}.")

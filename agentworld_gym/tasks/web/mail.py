@@ -165,8 +165,8 @@ def answer_mail(scene: WebScene, level: int) -> Draft:
     wrong_texts = [f"It is on {name}" for name in (unlike, third)]
     reply = [click("Reply"), write("Text", text), press("Send")]
 
-    def letter(subject: str, to: Person, told: str) -> tuple[list[str], list[str]]:
-        return [sent, click(subject)], [rf"definition [^\n]*: {re.escape(to.address)}\n", paragraph(told)]
+    def letter(subject: str, to: Person, sentence: str) -> tuple[list[str], list[str]]:
+        return [sent, click(subject)], [rf"definition [^\n]*: {re.escape(to.address)}\n", paragraph(sentence)]
 
     subject = "A question"
     path, wants = letter(f"Re: {subject}", asker, text)
@@ -199,13 +199,13 @@ def answer_mail(scene: WebScene, level: int) -> Draft:
             f"Answer {asker.name}'s question with 'It is on' and the day, which somebody else wrote you. Finish with"
             " where that meeting is, such as 'the church'.",
         )
-        turns = [*(write("Text", told) for told in wrong_texts), click(f"{other} next week"), click("Forward"),
+        turns = [*(write("Text", sentence) for sentence in wrong_texts), click(f"{other} next week"), click("Forward"),
                  click(talk[0]), press("Save draft")]  # fmt: skip
         return scene.draft(instruction, expert, turns, [scene.shows(path, *wants)], where, places, 13)
     shifted = f"Hello,\n\n{what} has to move: it is on {third}, not on {day}. The place stays."
     box.message(host, "A change", shifted, 0.4)
     box.message(rival, "The change", f"Hello,\n\n{other} moves to {day}. The place stays.", 0.6)
-    told = f"It is on {third}"
+    sentence = f"It is on {third}"
     note = f"See you at {where}"
     expert = [
         click(subject),
@@ -216,13 +216,13 @@ def answer_mail(scene: WebScene, level: int) -> Draft:
         press("Delete"),
         click(subject),
         click("Reply"),
-        write("Text", told),
+        write("Text", sentence),
         press("Send"),
         click("Write"),
         fill_in(("To", friend.address), ("Subject", what), ("Text", note)),
         press("Send"),
     ]
-    path, wants = letter(f"Re: {subject}", asker, told)
+    path, wants = letter(f"Re: {subject}", asker, sentence)
     more, needs = letter(what, friend, note)
     checks = [
         scene.shows(path, *wants),

@@ -58,8 +58,8 @@ class WebScene(Scene):
 
     def word(self, kind: str) -> str:
         """Draw one of the common words of a kind."""
-        found: str = self.rng.choice(common_words()[kind])
-        return found
+        word: str = self.rng.choice(common_words()[kind])
+        return word
 
     def words(self, kind: str, count: int) -> list[str]:
         """Draw several of the common words of a kind."""
@@ -75,13 +75,13 @@ class WebScene(Scene):
 
     def people(self, count: int) -> list[Person]:
         """Draw people whose first names nobody else has."""
-        found = []
+        people = []
         for _ in range(count):
             name: str = self._names.pop()
             first, *_, last = name.split()
             self._names = [other for other in self._names if other.split()[0] != first and other.split()[-1] != last]
-            found.append(Person(_plain(first), name))
-        return found
+            people.append(Person(_plain(first), name))
+        return people
 
     def site(
         self,
@@ -138,8 +138,8 @@ class WebScene(Scene):
 
     def rows(self, site: str, table: str) -> list[dict[str, Any]]:
         """Return the rows of a table."""
-        found: list[dict[str, Any]] = self.state["sites"][site][table]
-        return found
+        rows: list[dict[str, Any]] = self.state["sites"][site][table]
+        return rows
 
     def add(self, site: str, table: str, **row: Any) -> dict[str, Any]:
         """Add a row to a table and return it."""
