@@ -1,4 +1,4 @@
-"""Success checks: which are due at a moment, what their probes need, and how much of the score they give."""
+"""Checks of success: which of them are due, how much of each is passed, and the score that they add up to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ DUE = {"step": {"step"}, "end": {"step", "end"}, "finish": {"step", "end", "fini
 
 
 def due(task: Task, moment: str) -> list[int]:
-    """Indices of the checks to test at a moment (`step`, `end` or `finish`; a later one includes the earlier).
+    """Return the indices of the checks that are due at a moment.
+
+    The moments are `step`, `end` and `finish`; a later one includes the earlier ones.
 
     >>> due(Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}}]), "step")
     []
@@ -22,13 +24,13 @@ def due(task: Task, moment: str) -> list[int]:
 
 
 def passed(check: Check, actions: Sequence[str], observations: Sequence[str], answer: str | None) -> float:
-    """How much of a pattern check over the answer, the actions or the observations of an episode passes, 0 to 1.
+    """Return how much of a check of the answer, the actions or the observations is passed, from 0 to 1.
 
     Args:
-        check: the check.
-        actions: the actions that were carried out, as `carried_out` gives them.
-        observations: what these actions brought about, as `brought_about` gives it.
-        answer: what followed `finish:`; None where nothing did.
+        check: The check.
+        actions: The actions that were carried out, as `carried_out` gives them.
+        observations: What these actions brought about, as `brought_about` gives it.
+        answer: What followed `finish:`; None where nothing did.
     """
     if check.answer is not None:
         return 0.0 if answer is None else check.answer.score(answer)
@@ -40,9 +42,10 @@ def passed(check: Check, actions: Sequence[str], observations: Sequence[str], an
 
 
 def carried_out(actions: Iterable[Action]) -> list[str]:
-    """The actions of an episode that a world acted on, as texts to test; a JSON object is written in one form.
+    """Return the actions of an episode that its world carried out, as texts to test.
 
-    What ends an episode and what could not be read is no deed, whatever it names.
+    A JSON object is written in one notation. An action that ends the episode, or that could not be read, is left out,
+    whatever it names.
 
     >>> read = Action('{"name":"pay"}', parsed={"name": "pay"})
     >>> carried_out([read, Action("ls"), Action("finish: pay", kind=ActionKind.FINISH, answer="pay")])
@@ -56,14 +59,14 @@ def carried_out(actions: Iterable[Action]) -> list[str]:
 
 
 def brought_about(actions: Sequence[Action], observations: Sequence[str]) -> list[str]:
-    """What was shown after each action that a world acted on.
+    """Return the observation of each action that the world carried out.
 
-    What is shown before the first action holds the instruction, and the answer to what could not be read may hold its
-    words: neither is anything that the agent has done.
+    The first observation holds the instruction, and the answer to an action that could not be read may repeat its
+    words. Neither shows anything that the agent has done.
 
     Args:
-        actions: those of an episode.
-        observations: what was shown at the start, and after each action.
+        actions: All actions of an episode.
+        observations: The observation before the first action, and the one after each action.
 
     >>> done, ended = Action("ls"), Action("finish", kind=ActionKind.FINISH)
     >>> brought_about([done, ended], ["Find a.txt.", "a.txt", "a.txt"])
@@ -77,9 +80,11 @@ def _is_deed(action: Action) -> bool:
 
 
 def score(task: Task, reached: Mapping[int, float]) -> float:
-    """Weighted share of the checks passed, 0 to 1.
+    """Return the weighted share of the checks that are passed, from 0 to 1.
 
-    `reached` maps a check's index to 0..1 (a list, a table or a judge may give part).
+    Args:
+        checks: The checks of a task.
+        reached: How much of each check is passed, by its index; a list, a table or a judge may give a part.
 
     >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}, "weight": 3},
     ...                                                           {"answer": {"equals": "2"}}])
@@ -91,7 +96,9 @@ def score(task: Task, reached: Mapping[int, float]) -> float:
 
 
 def score_with_collateral(task: Task) -> float:
-    """The most that an episode scores which changed what its task does not ask for: as if the lightest check failed.
+    """Return the highest score of an episode that changed what its task does not ask for.
+
+    It is the score of an episode that fails the lightest check alone.
 
     >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}, "weight": 3},
     ...                                                           {"answer": {"equals": "2"}}])
@@ -102,7 +109,7 @@ def score_with_collateral(task: Task) -> float:
 
 
 def output_of(observation: str, pattern: re.Pattern[str] | None) -> str:
-    """The part of an observation that a probe tests: the group `output` of the domain's pattern, or all of it.
+    """Return the part of an observation that a probe tests: the group `output` of the domain's pattern, or all of it.
 
     >>> output_of("echo hi\\nhi\\n$", re.compile(r"(?s)^[^\\n]*\\n(?P<output>.*)\\n\\$$"))
     'hi'

@@ -1,8 +1,9 @@
-"""What an episode changed beside what its task asks for: two flat states compared with those of the task's expert.
+"""Finds what an episode changed beside what its task asks for.
 
-An agent's changes are held against the expert's. What only one of the two changed, or changed to another value, is
-collateral, or was left undone. Data says what does not count: see `agentworld_gym.domain.spec.OutcomeSpec`. Words that
-an instruction quotes are not free, though: who is told to write 'New hours' has to write that.
+The changes of an agent are compared with those of the task's expert. A field that only one of the two changed, or that
+both changed to different values, is collateral damage, or was left undone. Specs and tasks say which fields do not
+count: see `agentworld_gym.domain.spec.OutcomeSpec`. Words that an instruction quotes always count: an agent that is
+told to write 'New hours' has to write that.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ Value = str | int | float | bool | None
 State = Mapping[str, Value]
 
 MOST_NAMED = 20
-"""How many places are named at most."""
+"""How many differences are returned at most."""
 
 _ROUNDS = 3
-"""How far the numbers of rows are followed: a payment of an order of a customer."""
+"""How many numbers of rows are followed one after the other, as from a payment to its order to its customer."""
 
 _GONE = object()
 _QUOTED = re.compile(r"(?<!\w)'([^\n]+?)'(?!\w)|\"([^\"\n]+)\"")
@@ -35,7 +36,7 @@ _WILD_MEANS = {"**": ".*", "*": "[^/]*", "#": r"\d+"}
 
 
 class Span(NamedTuple):
-    """A flat state at the start of an episode, and the one at its end."""
+    """The flat states at the start and at the end of an episode."""
 
     start: State
     end: State
@@ -43,7 +44,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """What does not count, and which fields hold numbers that the world gives; patterns as `OutcomeSpec` has them."""
+    """The compiled patterns of an `OutcomeSpec`: what does not count, and which fields hold numbers of rows."""
 
     free: re.Pattern[str]
     free_values: re.Pattern[str]
@@ -54,13 +55,13 @@ class Rules:
 
     @classmethod
     def of(cls, spec: OutcomeSpec, task: Task, free: tuple[str, ...] = ()) -> Rules:
-        """The rules of a domain with what a task adds to them, and what else is `free`."""
+        """Compile the rules of a domain, with what a task adds to them and what else is `free`."""
         own = (spec.free + task.free + free, spec.free_values + task.free_values)
         freed, values, made, rows, numbers = _compiled((*own, spec.free_made, spec.rows, spec.numbers))
         return Rules(freed, values, made, rows, numbers, quoted(task.instruction))
 
     def prescribed(self, span: Span) -> frozenset[str]:
-        """The quoted words that stand in the end where values are free, and did not in the beginning."""
+        """Return the quoted words that stand in a free value at the end, and stood in none at the start."""
         written = (
             normalised(value)
             for key, value in span.end.items()
@@ -70,7 +71,7 @@ class Rules:
 
 
 def quoted(instruction: str) -> frozenset[str]:
-    """What stands in quotes in an instruction, in the form in which answers are compared.
+    """Return what stands in quotes in an instruction, in the form in which answers are compared.
 
     >>> sorted(quoted("Reply to the customer's mail 'A question': \\"It's on Tuesday.\\""))
     ['a question', "it's on tuesday"]
@@ -85,12 +86,14 @@ def _compiled(lists: tuple[tuple[str, ...], ...]) -> tuple[re.Pattern[str], ...]
 
 
 def _any(patterns: Iterable[str]) -> re.Pattern[str]:
-    """One regular expression for some patterns; it matches nothing where there are none."""
+    """Compile some patterns to one regular expression, which matches nothing where there are none."""
     return re.compile("|".join(map(pattern_of, patterns)) or "(?!)", re.DOTALL)
 
 
 def pattern_of(text: str) -> str:
-    """A pattern as a regular expression: `*` is anything within a part, `**` anything at all, a part `#` a number.
+    """Return a pattern as a regular expression.
+
+    `*` stands for anything within a part, `**` for anything at all, and a part `#` for a number.
 
     >>> bool(re.fullmatch(pattern_of("orders/*/status"), "orders/12/status")), pattern_of("a.b/#/**")
     (True, 'a\\\\.b/\\\\d+/.*')
@@ -103,11 +106,11 @@ def pattern_of(text: str) -> str:
 
 
 def collateral(agent: Span, expert: Span, rules: Rules) -> tuple[str, ...]:
-    """Where the agent's end differs from the expert's by more than what is free; sorted, and no more than a few.
+    """Return where the final state of an agent differs from that of the expert by more than the rules leave free.
 
-    A place is a field, or a row where the whole of it was made or removed. What a control did to the agent's start
-    and the agent left alone does not count. Rows that were made are held against each other by what they hold: neither
-    their numbers nor their order count.
+    A difference is the name of a field, or of a row where all of it was made or removed. What a control did to the
+    agent's initial state does not count where the agent left it alone. Rows that were made are compared by what they
+    hold: neither their numbers nor their order count. The result is sorted and has only the first few differences.
 
     >>> rules = Rules.of(OutcomeSpec(rows=("*/#",), numbers=("*_id",)), Task(id="t", domain="d", instruction="i",
     ...                  success=[{"answer": {"equals": "1"}}]))
@@ -124,7 +127,7 @@ def collateral(agent: Span, expert: Span, rules: Rules) -> tuple[str, ...]:
 
 
 class _Ending:
-    """The end of an episode, as the fields of what was there before and the rows that were made since."""
+    """The end of an episode: the fields of what was there at its start, and the rows that were made since."""
 
     def __init__(self, span: Span, rules: Rules, prescribed: frozenset[str]) -> None:
         self._rules, self._prescribed = rules, prescribed
@@ -148,18 +151,18 @@ class _Ending:
         self.fields = {key: self._meant(key, value) for key, value in self.fields.items()}
 
     def _digest(self, row: str) -> str:
-        """What a row holds: its fields without values that are free, and other rows in place of their numbers."""
+        """Return what a row holds: its fields without free values, and other rows in the place of their numbers."""
         fields = [
             (self._unnumbered(name), self._chosen(f"{row}/{name}", value)) for name, value in self.made[row].items()
         ]
         return digest_of([row.rpartition("/")[0], sorted(fields, key=repr)])
 
     def _chosen(self, key: str, value: Value) -> Value:
-        """A value as it is compared; of a free one only the words that are prescribed."""
+        """Return a value as it is compared; of a free value only the prescribed words are left."""
         return self.words(value) if self._rules.free_values.fullmatch(key) else self._meant(key, value)
 
     def words(self, value: object) -> str | None:
-        """The prescribed words that a value is, but for case and stops; None where it is none of them."""
+        """Return the prescribed words that a value equals but for case and stops; None where there are none."""
         said = normalised(value) if isinstance(value, str) and self._prescribed else None
         return said if said in self._prescribed else None
 
@@ -167,7 +170,7 @@ class _Ending:
         return re.sub(r"(?<![^/])\d+(?![^/])", "#", name)
 
     def _meant(self, key: str, value: Value) -> Value:
-        """A value as it is compared: without white space at its ends, and rows in place of the numbers of rows."""
+        """Return a value without white space at its ends, and with rows in the place of their numbers."""
         if self._numbered and value is not None and self._rules.numbers.fullmatch(key):
             rows = [row for row in self._numbered.get(str(value), ()) if self._is_meant(row, key, value)]
             if rows:
@@ -175,7 +178,8 @@ class _Ending:
         return _plain(value)
 
     def _is_meant(self, row: str, key: str, value: Value) -> bool:
-        """Whether a number in a field is that of a row: of the same table, or one that calls its number the same."""
+        """Whether a number in a field is the number of a row: a row of the same table, or one with a number of that
+        name."""
         return key.startswith(f"{row.rpartition('/')[0]}/") or self.made[row].get(key.rpartition("/")[2]) == value
 
 
@@ -186,7 +190,7 @@ def _plain(value: Value) -> Value:
 
 
 def _rows_of(key: str, rules: Rules) -> Iterator[str]:
-    """The rows that a field belongs to, the outermost first."""
+    """Return the rows that a field belongs to, the outermost one first."""
     place = 0
     while (slash := key.find("/", place)) >= 0:
         if rules.rows.fullmatch(key[:slash]):
@@ -195,7 +199,7 @@ def _rows_of(key: str, rules: Rules) -> Iterator[str]:
 
 
 def _rows_apart(mine: _Ending, theirs: _Ending) -> Iterator[str]:
-    """The rows that one of the two made and the other did not."""
+    """Return the rows that one of the two made and the other did not."""
     for some, others in ((mine, theirs), (theirs, mine)):
         left = Counter(others.digests.values())
         for row, digest in some.digests.items():
@@ -205,7 +209,7 @@ def _rows_apart(mine: _Ending, theirs: _Ending) -> Iterator[str]:
 
 
 def _fields_apart(mine: _Ending, theirs: _Ending, agent: Span, expert: Span, rules: Rules) -> Iterator[str]:
-    """The fields of what was there before that the two left different from each other."""
+    """Return the fields, of what was there at the start, that the two left different from each other."""
     for key in {*agent.start, *expert.start, *mine.fields, *theirs.fields}:
         if rules.free.fullmatch(key):
             continue
@@ -228,7 +232,7 @@ def _changed(start: State, key: str, end: object) -> bool:
 
 
 def _row_gone(key: str, agent: Span, rules: Rules) -> str | None:
-    """The row of a field where nothing of that row is left."""
+    """Return the row of a field where nothing of that row is left; None where something is."""
     if key in agent.end:
         return None
     rows = _rows_of(key, rules)

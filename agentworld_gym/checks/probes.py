@@ -1,4 +1,4 @@
-"""Probes: actions on a fork, whose last observation is tested."""
+"""Runs probes: actions on a fork of a session, the last observation of which is tested."""
 
 from __future__ import annotations
 
@@ -16,16 +16,31 @@ from agentworld_gym.screens.sight import Sight
 
 @dataclass(slots=True)
 class Probe:
-    """One probe on a session of its own. After `run_probes` it has a `score`, or a `failure` of the world."""
+    """One probe on a session of its own. `run_probes` gives it a `score`, or a `failure` of its world."""
 
     task: Task
+    """The task of the episode."""
+
     check: Check
+    """The check that the probe belongs to."""
+
     session: Session
+    """The fork on which the probe is run."""
+
     sight: Sight
+    """What the agent saw last."""
+
     left: list[str] = field(default_factory=list)
+    """The actions that are left, the next one last."""
+
     score: float | None = None
+    """How much of the check is passed, from 0 to 1."""
+
     failure: Failure | None = None
+    """The failure of the world, if it failed."""
+
     usage: Usage = field(default_factory=Usage)
+    """The tokens that the probe took."""
 
     def __post_init__(self) -> None:
         self.left = list(reversed(self.check.probes))
@@ -34,10 +49,10 @@ class Probe:
 def run_probes(
     world: World[Any], parser: ActionParser, probes: Sequence[Probe], output: re.Pattern[str] | None
 ) -> None:
-    """Carry out probes, all of them one action further in every wave, and close their sessions.
+    """Carry out probes and close their sessions. In every wave each probe does one action.
 
-    An action that cannot be read, or whose element is not on the screen, fails its check. Where a check holds tests
-    and the world runs them itself, its verdict stands in place of what the actions would show.
+    A check fails whose action cannot be read, or names an element that is not on the screen. Where a check holds tests
+    and the world runs them itself, the verdict of the world stands in the place of what the actions would show.
     """
     try:
         going = _tested(world, probes)
@@ -49,7 +64,7 @@ def run_probes(
 
 
 def _tested(world: World[Any], probes: Sequence[Probe]) -> list[Probe]:
-    """Have the world run the tests of those probes that hold some; the probes that are left."""
+    """Let the world run the tests of the probes that hold some; returns the probes that are left."""
     asked = [probe for probe in probes if probe.check.tests]
     if not asked or not isinstance(world, Testing):
         return list(probes)
@@ -65,7 +80,7 @@ def _tested(world: World[Any], probes: Sequence[Probe]) -> list[Probe]:
 def _wave(
     world: World[Any], parser: ActionParser, probes: Sequence[Probe], output: re.Pattern[str] | None
 ) -> list[Probe]:
-    """The next action of each probe; those that have another one after it."""
+    """Carry out the next action of each probe; returns the probes that have another one."""
     asked: list[tuple[Probe, Action]] = []
     for probe in probes:
         text = probe.sight.resolve(probe.left.pop())

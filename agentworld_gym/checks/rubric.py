@@ -1,4 +1,4 @@
-"""A judge that scores episodes through any generator."""
+"""A judge that scores episodes by a rubric, through any generator."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from agentworld_gym.prompting.prompt import Prompts
 
 
 def score_names(criteria: Mapping[str, str] | Sequence[str]) -> list[str]:
-    """What the scores of a verdict are called: the names of the criteria, or "1", "2" and so on for questions."""
+    """Return the names of the scores of a verdict: those of the criteria, or "1", "2" and so on for questions."""
     return list(criteria) if isinstance(criteria, Mapping) else [str(n) for n in range(1, len(criteria) + 1)]
 
 
 def verdict_schema(criteria: Mapping[str, str] | Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema of a verdict: one score from 1 to 5 a criterion; questions are named "1", "2" and so on.
+    """Return the JSON Schema of a verdict: one score from 1 to 5 for each criterion.
+
+    The scores of questions are named "1", "2" and so on.
 
     >>> list(verdict_schema(["Is it polite?"])["properties"]["scores"]["properties"])
     ['1']
@@ -39,33 +41,43 @@ def verdict_schema(criteria: Mapping[str, str] | Sequence[str]) -> dict[str, Any
 
 @dataclass(frozen=True)
 class Case:
-    """One episode to judge: its task, what the judge shall look for, the turns and the answer; never any thinking."""
+    """One episode to judge."""
 
     task: Task
+    """The task of the episode."""
+
     criteria: Mapping[str, str] | Sequence[str]
+    """What the judge looks for: texts by the name of their score, or questions."""
+
     turns: Sequence[tuple[Action, str]]
+    """Each action and observation, without any thinking."""
+
     answer: str | None
+    """The agent's answer; None where it gave none."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judged score from 0 to 1, with what it cost."""
+    """What a judge said of an episode."""
 
     score: float
+    """The score, from 0 to 1."""
+
     usage: Usage
+    """The tokens that the verdict took."""
 
 
 @dataclass
 class RubricJudge:
-    """Asks a generator for a verdict on each case; one wave for all. An unreadable verdict is asked for again.
+    """Asks a generator for a verdict on each case, all of them in one wave.
 
-    A verdict is readable where it is whole: see `agentworld_gym.prompting.parsing.parse_verdict`.
+    A verdict that is not whole (see `agentworld_gym.prompting.parsing.parse_verdict`) is asked for again.
 
     Args:
-        prompts: renders the domain's judge template.
-        generator: who judges.
-        sampling: how; thinking comes apart and is never read.
-        tries: how often an unreadable verdict is asked for before it is a failure.
+        prompts: The prompts of the domain, which have a template for the judge.
+        generator: The generator that judges.
+        sampling: The sampling of the verdicts; thinking is kept apart and never read.
+        tries: How often a verdict is asked for before it is a failure.
     """
 
     prompts: Prompts
@@ -74,7 +86,7 @@ class RubricJudge:
     tries: int = 3
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict | Failure]:
-        """One verdict or failure a case, in order."""
+        """Return one verdict or failure for each case, in order."""
         results: list[Verdict | Failure] = [UNREADABLE] * len(cases)
         spent = [Usage()] * len(cases)
         waiting = list(range(len(cases)))

@@ -1,4 +1,4 @@
-"""The rows of a benchmark: AgentWorldBench's official files, or recorded sessions, turn by turn."""
+"""The rows of a benchmark, turn by turn: the official files of AgentWorldBench, or recorded sessions."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.bundled import TINY_PROFILE, tiny_form
 
 Turns = Literal["last", "all", "drawn"]
-"""Which turns of a row: the one it stands at, all up to it, or one of these, drawn by seed and id."""
+"""Which turns of a row are predicted: the turn of the row, all turns up to it, or one of them, drawn by seed and id."""
 
 Key = tuple[str, str, int, int]
-"""Domain, id, turn, and line, counted on from file to file: official rows repeat the first three, recordings may."""
+"""The domain, the id, the turn and the line, which is counted on from file to file. It is needed because the official
+rows, and some recordings, repeat the other three."""
 
 _CHANGES = (CHANGE, FULL, SAME, SCREEN)
 _KEYS = frozenset(Row.model_fields)
@@ -41,22 +42,31 @@ _KEYS = frozenset(Row.model_fields)
 
 @dataclass(frozen=True, slots=True)
 class BenchRow:
-    """One turn to predict.
-
-    `request` is what the model is sent; `current` the prompt of the turn without its closing request, which the judge
-    sees after the same history. `truth` is the observation as plain text, `spans` its pieces that are not
-    deterministic, `shown` what was seen before. `recorded` is the row itself where answers may refer to its
-    task's state.
-    """
+    """One turn to predict."""
 
     key: Key
+    """What tells the turn from all others."""
+
     request: tuple[Message, ...]
+    """The messages that the model is sent."""
+
     current: str
+    """The user message of the turn without its closing request, as the judge sees it behind the same history."""
+
     truth: str
+    """The true observation, as plain text."""
+
     spans: tuple[ContentSpan, ...] = ()
+    """The pieces of the truth that are not deterministic."""
+
     shown: tuple[str, ...] = ()
+    """All observations before the action, the first one first."""
+
     profile: Profile | None = None
+    """The profile of the prompts; None where it is not known."""
+
     recorded: Row | None = field(default=None, compare=False, repr=False)
+    """The row itself, where answers may refer to the state of its task."""
 
     @property
     def domain(self) -> str:
@@ -65,12 +75,12 @@ class BenchRow:
 
     @property
     def session(self) -> tuple[str, str]:
-        """The trajectory that the turn belongs to, as intervals are drawn over."""
+        """The trajectory that the turn belongs to; intervals are drawn over trajectories."""
         return self.key[:2]
 
     @property
     def history(self) -> tuple[Message, ...]:
-        """All messages before the turn's own."""
+        """The messages before that of the turn."""
         return self.request[:-1]
 
     @property
@@ -79,14 +89,14 @@ class BenchRow:
         return last_screen(self.domain, self.shown) if self.shown else ""
 
     def observation(self, answer: str) -> str:
-        """The observation that a model's answer means: as it stands, what a change makes of the screen, or what it
-        refers to.
+        """Return the observation that a model's answer stands for.
 
-        What does not fit the screen or the state stays as it was written. Only small models, which have compact
-        prompts, refer to anything, and may forget to call a change one.
+        An answer that does not fit the screen or the state stays as it was written. In a graphical domain an answer is
+        read as a change where it is marked as one, and always where the prompts are compact, because small models may
+        forget the mark.
 
         Raises:
-            SpecError: as `task_referred_to`.
+            SpecError: Recorded answers refer to the task of the row, and it cannot be generated again.
         """
         task = None if self.recorded is None else task_referred_to(self.recorded)
         try:
@@ -101,19 +111,19 @@ class BenchRow:
 
 @dataclass(frozen=True)
 class BenchRows:
-    """The turns of some files, read from disk whenever they are iterated over.
+    """The turns of some files, which are read from disk in every iteration.
 
     Lines end at line feeds alone, so that rows may hold any other separator. Keys that no row has are passed over.
 
     Args:
-        files: see `files_of`.
-        turns: which turns of each recorded session; a row without plain actions, as the official ones, stands for its
-            own turn alone.
-        domains: only these, by their ids in this package; None takes all.
-        limit: at most so many turns of each domain, the first ones.
-        seed: of the turns that are drawn.
-        tiny: whether a bundled model reads them: sessions that were recorded in other prompts than it knows are
-            rendered anew in these.
+        files: The files, as `files_of` gives them.
+        turns: The turns of each recorded session that are predicted. A row without plain actions, such as an official
+            one, stands for its own turn alone.
+        domains: The ids of the domains to keep; None keeps all.
+        limit: The number of turns of each domain that are kept, the first ones; None keeps all.
+        seed: The seed of the turns that are drawn.
+        tiny: Whether a bundled model reads the rows. Sessions that were recorded in other prompts than it knows are
+            then rendered anew.
     """
 
     files: tuple[Path, ...]
@@ -124,10 +134,10 @@ class BenchRows:
     tiny: bool = False
 
     def __iter__(self) -> Iterator[BenchRow]:
-        """All turns, in the order of the files.
+        """Read all turns, in the order of the files.
 
         Raises:
-            SpecError: a line is no row; names the file, the line, the key, its value and what was expected.
+            SpecError: A line is no row: the error names file, line, key, value and what was expected.
         """
         for line, row, turns in self._picked():
             shown = rerendered(row, _known_to_tiny(row)) if self.tiny and _is_foreign(row) else row
@@ -135,7 +145,7 @@ class BenchRows:
                 yield bench_row(shown.at(turn), line)
 
     def _picked(self) -> Iterator[tuple[int, Row, Sequence[int]]]:
-        """The rows of which turns are taken, each with its line and these turns."""
+        """Read the rows of which turns are kept, each with its line and these turns."""
         taken: Counter[str] = Counter()
         for line, row in _rows(self.files):
             if self.domains is not None and row.domain not in self.domains:
@@ -156,10 +166,10 @@ class BenchRows:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many turns there are in each domain.
+        """The number of turns of each domain.
 
         Raises:
-            SpecError: there are none, or the answers of one refer to a task that cannot be generated again.
+            SpecError: There are none, or the answers of one refer to a task that cannot be generated again.
         """
         found: Counter[str] = Counter()
         for _, row, turns in self._picked():
@@ -175,10 +185,10 @@ class BenchRows:
 
     @cached_property
     def rendered(self) -> int:
-        """How many rows are rendered anew, because a bundled model does not know the prompts they were recorded in.
+        """The number of rows that are rendered anew, because a bundled model does not know their prompts.
 
         Raises:
-            SpecError: that cannot be done with a row; names it, its profile, and what helps.
+            SpecError: A row cannot be rendered anew: the error names the row, its profile, and what helps.
         """
         if not self.tiny:
             return 0
@@ -192,8 +202,8 @@ class BenchRows:
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits over what is asked: the files' content, the choice of turns, and whether any row is
-        rendered anew; not over `domains` and `limit`."""
+        """16 hexadecimal digits over what is asked: the content of the files, the choice of turns, and whether any row
+        is rendered anew. `domains` and `limit` do not count."""
         chosen = f"{self.turns} {self.seed if self.turns == 'drawn' else ''}{' anew' if self.rendered else ''}"
         digest = hashlib.sha256(chosen.encode())
         for file in self.files:
@@ -203,10 +213,10 @@ class BenchRows:
 
 
 def files_of(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The files that paths name: a file itself, and of a folder its `*_test.jsonl`, or else its `*.jsonl`.
+    """Return the files that some paths name: a file itself, and of a folder its `*_test.jsonl`, or else its `*.jsonl`.
 
     Raises:
-        SpecError: a path names none.
+        SpecError: A path names no file.
     """
     found: list[Path] = []
     for path in paths:
@@ -218,7 +228,7 @@ def files_of(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def bench_row(row: Row, line: int) -> BenchRow:
-    """The turn that a row stands at.
+    """Return the turn that a row reaches to.
 
     >>> row = Row(task="os", id="a", system_str="", prompt=["noop, please"], current_prompt="noop", turn_idx=1,
     ...           response=["**Environment Observation:**\\nx"], total_turns=1)
@@ -245,7 +255,7 @@ def _known_to_tiny(row: Row) -> Prompts:
 
 
 def _is_foreign(row: Row) -> bool:
-    """Whether a row was recorded in other prompts than a bundled model knows."""
+    """Whether a row was recorded with other prompts than a bundled model knows."""
     if row.domain not in DOMAINS:
         return True
     known = _known_to_tiny(row)
@@ -253,13 +263,13 @@ def _is_foreign(row: Row) -> bool:
 
 
 def _plain(response: str) -> str:
-    """The observation in an assistant message."""
+    """Return the observation in an assistant message."""
     head = response.lstrip()
     return unescape(head.removeprefix(MARKER).removeprefix("\n") if head.startswith(MARKER) else response)
 
 
 def _rows(files: Sequence[Path]) -> Iterator[tuple[int, Row]]:
-    """The rows of some files, each with its line, counted on from one file to the next."""
+    """Read the rows of some files, each with its line, which is counted on from one file to the next."""
     lines = count(1)
     for file in files:
         with file.open("rb") as opened:
@@ -277,5 +287,5 @@ def _rows(files: Sequence[Path]) -> Iterator[tuple[int, Row]]:
 
 
 def _known(data: dict[str, Any]) -> dict[str, Any]:
-    """The keys of a row, without those that no row has."""
+    """Return the data of a row without the keys that no row has."""
     return completed({key: value for key, value in data.items() if key in _KEYS})

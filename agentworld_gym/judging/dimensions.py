@@ -1,4 +1,4 @@
-"""The five-dimension rubric as a reward: a wave of verdicts on predictions, given by `agentworld_gym.judging.judge`."""
+"""The rubric of five dimensions as a reward: verdicts on predictions, asked for in waves."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ UNANSWERED = Failure(FailureKind.MALFORMED, "the judge gave no answer for this r
 
 @dataclass(frozen=True)
 class DimensionJudge:
-    """Asks for a verdict on each prediction, all in one wave; what cannot be read is asked for again, and so is a
-    failure that may pass.
+    """Asks for a verdict on each prediction, all of them in one wave.
 
-    A verdict is readable where it has all five dimensions, in one block and on the scale. One that stays unreadable is
-    None: it was given, and the paper counts it as 0. No answer at all is a failure.
+    A verdict can be read where it has all five dimensions, in one block and on the scale. It is asked for again where
+    it cannot be read, or where the generator failed for a passing reason. A verdict that stays unreadable is None: the
+    judge gave one, and the paper counts it as 0. Where the generator gives no answer at all the result is a failure.
 
     >>> from agentworld_gym.generators import ScriptedGenerator
     >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["a"], current_prompt="ls",
@@ -35,7 +35,7 @@ class DimensionJudge:
     judge_of_one: Judge
 
     def judge(self, cases: Sequence[tuple[Row, str]]) -> list[Judgement | Failure | None]:
-        """One judgement for each row and the observation predicted for its last turn, in order."""
+        """Return one judgement for each pair of a row and the observation predicted for its last turn, in order."""
         judge = self.judge_of_one
         rows = [(bench_row(row, 0), prediction) for row, prediction in cases]
         found: list[Judgement | Failure | None] = [UNANSWERED] * len(cases)

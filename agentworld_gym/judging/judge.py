@@ -1,7 +1,7 @@
 """A judge that compares a predicted observation with the true one, in five dimensions.
 
-The protocol is that of AgentWorldBench (Qwen-AgentWorld, arXiv 2606.24597); the words are ours. The judge is shown the
-history that the model was given, and never any thinking.
+The protocol is that of AgentWorldBench (Qwen-AgentWorld, arXiv 2606.24597), in words of this package. The judge is
+shown the history that the model was given, and never any thinking.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agentworld_gym.text.escaping import escape
 
 TRIES = 3
 BENCH_SAMPLING = Sampling(temperature=0.6, max_tokens=32768)
-"""How the official run samples, the model and the judge alike."""
+"""How the official run samples the answers of the model and those of the judge."""
 
 UNREADABLE = Failure(FailureKind.MALFORMED, "the judge's verdict cannot be read", retryable=True)
 
@@ -36,7 +36,7 @@ CRITERIA: Mapping[str, str] = {
     "realism": "What could not be known is believable and specific, as the real environment would show it.",
     "quality": "It is complete and of the right length; an agent could go on from it as from the real observation.",
 }
-"""What the dimensions mean where a domain has no words of its own."""
+"""What the dimensions mean in a domain that has no rubric of its own."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Judge:
     """Asks a generator for a verdict on one prediction, and reads it.
 
     Args:
-        generator: who judges.
-        sampling: how.
-        tries: how often a verdict is asked for before it is a failure.
-        handle: what results call the judge.
+        generator: The generator that judges.
+        sampling: The sampling of the verdicts.
+        tries: How often a verdict is asked for before it is a failure.
+        handle: The name of the judge in results.
     """
 
     generator: Generator
@@ -56,25 +56,25 @@ class Judge:
     handle: str = ""
 
     def request(self, row: BenchRow, prediction: str, attempt: int = 0) -> ChatRequest:
-        """The request for a verdict; `attempt` counts from 0 and draws another seed."""
+        """Return the request for a verdict; `attempt` counts from 0, and each one draws another seed."""
         seed = attempt if self.generator.supports_seed else None
         return ChatRequest(judge_messages(row, prediction), self.sampling.seeded(seed))
 
     def read(self, answer: Completion | Failure) -> Judgement | Failure:
-        """The verdict in an answer, as leniently as the benchmark reads it; thinking in it is passed over."""
+        """Read the verdict in an answer as leniently as the benchmark does; thinking in it is passed over."""
         if isinstance(answer, Failure):
             return answer
         return parse_judgement(answer.text, DIMENSIONS) or UNREADABLE
 
     def read_whole(self, answer: Completion | Failure) -> Judgement | Failure:
-        """The verdict in an answer that a reward, or a choice of training data, is made of: whole, or unreadable."""
+        """Read the verdict in an answer where a reward or training data depends on it: only a whole one counts."""
         if isinstance(answer, Failure):
             return answer
         return parse_verdict(answer.text, DIMENSIONS) or UNREADABLE
 
 
 def judge_messages(row: BenchRow, prediction: str) -> list[Message]:
-    """What a judge is sent: how to judge in this domain, then the history, the truth and the prediction.
+    """Return what a judge is sent: how to judge in this domain, then the history, the truth and the prediction.
 
     >>> row = BenchRow(("terminal", "a", 1, 1), ({"role": "user", "content": "ls please"},), "ls", "a.txt")
     >>> system, user = judge_messages(row, "b.txt <think>")
@@ -95,7 +95,7 @@ def judge_messages(row: BenchRow, prediction: str) -> list[Message]:
 
 
 def judge_digest(judge: Judge) -> str:
-    """16 hexadecimal digits over all that makes a judge what it is: model, sampling, words and tries."""
+    """Return 16 hexadecimal digits over all that makes a judge what it is: model, sampling, words and tries."""
     parts = {name: value for name, (value, _) in judge.generator.describe().items()}
     words = [_source(), dict(CRITERIA), *map(_system, sorted(ENGINES))]
     return digest_of([parts, judge.sampling.as_dict(), judge.tries, words])
@@ -108,7 +108,7 @@ def _system(domain: str) -> str:
     title, criteria, kinds = f"one called {domain}", dict(CRITERIA), {}
     try:
         spec = load_spec(domain)
-    except SpecError:  # a domain of the benchmark that this package does not have
+    except SpecError:  # The benchmark has domains that this package does not have.
         pass
     else:
         title, kinds = spec.title, dict(spec.observation.kinds)
@@ -117,7 +117,7 @@ def _system(domain: str) -> str:
 
 
 def _source() -> str:
-    return files("agentworld_gym.evaluation").joinpath("judge.j2").read_text(encoding="utf-8")
+    return files("agentworld_gym.judging").joinpath("judge.j2").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
