@@ -1,4 +1,6 @@
-"""What a folder of results was made with: written when the work begins, and compared when it goes on."""
+"""The manifest of a folder of results: the settings it was made with, written at the start and compared when it goes
+on.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,17 @@ logger = logging.getLogger(__name__)
 
 
 def ensure_same_settings(path: Path, settings: Mapping[str, Any], free: Collection[str] = ()) -> None:
-    """Write settings into a folder; earlier ones there may differ only where they are free to, which is logged.
+    """Write settings into a folder; where it holds earlier ones, they may differ only in the keys that are free.
+
+    Differences in free keys are logged.
 
     Args:
-        path: the YAML file that holds them.
-        settings: plain data.
-        free: what may differ, by dotted key, such as `data.workers`, or `train` with all that is in it.
+        path: The YAML file that holds the settings.
+        settings: The settings, as plain data.
+        free: The dotted keys that may differ, such as `data.workers`, or `train` with all that is in it.
 
     Raises:
-        SpecError: names the first setting that differs.
+        SpecError: A setting differs that is not free; the error names the first one.
     """
     if path.is_file():
         before, after = _flat(read_yaml(path)), _flat(settings)
@@ -47,7 +51,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def _is_free(key: str, free: Collection[str]) -> bool:
-    """Whether a key, or one that it lies in, is among those that may differ.
+    """Whether a key, or one that contains it, is among those that may differ.
 
     >>> _is_free("train.max_steps", ["train"]), _is_free("data.rows", ["data.workers"])
     (True, False)
@@ -57,7 +61,7 @@ def _is_free(key: str, free: Collection[str]) -> bool:
 
 
 def _flat(value: Any, key: str = "") -> dict[str, Any]:
-    """Plain data by dotted key.
+    """Return nested plain data as a flat mapping by dotted key.
 
     >>> _flat({"model": {"path": None, "shape": {"vocab_size": 512}}})
     {'model.path': None, 'model.shape.vocab_size': 512}

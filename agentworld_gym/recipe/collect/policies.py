@@ -1,6 +1,8 @@
-"""Ways through a task for recording: experts, menu agents, mixtures of both, explorers, and explorers beside these.
+"""Policies that play tasks for recordings: experts, menu agents, mixtures of both, explorers, and explorers beside
+these.
 
-A way yields actions and is sent what each of them showed, so that one that reads and one that does not look alike.
+Each policy is a generator that yields actions and is sent what each of them showed, so that policies which read and
+policies which do not are driven alike.
 """
 
 from __future__ import annotations
@@ -19,17 +21,19 @@ from agentworld_gym.screens.sight import Way
 from agentworld_gym.tasks.control_cases import ControlCase, control_cases
 
 AWARE = "aware"
-"""The policy of sessions in which a solver faces a control that it knows."""
+"""The name of the policy in sessions where a solver faces a control that it knows."""
+
 EXPLORED = (8, 20)
-"""The fewest and the most actions of an explorer, but for the terminal's."""
+"""The fewest and the most actions of an explorer, except in the terminal."""
+
 BLENDED = (3, 10)
-"""The fewest and the most explored actions beside another agent's, but for the terminal's."""
+"""The fewest and the most explored actions beside another policy's, except in the terminal."""
 
 _FILE = re.compile(r"[A-Za-z][\w./-]*\.[a-z]+")
 
 
 def policy_shares(domain: str, shares: Mapping[PolicyName, float]) -> dict[PolicyName, float]:
-    """The policies that can play a domain, with their shares: exploring needs an explorer of the domain.
+    """Return the policies that can play a domain, with their shares; exploring needs an explorer of the domain.
 
     >>> policy_shares("mcp", {"expert": 1, "explore": 2}), policy_shares("chess", {"expert": 1, "explore": 2})
     ({'expert': 1, 'explore': 2}, {'expert': 1})
@@ -39,7 +43,9 @@ def policy_shares(domain: str, shares: Mapping[PolicyName, float]) -> dict[Polic
 
 
 def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) -> list[ControlCase]:
-    """The controls that a domain has solvers for, in some families and levels; none for a domain without solvers."""
+    """Return the controls that a domain has solvers for, in some families and levels; there are none without
+    solvers.
+    """
     try:
         cases = control_cases(domain)
     except ModuleNotFoundError as error:
@@ -51,7 +57,7 @@ def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) ->
 
 
 def policy_actions(policy: PolicyName, task: Task, rng: random.Random, config: CollectConfig) -> Way:
-    """The actions of a policy on a task; equal random numbers give equal actions."""
+    """Return the actions of a policy on a task; equal random numbers give equal actions."""
     return _WAYS[policy](task, rng, config)
 
 
@@ -62,7 +68,7 @@ def _explore(task: Task, rng: random.Random, config: CollectConfig) -> Way:
 
 
 def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Way:
-    """One of the policies that follow the task, with explored actions in between."""
+    """Play one of the policies that follow the task, with explored actions in between."""
     if task.domain == "terminal":
         ways = (expert_policy(task), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
         return _blend_terminal(task, rng, rng.choice(ways))
@@ -72,7 +78,7 @@ def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Way:
 
 
 def _blend_terminal(task: Task, rng: random.Random, actions: Way) -> Way:
-    """A way through a terminal task with looks around: at what was there, and at the files it touches."""
+    """Play a policy on a terminal task, and look in between at what was there and at the files that it touches."""
     touched: list[str] = []
     finish: list[str] = []
     for action in actions:
@@ -92,7 +98,7 @@ def _blend_terminal(task: Task, rng: random.Random, actions: Way) -> Way:
 
 
 def _look(rng: random.Random, names: Sequence[str]) -> str:
-    """A command that shows what became of one of some files."""
+    """Return a command that shows what became of one of some files."""
     name = rng.choice(names)
     return rng.choice([f"cat {name}"] * 5 + [f"wc -l {name}", f"head -n 1 {name}", "ls", "ls -1", f"stat -c %a {name}"])
 

@@ -1,4 +1,4 @@
-"""Sessions of grounded worlds by number, one row each."""
+"""The recorder: it plays sessions of grounded worlds by number, and makes one row of each."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ T = TypeVar("T")
 TASK_SEEDS = 1_000_000
 STRENGTHS = (0.1, 0.2, 0.3, 0.5)
 CASE_SHARE = 0.5
-"""Share of the disturbed sessions that a solver plays which knows the control, where the domain has one."""
+"""The share of the disturbed sessions that are played by a solver which knows the control, where the domain has one."""
 
 
 class Recorder:
-    """Plays sessions by number: the domains take turns, all else is drawn from the seed, the split and the number.
+    """Plays sessions by number: the domains take turns, and all else is drawn from the seed, the split and the number.
 
-    `recording` is a digest of everything that decides what is recorded.
+    The attribute `recording` is a digest of everything that decides what is recorded.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> recorder = Recorder([load_spec("terminal")], CollectConfig(), seed=0)
@@ -44,7 +44,7 @@ class Recorder:
     (True, 'terminal', True)
 
     Raises:
-        SpecError: a domain has no grounded world or no task families, or nothing of what the configuration asks for.
+        SpecError: A domain has no grounded world or no task families, or has nothing that the configuration asks for.
     """
 
     def __init__(self, specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split = "train") -> None:
@@ -64,7 +64,9 @@ class Recorder:
         )
 
     def row(self, number: int) -> Row | None:
-        """The session of that number; None if it has no turn, because its agent finished at once."""
+        """Play the session of a number and return its row; None if it has no turn, because its agent finished at
+        once.
+        """
         domain = self._round[number % len(self._round)]
         name = f"{self._seed}/{self._split}/{number}"
         rng = random.Random(name)
@@ -95,7 +97,7 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class _Assignment:
-    """A task, the name of who plays it, and how."""
+    """A task, the name of the policy that plays it, and its actions."""
 
     task: Task
     policy: str
@@ -103,7 +105,7 @@ class _Assignment:
 
 
 class _DomainRecorder:
-    """One domain, ready to play."""
+    """One domain, ready to be played."""
 
     def __init__(self, spec: DomainSpec, config: CollectConfig) -> None:
         if spec.id not in ENGINES:
@@ -133,9 +135,9 @@ class _DomainRecorder:
         )
 
     def assign(self, rng: random.Random, disturbance: random.Random, split: Split) -> _Assignment:
-        """A task and who plays it.
+        """Draw a task and who plays it.
 
-        The draws of `disturbance` are apart, so that a session without controls is the same whatever their share.
+        The draws of `disturbance` are separate, so that a session without controls is the same whatever their share is.
         """
         family, level = rng.choice(self._families), _draw(rng, self._config.levels)
         seed = split_seed(split, rng.randrange(TASK_SEEDS))

@@ -23,11 +23,11 @@ from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.row import Row, content_digest, read_rows
 
 Progress = Callable[[int], None]
-"""Called with the number of rows in the file: at the start, and whenever some were written."""
+"""A function that is called with the number of rows in the file: at the start, and whenever some were written."""
 
 BATCH = 4
 MOST_REPEATED = 1000
-"""So many sessions in a row without anything new end a recording: there are no more."""
+"""The number of sessions in a row without anything new that ends a recording, because there are no more."""
 
 _START = b'{"task":"'
 
@@ -44,26 +44,26 @@ def collect(
 ) -> int:
     """Record sessions into a JSONL file until it holds `episodes` of them, going on from those it holds already.
 
-    The domains take turns. Rows are in the order of their numbers. A session that repeats an earlier one, or has no
+    The domains take turns, and rows are in the order of their numbers. A session that repeats an earlier one, or has no
     turn, is left out, and its number is missing. A torn last line is cut off at the start.
 
     Args:
-        specs: the domains.
-        out: the file of rows; one process at a time writes it.
-        episodes: how many rows the file shall hold.
-        seed: of all sessions.
-        config: who plays what.
-        split: which tasks to play.
-        workers: processes that play.
-        progress: called as rows are written.
+        specs: The domains.
+        out: The file of rows, which one process at a time writes.
+        episodes: The number of rows that the file shall hold.
+        seed: The seed of all sessions.
+        config: The configuration: who plays what.
+        split: The split of the tasks to play.
+        workers: The number of processes that play.
+        progress: A function that is called as rows are written.
 
     Returns:
-        How many rows were added.
+        The number of rows that were added.
 
     Raises:
-        SpecError: the file holds something else, or another recording.
-        TraceError: the file cannot be written, or another process writes it.
-        AgentWorldError: there are not so many different sessions.
+        SpecError: The file holds something else, or another recording.
+        TraceError: The file cannot be written, or another process writes it.
+        AgentWorldError: There are not so many different sessions.
     """
     config = config or CollectConfig()
     recording = Recorder(specs, config, seed, split).recording
@@ -97,11 +97,11 @@ def collect(
 
 
 _Setting = tuple[tuple[str, ...], str, int, Split]
-"""Specs, configuration as JSON, seed and split: what a worker needs, in a form that can be a key."""
+"""The specs, the configuration as JSON, the seed and the split: what a worker needs, in a form that can be a key."""
 
 
 def _unseen(batch: Sequence[dict[str, Any] | None], seen: set[str]) -> list[dict[str, Any]]:
-    """The rows of a batch that are there and repeat no session seen; from then on they are seen too."""
+    """Return the rows of a batch that repeat no session seen before, and count them as seen."""
     found = []
     for row in batch:
         if row is None:
@@ -133,7 +133,7 @@ def _recorder(setting: _Setting) -> Recorder:
 
 
 def _must_be_rows(path: Path) -> None:
-    """A file that holds anything else stays as it is."""
+    """Refuse a file that holds anything but rows, so that it stays as it is."""
     if not path.exists():
         return
     with path.open("rb") as file:
@@ -145,7 +145,7 @@ def _must_be_rows(path: Path) -> None:
 def _differences(
     specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split, row: Row
 ) -> dict[str, tuple[Any, Any]]:
-    """What a row tells of its recording and what was asked for, by key, where the two differ."""
+    """Compare a row with what was asked for, and return both values by key where they differ."""
     spec = next((spec for spec in specs if spec.id == row.domain), None)
     form = config.form if spec is not None and spec.observation.restate else "full"
     families, levels = config.families or (row.family,), config.levels
@@ -167,7 +167,7 @@ def _differences(
 def _recorded(
     path: Path, recording: str, differences: Callable[[Row], dict[str, tuple[Any, Any]]]
 ) -> tuple[set[str], int]:
-    """The digests of the sessions in a file, and the number of the next one."""
+    """Return the digests of the sessions in a file, and the number of the next session."""
     seen: set[str] = set()
     following = 0
     for line, row in enumerate(read_rows(path), 1):

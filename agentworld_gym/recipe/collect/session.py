@@ -1,4 +1,4 @@
-"""One session of a grounded world while it is being recorded."""
+"""The recording of one session of a grounded world."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentworld_gym.worlds.grounded import GroundedSession
 
 
 class SessionRecording:
-    """Starts a task's episode and keeps what each action of it shows and changes."""
+    """Starts a task's episode and keeps what each action shows and changes."""
 
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task) -> None:
         self._runner, self._prompts, self._task = runner, prompts, task
@@ -34,7 +34,7 @@ class SessionRecording:
         self.score: float | None = 0.0
 
     def play(self, actions: Way) -> bool:
-        """Let an agent act until it stops, finishes, or its turns are used up; whether the world can go on."""
+        """Let an agent act until it stops, finishes, or its turns are used up; return whether the world can go on."""
         actions = on_screen(actions, self._task.domain, self._episode.observation)
         text = next(actions, None)
         while text is not None:
@@ -59,7 +59,7 @@ class SessionRecording:
         return True
 
     def run_probes(self, probes: Sequence[Sequence[str]]) -> None:
-        """Further turns, which the agent did not ask for: every action of some probes, as far as the screen allows."""
+        """Add turns that the agent did not ask for: every action of some probes, as far as the screen allows."""
         sight = Sight(self._task.domain, self._episode.observations)
         for probe in probes:
             for planned in probe:
@@ -79,7 +79,7 @@ class SessionRecording:
         self._episode.session.close()
 
     def fields(self) -> dict[str, Any]:
-        """What a row tells of the session, beside where it comes from."""
+        """Return the fields of the session's row, except for those that say where it comes from."""
         last = self.prompts[-1]
         return {
             "system_str": self._prompts.system(self._task, self._task.controls),

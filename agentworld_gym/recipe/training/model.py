@@ -27,17 +27,17 @@ logger = logging.getLogger(__name__)
 TOKENIZER = "tokenizer"
 CHECKPOINTS = "checkpoints"
 CONFIG = "config.yaml"
-"""A run's configuration; with the tokenizer and a checkpoint it gives the model back."""
+"""The file of a run's configuration; together with the tokenizer and a checkpoint it gives the model back."""
 
 ANSWER_TOKENS = 512
-"""How much an exported model from scratch answers at most, where nobody says otherwise."""
+"""The most tokens that an exported model from scratch answers with, unless a request says otherwise."""
 
 
 def make_tokenizer(config: ModelConfig, texts: Iterable[str]) -> PreTrainedTokenizerBase:
-    """The tokenizer of a model: its own, or one made from texts for a model from scratch.
+    """Return the tokenizer of a model: the one at its path, or one made from texts for a model from scratch.
 
     Raises:
-        GeneratorError: there is no tokenizer at the model's path.
+        GeneratorError: There is no tokenizer at the model's path.
     """
     if config.shape is not None:
         logger.info("making a tokenizer of the first %d samples", config.tokenizer_samples)
@@ -46,10 +46,10 @@ def make_tokenizer(config: ModelConfig, texts: Iterable[str]) -> PreTrainedToken
 
 
 def must_have_model(config: ModelConfig) -> None:
-    """Refuse a path of a model that looks local where there is no folder, before anything large is imported.
+    """Refuse a path that looks local where there is no folder, before anything large is imported.
 
     Raises:
-        MissingFile: there is none.
+        MissingFile: There is no such folder.
     """
     if config.path is not None:
         hint = "a trained model: train it first, or name another with --set model.path=..."
@@ -57,10 +57,11 @@ def must_have_model(config: ModelConfig) -> None:
 
 
 def load_tokenizer_of(config: ModelConfig) -> PreTrainedTokenizerBase:
-    """The tokenizer at a model's path.
+    """Load the tokenizer at a model's path.
 
     Raises:
-        GeneratorError: there is none.
+        GeneratorError: There is no tokenizer.
+        SpecError: The tokenizer has no chat template.
     """
 
     try:
@@ -75,11 +76,11 @@ def load_tokenizer_of(config: ModelConfig) -> PreTrainedTokenizerBase:
 
 
 def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: int) -> PreTrainedModel:
-    """The model to train, with adapters where the configuration asks for them.
+    """Make the model to train, with adapters where the configuration asks for them.
 
     Raises:
-        GeneratorError: there is no model at the path.
-        SpecError: the tokenizer knows more tokens than the model.
+        GeneratorError: There is no model at the path.
+        SpecError: The tokenizer has more tokens than the model.
     """
     import torch
 
@@ -106,7 +107,9 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
 
 
 def build_model(shape: ModelShape, tokenizer: PreTrainedTokenizerBase, attention: str = "sdpa") -> PreTrainedModel:
-    """An untrained Qwen3 of a shape, its embeddings tied to the output; its weights follow torch's random numbers."""
+    """Build an untrained Qwen3 of a shape, with embeddings tied to the output; its weights follow torch's random
+    numbers.
+    """
     import transformers
 
     make_config: Any = transformers.Qwen3Config
@@ -133,15 +136,15 @@ def build_model(shape: ModelShape, tokenizer: PreTrainedTokenizerBase, attention
 
 
 def trained_weights(model: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """The parameters that are trained, by name; shared ones once."""
+    """Return the parameters that are trained, by name; shared ones occur once."""
     return {name: parameter.detach() for name, parameter in model.named_parameters() if parameter.requires_grad}
 
 
 def load_weights(model: PreTrainedModel, saved: Mapping[str, torch.Tensor], source: str | Path) -> None:
-    """Put saved parameters into a model.
+    """Copy saved parameters into a model.
 
     Raises:
-        SpecError: they are of another model.
+        SpecError: The parameters are of another model.
     """
     import torch
 
@@ -155,10 +158,10 @@ def load_weights(model: PreTrainedModel, saved: Mapping[str, torch.Tensor], sour
 
 
 def tokenizer_of_run(run: Path) -> PreTrainedTokenizerBase:
-    """The tokenizer of a run.
+    """Load the tokenizer of a run.
 
     Raises:
-        SpecError: the run has none yet.
+        SpecError: The run has no tokenizer yet.
     """
 
     if not (run / TOKENIZER).is_dir():
@@ -168,10 +171,10 @@ def tokenizer_of_run(run: Path) -> PreTrainedTokenizerBase:
 
 
 def model_of_run(run: Path) -> PreTrainedModel:
-    """The model of a run as its last checkpoint has it, adapters merged into the weights.
+    """Load the model of a run from its last checkpoint, with adapters merged into the weights.
 
     Raises:
-        SpecError: if the run has no checkpoint.
+        SpecError: The run has no checkpoint.
     """
     state = Checkpoints(run / CHECKPOINTS).read()
     if state is None:
@@ -185,21 +188,22 @@ def model_of_run(run: Path) -> PreTrainedModel:
 
 
 def export(run: Path, folder: Path) -> Path:
-    """Write the model of a run as a folder that transformers and vLLM load: weights in bfloat16, tokenizer, template.
+    """Write the model of a run as a folder that transformers and vLLM load: weights in bfloat16, tokenizer, chat
+    template.
 
-    Files of the folder that are not part of the model (a model card) stay.
+    Files of the folder that are not part of the model, such as a model card, stay.
 
     Raises:
-        SpecError: if the run has no checkpoint.
+        SpecError: The run has no checkpoint.
     """
     return write_model(model_of_run(run), tokenizer_of_run(run), folder)
 
 
 def write_model(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> Path:
-    """Write a model as `export` does, adapters merged; a crash leaves the earlier folder, the new one, or none.
+    """Write a model as `export` does, with adapters merged; a crash leaves the earlier folder, the new one, or none.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: The folder cannot be written.
     """
     import torch
 
@@ -218,7 +222,9 @@ def write_model(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, fold
 
 
 def _exchange(folder: Path, whole: Path) -> None:
-    """Put a whole folder in the place of another one, whose files that are no weights stay where it has none such."""
+    """Put a whole folder in the place of another one; files of the other that are not weights stay if the new one lacks
+    them.
+    """
     earlier = folder.with_name(f"{folder.name}.earlier")
     if earlier.is_dir() and not folder.exists():
         earlier.rename(folder)  # a crash came between the two renames below
@@ -240,14 +246,14 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _thrifty(model: PreTrainedModel, config: ModelConfig) -> PreTrainedModel:
-    """The model, which keeps few activations where the configuration asks for that."""
+    """Return the model, which keeps few activations where the configuration asks for that."""
     if config.gradient_checkpointing:
         model.gradient_checkpointing_enable({"use_reentrant": False})
     return model
 
 
 def _adapted(model: Any, config: ModelConfig) -> PreTrainedModel:
-    """The model with adapters in place: only they are trained."""
+    """Return the model with its adapters, which alone are trained."""
     if config.lora is None:
         found: PreTrainedModel = model
         return found

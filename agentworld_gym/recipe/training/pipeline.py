@@ -1,4 +1,4 @@
-"""What the stages that learn from samples share: from samples to a trained model in the folder of a run.
+"""The pipeline of the stages that learn from samples: from samples to a trained model in the folder of a run.
 
 The folder holds `config.yaml`, `tokenizer`, `tokens` and `held_out` (the samples as tokens), what the trainer writes,
 and in the end `model`. What is there already is used again, so that the same command goes on where a run stopped.
@@ -46,10 +46,11 @@ logger = logging.getLogger(__name__)
 TOKENS, HELD_OUT, MODEL = "tokens", "held_out", "model"
 
 INCIDENTAL = {"download", "attention", "gradient_checkpointing"}
-"""What may be said of a model without making it another one."""
+"""The fields of a model's configuration that may change without making it another model."""
 
 ORDER = {"seed", "batch_tokens", "curriculum", "short_tokens"}
-"""What decides which samples of the training data come next: a checkpoint's place in them means nothing without it."""
+"""The fields that decide which samples of the training data come next. A checkpoint's position means nothing without
+them."""
 
 FREE = {
     "name",
@@ -57,19 +58,24 @@ FREE = {
     *(f"model.{key}" for key in INCIDENTAL),
     *(f"train.{key}" for key in TrainConfig.model_fields if key not in ORDER),
 }
-"""What may differ when a run goes on."""
+"""The fields that may differ when a run goes on."""
 
 Samples = Callable[[], Iterable[Sample]]
-"""Gives the same samples each time it is called."""
+"""A function that gives the same samples each time it is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: its last metrics, its steps, and the folder of the model; None where the run was stopped."""
+    """How a run ended."""
 
     metrics: Metrics
+    """The last metrics."""
+
     steps: int
+    """The number of steps."""
+
     model: Path | None
+    """The folder of the model; None where the run was stopped."""
 
 
 def fit(
@@ -82,20 +88,20 @@ def fit(
 ) -> Outcome:
     """Train a model on samples, or go on with it, and export it.
 
-    Every process of a run calls this; the main one alone makes the samples and writes.
+    Every process of a run calls this; the main one alone makes the samples and writes files.
 
     Args:
-        config: of the stage.
-        out: the folder of the run.
-        samples: to learn from.
-        held_out: to measure the progress on.
-        progress: called with each line of metrics.
-        evaluate: further metrics of a model, at every checkpoint.
+        config: The configuration of the stage.
+        out: The folder of the run.
+        samples: The samples to learn from.
+        held_out: The samples to measure the progress on.
+        progress: A function that is called with each line of metrics.
+        evaluate: A function that gives further metrics of a model, at every checkpoint.
 
     Raises:
-        SpecError: the folder is of another configuration, its tokens are of another tokenizer, the model is not there,
+        SpecError: The folder is of another configuration, its tokens are of another tokenizer, the model is not there,
             or the files that the tokens were made of hold something else.
-        TrainingError: the run cannot go on; the last checkpoint is whole.
+        TrainingError: The run cannot go on; the last checkpoint is whole.
     """
     must_have_model(config.model)
     processes = Processes()
@@ -131,7 +137,7 @@ def fit(
 def batches_of(
     store: TokenStore, config: StageConfig, tokenizer: PreTrainedTokenizerBase, processes: Processes
 ) -> Batches:
-    """The batches of this process."""
+    """Return the batches of this process."""
     return Batches(
         store,
         seed=config.train.seed,

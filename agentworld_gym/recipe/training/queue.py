@@ -1,7 +1,7 @@
-"""A list of training runs that one process works off, one after the other, however often it is stopped.
+"""A queue of training runs that one process works off, one after the other, however often it is stopped.
 
-Each run is `agentworld train` in a process of its own, in a folder of its own. A run that was stopped goes on from its
-last checkpoint, and one whose folder holds a `model` is finished.
+Each run is `agentworld train` in a process and a folder of its own. A run that was stopped goes on from its last
+checkpoint, and one whose folder holds a `model` is finished.
 """
 
 from __future__ import annotations
@@ -34,19 +34,26 @@ Status = Literal["waiting", "begun", "finished", "failed"]
 
 
 class QueuedRun(Strict):
-    """One run of a queue. `changes` are values for its configuration, by dotted key.
+    """One run of a queue.
 
     >>> QueuedRun(name="terminal", config="tiny-terminal", changes={"train.seed": 1}).stage
     'cpt'
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    """The name of the run, which is that of its folder."""
+
     stage: Literal["cpt", "sft", "rl"] = "cpt"
+    """The stage, which is the command of `agentworld train`."""
+
     config: str = Field(min_length=1)
+    """The configuration: the name of a shipped one, or the path of a YAML file."""
+
     changes: dict[str, Any] = Field(default_factory=dict)
+    """Values that take the place of those in the configuration, by dotted key."""
 
     def command(self, folder: Path) -> list[str]:
-        """The command line that begins this run in a folder, or goes on with it.
+        """Return the command line that begins this run in a folder, or goes on with it.
 
         >>> QueuedRun(name="a", config="tiny").command(Path("runs/a"))[1:]
         ['-m', 'agentworld_gym', 'train', 'cpt', 'tiny', '--out', 'runs/a']
@@ -56,7 +63,7 @@ class QueuedRun(Strict):
 
 
 class Queue(Strict):
-    """Runs in the order in which they are worked off; every name stands once.
+    """Runs in the order in which they are worked off, each with a name of its own.
 
     >>> [run.name for run in Queue(runs=[{"name": "a", "config": "tiny"}]).runs]
     ['a']
@@ -74,12 +81,19 @@ class Queue(Strict):
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """Where a run of a queue stands. `tokens` is what it has trained on, `exact` its last validation."""
+    """Where a run of a queue stands."""
 
     name: str
+    """The name of the run."""
+
     status: Status
+    """Whether the run is waiting, begun, finished or failed."""
+
     tokens: int = 0
+    """The number of tokens that the run has trained on."""
+
     exact: float | None = None
+    """The share of exact answers in its last validation; None where there was no validation."""
 
 
 def load_queue(path: Path) -> Queue:
@@ -92,7 +106,7 @@ def load_queue(path: Path) -> Queue:
 
 
 def state_of(run: QueuedRun, folder: Path) -> RunState:
-    """The state of a run, read from its folder.
+    """Read the state of a run from its folder.
 
     >>> state_of(QueuedRun(name="a", config="tiny"), Path("no/such/folder"))
     RunState(name='a', status='waiting', tokens=0, exact=None)
@@ -106,13 +120,13 @@ def state_of(run: QueuedRun, folder: Path) -> RunState:
 
 
 class Worker:
-    """Works off a queue in the folder `folder`, in which every run has a folder and a log.
+    """Works off a queue in a folder, in which every run has a folder and a log.
 
     Args:
-        queue: the runs.
-        folder: the parent of the runs' folders.
-        core: the CPU core that the runs are bound to; None leaves it to the system.
-        tell: called with the state of a run when it begins and when it ends.
+        queue: The runs.
+        folder: The parent of the runs' folders.
+        core: The CPU core that the runs are bound to; None leaves it to the system.
+        tell: A function that is called with the state of a run when it begins and when it ends.
     """
 
     def __init__(self, queue: Queue, folder: Path, core: int | None, tell: Callable[[RunState], None]) -> None:
@@ -129,17 +143,17 @@ class Worker:
     def run(self, seconds: float | None = None) -> list[RunState]:
         """Work until all runs are over, `stop` is called, a signal comes, or the time is up.
 
-        A run that fails is told, its reason stands in its log, and the next one begins.
+        Where a run fails, its state says so, the reason stands in its log, and the next run begins.
 
         Args:
-            seconds: the time after which the current run is stopped; None sets no end.
+            seconds: The time in seconds after which the current run is stopped; None sets no end.
 
         Returns:
             The state of every run.
 
         Raises:
-            TrainingError: another process works off a queue in this folder.
-            SpecError: the core is not one that this process may use.
+            TrainingError: Another process works off a queue in this folder.
+            SpecError: The core is not one that this process may use.
         """
         if self._core is not None and self._core not in (usable := _cores()):
             expected = (
@@ -159,7 +173,7 @@ class Worker:
         return [self._state(run, failed) for run in self._queue.runs]
 
     def _play(self, run: QueuedRun, lock: int) -> int:
-        """Play one run to its end, and give its exit status; the run holds the lock too, should this process die."""
+        """Run one run to its end and return its exit status; the run holds the lock too, in case this process dies."""
         with (self._folder / f"{run.name}.log").open("ab") as log:
             self._process = subprocess.Popen(
                 run.command(self._folder / run.name),
@@ -183,7 +197,9 @@ class Worker:
 
 
 def _cores() -> list[int]:
-    """The cores that a process may be bound to; none where the system (macOS) offers no binding."""
+    """Return the cores that a process may be bound to; there are none where the system, such as macOS, offers no
+    binding.
+    """
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 

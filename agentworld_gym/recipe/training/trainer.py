@@ -1,8 +1,11 @@
-"""The loop of training: one for all stages that learn from samples, on one process or several.
+"""The training loop of all stages that learn from samples, on one process or several.
 
-A run is a folder, of which this writes `checkpoints`, `metrics.jsonl` and `tensorboard`.
-Training the same folder again goes on exactly where its last checkpoint stands. SIGINT and SIGTERM end a run cleanly,
-with a checkpoint.
+A run is a folder, in which the trainer writes `checkpoints`, `metrics.jsonl` and `tensorboard`. Training the same
+folder again goes on exactly where its last checkpoint stands. SIGINT and SIGTERM end a run cleanly, with a checkpoint.
+
+The loop stands beside the `Trainer` of transformers because it weighs every token, packs and sorts samples by tokens,
+ends by a budget of seconds, and resumes bitwise in the middle of an epoch; what accelerate, transformers and torch
+offer for the rest (devices, sharding, models, optimizers) is taken from them.
 """
 
 from __future__ import annotations
@@ -97,16 +100,16 @@ class Trainer:
     """One training run.
 
     Args:
-        model: what to train, as `make_model` gives it.
-        batches: what to learn from; of this process's rank.
-        options: how.
-        folder: of the run.
-        identity: what a checkpoint must have been made with, such as the digests of data and tokenizer, beside the
+        model: The model to train, as `make_model` gives it.
+        batches: The batches to learn from, of this process's rank.
+        options: The configuration of the training.
+        folder: The folder of the run.
+        identity: What a checkpoint must have been made with, such as the digests of data and tokenizer, beside the
             optimizer.
-        packed: whether rows hold several samples.
-        evaluate: gives further metrics, at every checkpoint.
-        progress: called with every line of metrics.
-        workers: the processes that train together.
+        packed: Whether rows hold several samples.
+        evaluate: A function that gives further metrics, at every checkpoint.
+        progress: A function that is called with every line of metrics.
+        processes: The processes that train together.
     """
 
     def __init__(
@@ -174,10 +177,10 @@ class Trainer:
         self._stop_wanted.set()
 
     def run(self) -> Metrics:
-        """Train until the budget is spent or `stop` is called; the last metrics.
+        """Train until the budget is spent or `stop` is called, and return the last metrics.
 
         Raises:
-            TrainingError: the loss explodes or stays undefined, or the disk is full. The last checkpoint is whole.
+            TrainingError: The loss explodes or stays undefined, or the disk is full. The last checkpoint is whole.
         """
         last: Metrics = {}
         with stopped_by_signals(self.stop), self._log() as log:
@@ -284,7 +287,7 @@ class Trainer:
         """Write everything that the run needs to go on exactly.
 
         Raises:
-            TrainingError: it cannot be written; the last one is whole.
+            TrainingError: The checkpoint cannot be written; the last one is whole.
         """
         weights, optimizers = self.processes.state(self._learner, self._optimizers)
         random = self.processes.random_states()
@@ -336,12 +339,14 @@ class Trainer:
         return _Totals(*self.processes.total(own))
 
     def _agreed_speeds(self) -> Speeds:
-        """How fast the main process multiplies matrices, which decides for all of them."""
+        """Return how fast the main process multiplies matrices, which decides for all processes."""
         own = speeds(str(self.processes.device)) if self.processes.main else Speeds(0.0, 0.0)
         return Speeds(*self.processes.total(own))
 
     def _counts(self) -> tuple[int, int, int]:
-        """How many tokens the batches gave so far, without padding and with it, and pairs that attention looks at."""
+        """Count the tokens of the batches so far, without padding and with it, and the pairs of tokens that attention
+        looks at.
+        """
         state = self.batches.state()
         return state["cells"] - state["padded"], state["cells"], state["pairs"]
 
@@ -352,7 +357,7 @@ class Trainer:
         return time.monotonic() - self._checkpointed >= self.options.checkpoint_seconds
 
     def _why_unusable(self, loss: float, norm: float, weight: float) -> str | None:
-        """Why a step must not be taken."""
+        """Say why a step must not be taken; None where nothing speaks against it."""
         if weight <= 0:
             return "the batch is empty: no token in it has a weight in the loss"
         if not math.isfinite(loss):
@@ -393,7 +398,9 @@ class Trainer:
         return self._write(log, {**means, **more})
 
     def _assess(self, log: MetricsLog | None) -> Metrics | None:
-        """Evaluate, on the main process alone: a sharded model, of which it has a part, is not evaluated."""
+        """Evaluate the model on the main process; a sharded model is not evaluated, because that process has only a
+        part of it.
+        """
         found: Metrics | None = None
         if self._evaluate is not None and self.processes.main and not self.processes.sharded:
             self.model.train(False)

@@ -1,4 +1,4 @@
-"""The layers of a trained model under another vocabulary, and in a deeper model.
+"""A warm start: a model begins with the layers of a trained one, under another vocabulary and perhaps deeper.
 
 What the layers of a small model learn first and longest, to look things up in the prompt and to copy them, has little
 to do with which tokens there are. A model that begins with such layers copies with a vocabulary of its own after some
@@ -21,26 +21,28 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 NOISE = 0.5
-"""Spread of what is added to a row that is made of others, in spreads of all rows, so that equal rows part."""
+"""The spread of the noise that is added to a row made of others, in spreads of all rows, so that equal rows grow
+apart."""
 
 _LAYER = re.compile(r"(.*\blayers\.)([0-9]+)(\..*)")
 _WRITES = ("self_attn.o_proj.weight", "mlp.down_proj.weight")
 
 
 def warm_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, source: str) -> None:
-    """Give a model the layers of another one, and rows for its tokens.
+    """Give a model the layers of another one, and embeddings for its tokens.
 
-    A token that both vocabularies hold keeps its row; any other one begins with the mean of the rows of its pieces in
-    the other vocabulary, and some noise, which follows torch's random numbers.
+    A token that both vocabularies hold keeps its embedding. Any other one begins with the mean of the embeddings of its
+    pieces in the other vocabulary, and some noise, which follows torch's random numbers.
 
     Args:
-        model: of the same shape as the other, but for the vocabulary, and up to twice as deep (see `layer_origins`).
-        tokenizer: of the model.
-        source: the folder of the other model, with its tokenizer, or the name of one that comes with the package.
+        model: The model, which has the other's shape except for the vocabulary, and is up to twice as deep (see
+            `layer_origins`).
+        tokenizer: The tokenizer of the model.
+        source: The folder of the other model, with its tokenizer, or the name of one that comes with the package.
 
     Raises:
-        GeneratorError: there is no model in that folder.
-        SpecError: the layers are of another shape, too many or too few.
+        GeneratorError: There is no model at the source.
+        SpecError: The source has other shapes, or does not fit in depth.
     """
     import torch
 
@@ -79,7 +81,7 @@ def warm_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
 
 
 def layer_origins(depth: int, wanted: int) -> list[int]:
-    """Which layer of a model each one of a deeper model begins as: those in the middle come twice.
+    """Return the layer from which each layer of a deeper model begins; those in the middle come twice.
 
     >>> layer_origins(4, 6), layer_origins(3, 3)
     ([0, 1, 1, 2, 2, 3], [0, 1, 2])
@@ -89,7 +91,7 @@ def layer_origins(depth: int, wanted: int) -> list[int]:
 
 
 def _deepen(layers: dict[str, torch.Tensor], depth: int, wanted: int) -> set[str]:
-    """Number layers as the deeper model does, in place; returns the names of what writes nothing at first."""
+    """Number layers as the deeper model does, in place, and return the names of those that write nothing at first."""
     order = layer_origins(depth, wanted)
     old = {name: layers.pop(name) for name in list(layers) if _LAYER.fullmatch(name)}
     silent: set[str] = set()
@@ -106,5 +108,5 @@ def _deepen(layers: dict[str, torch.Tensor], depth: int, wanted: int) -> set[str
 
 
 def _layers(model: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """The parameters that have nothing to do with the vocabulary, by name."""
+    """Return the parameters that have nothing to do with the vocabulary, by name."""
     return {name: parameter for name, parameter in model.named_parameters() if "embed" not in name}

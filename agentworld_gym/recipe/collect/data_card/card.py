@@ -1,4 +1,4 @@
-"""The data card of a recording: a README.md with tables and pictures beside the rows."""
+"""The page of a data card: a README.md with tables and charts beside the rows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CARD = "README.md"
 
 
 def write_card(folder: Path) -> Path:
-    """Write the card of all JSONL files of a folder; where it is. Without matplotlib it has no pictures.
+    """Write the card of all JSONL files of a folder and return its path; without matplotlib it has no charts.
 
     Raises:
-        SpecError: a file holds something else than rows.
+        SpecError: A file holds something else than rows.
     """
     files = sorted(folder.glob("*.jsonl"))
     found = summarise(_rows(files))
@@ -41,7 +41,7 @@ def _rows(files: Sequence[Path]) -> Iterator[Row]:
 
 
 def _front(folder: Path) -> list[str]:
-    """Where the Parquet files are, for Hugging Face's `datasets`."""
+    """Return the front matter that tells Hugging Face's `datasets` where the Parquet files are."""
     files = sorted(folder.glob("*.parquet"))
     lines = [f"      - split: {file.stem}\n        path: {file.name}" for file in files]
     head = "---\nconfigs:\n  - config_name: default\n    data_files:\n"

@@ -1,4 +1,4 @@
-"""The pictures of a data card. Needs matplotlib (`pip install -e '.[data]'`)."""
+"""The charts of a data card. They need matplotlib (`pip install -e '.[data]'`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from agentworld_gym.recipe.collect.data_card.statistics import KINDS, MOST_FIELDS, DomainSummary
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-"""Eight that people with colour blindness can tell apart (Okabe and Ito)."""
+"""Eight colours that people with colour blindness can tell apart (Okabe and Ito)."""
 
 SHADES = ("#deebf7", "#9ecae1", "#4292c6", "#2171b5", "#08519c", "#08306b")
 MOST_ACTIONS = 12
@@ -18,7 +18,7 @@ Summaries = Mapping[str, DomainSummary]
 
 
 def draw_charts(found: Summaries, folder: Path) -> list[tuple[str, str]]:
-    """Write the pictures of a recording as PNG files; the name of each file with what it shows."""
+    """Write the charts of a recording as PNG files, and return the name of each file with its title."""
     pictures = {
         "families.png": ("Sessions by family and level", _families),
         "lengths.png": ("Lengths of sessions", _lengths),
@@ -126,7 +126,7 @@ def _success(found: Summaries) -> Any:
 def _shares(
     axis: Any, found: Summaries, counts: Sequence[Sequence[int]], labels: Sequence[str], colours: Sequence[str]
 ) -> None:
-    """One bar a domain, cut into shares."""
+    """Draw one bar for each domain, cut into shares."""
     names = list(found)[::-1]
     totals = [sum(row) or 1 for row in counts]
     left = [0.0] * len(names)
@@ -152,7 +152,7 @@ def _cycled(found: Summaries) -> list[str]:
 
 
 def _figure(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, list[Any]]:
-    """A figure and its axes in reading order, apart from pyplot's global state."""
+    """Make a figure and its axes in reading order, apart from pyplot's global state."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")

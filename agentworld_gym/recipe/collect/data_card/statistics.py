@@ -1,4 +1,4 @@
-"""What a recording holds, counted: the figures behind a data card."""
+"""The statistics behind a data card: what a recording holds, counted by domain."""
 
 from __future__ import annotations
 
@@ -13,36 +13,57 @@ from agentworld_gym.sessions.row import Row
 
 KINDS = ("deterministic", "pre-existing", "metadata")
 MOST_FIELDS = 5
-"""Turns that change so many fields or more are counted together."""
+"""The number of changed fields from which on turns are counted together."""
 
 
 @dataclass
 class DomainSummary:
-    """The rows of one domain.
-
-    `sessions` counts by (family, level), `policies` and `successes` by policy (the second only where success is known,
-    as pairs of succeeded and known), `fields` turns by the number of fields they changed (at most `MOST_FIELDS`),
-    `kinds` characters of observations by kind of content, `actions` turns by the name of their action. The lists hold
-    one entry a session: turns, characters of the system message, and characters of all its messages.
-    """
+    """The statistics of the rows of one domain. The lists hold one entry for each session."""
 
     sessions: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """The number of sessions by (family, level)."""
+
     splits: Counter[str] = field(default_factory=Counter)
+    """The number of sessions by split."""
+
     policies: Counter[str] = field(default_factory=Counter)
+    """The number of sessions by policy."""
+
     succeeded: Counter[str] = field(default_factory=Counter)
+    """The number of sessions that succeeded, by policy."""
+
     judged: Counter[str] = field(default_factory=Counter)
+    """The number of sessions whose success is known, by policy."""
+
     controls: Counter[str] = field(default_factory=Counter)
+    """The number of sessions by control in force."""
+
     disturbed: int = 0
+    """The number of sessions with some control in force."""
+
     actions: Counter[str] = field(default_factory=Counter)
+    """The number of turns by the name of their action."""
+
     fields: Counter[int] = field(default_factory=Counter)
+    """The number of turns by the number of fields that they changed, at most `MOST_FIELDS`."""
+
     kinds: Counter[str] = field(default_factory=Counter)
+    """The number of characters of observations by kind of content."""
+
     engines: Counter[str] = field(default_factory=Counter)
+    """The number of sessions by engine."""
+
     turns: list[int] = field(default_factory=list)
+    """The turns of each session."""
+
     system: list[int] = field(default_factory=list)
+    """The characters of each session's system message."""
+
     characters: list[int] = field(default_factory=list)
+    """The characters of all messages of each session."""
 
     def add(self, row: Row) -> None:
-        """Count one row more."""
+        """Count a row."""
         self.sessions[row.family, row.level or 0] += 1
         self.splits[row.split or "none"] += 1
         self.policies[row.policy] += 1
@@ -74,7 +95,7 @@ class DomainSummary:
 
 
 def summarise(rows: Iterable[Row]) -> dict[str, DomainSummary]:
-    """Rows counted by domain, in the order in which the domains first appear."""
+    """Count rows by domain, in the order in which the domains first appear."""
     found: defaultdict[str, DomainSummary] = defaultdict(DomainSummary)
     for row in rows:
         found[row.task].add(row)
@@ -82,12 +103,12 @@ def summarise(rows: Iterable[Row]) -> dict[str, DomainSummary]:
 
 
 def rounded_median(values: Sequence[int]) -> int:
-    """The median, rounded; 0 of nothing."""
+    """Return the median, rounded; 0 where there is no value."""
     return round(median(values or [0]))
 
 
 def action_name(text: str) -> str:
-    """What an action calls: the tool, or the first word of what is typed.
+    """Return the name of what an action calls: the tool, or the first word of what is typed.
 
     >>> action_name('{"name": "shop-get_order", "arguments": {}}'), action_name("ls -la")
     ('shop-get_order', 'ls')
