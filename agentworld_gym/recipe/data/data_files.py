@@ -1,4 +1,4 @@
-"""The files that a stage learns from: found, read as samples, and known again by their digests."""
+"""The files that a stage learns from: they are found, read as samples, and recognised by their digests."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from agentworld_gym.sessions.samples import Sample, read_samples
 
 
 def data_files(sources: Sequence[str], split: Split) -> list[Path]:
-    """The files that a configuration names; of a folder, the file of a split.
+    """Return the files that a configuration names; of a folder, the file of a split.
 
     Raises:
-        SpecError: there is no such file.
+        SpecError: There is no such file.
     """
     found = [_file(source, split) for source in sources]
     for path in found:
@@ -30,9 +30,13 @@ def data_files(sources: Sequence[str], split: Split) -> list[Path]:
 def samples_of_files(
     paths: Iterable[Path], domains: Sequence[str], preparation: Preparation | None = None, workers: int = 1
 ) -> Iterator[Sample]:
-    """The samples of some domains (all, if none is named) in files of samples, or of rows that are to be prepared.
+    """Yield the samples of files that hold samples, or rows that are to be prepared.
 
-    They are the same, in the same order, for any number of `workers`, the processes that prepare rows.
+    Args:
+        paths: The files.
+        domains: The domains to keep; an empty sequence keeps all.
+        preparation: How rows become samples; None where every file holds samples.
+        workers: The number of processes that prepare rows; the samples and their order do not depend on it.
     """
     for path in paths:
         if preparation is None or _holds_samples(path):
@@ -44,16 +48,16 @@ def samples_of_files(
 
 
 def file_digests(sources: Sequence[str], split: Split) -> dict[str, str]:
-    """Digests of the content of files that a configuration names, as far as they are there."""
+    """Return the digests of the content of the files that a configuration names, as far as they are there."""
     paths = [path for path in (_file(source, split) for source in sources) if path.is_file()]
     return {str(path): _digest(path) for path in paths}
 
 
 def must_be_unchanged(before: Mapping[str, str]) -> None:
-    """Compare files with digests that were taken of them earlier; a file that is gone tells nothing.
+    """Compare files with digests that were taken of them earlier; a file that is gone is passed over.
 
     Raises:
-        SpecError: a file holds something else.
+        SpecError: A file holds something else.
     """
     for name, digest in before.items():
         path = Path(name)

@@ -23,24 +23,24 @@ from agentworld_gym.text.numbered_lines import numbered
 
 DOMAIN = "drill"
 QUESTIONS = 8
-"""Questions of a drill at most."""
+"""The most questions of a drill."""
 
 LEARNT = 2000
-"""Samples whose words drills are made of."""
+"""The number of samples whose words drills are made of."""
 
 _WORD = re.compile(r"[A-Za-z]{3,}(?:_[A-Za-z]+)*")
 
 _RARE = 0.15
-"""Share of the words that are random letters."""
+"""The share of the words that are random letters."""
 
 
 def drill_samples(words: Sequence[str], seed: int, count: int) -> Iterator[Sample]:
-    """Drills by number; equal arguments give equal ones.
+    """Yield drills by number; equal arguments give equal drills.
 
     Args:
-        words: from which names and values are drawn.
-        seed: of all draws.
-        count: how many.
+        words: The words that names and values are drawn from.
+        seed: The seed of all draws.
+        count: The number of drills.
 
     >>> [sample] = drill_samples(["red", "green", "blue"], 0, 1)
     >>> sample.messages[0]["role"], sample.domain, set(sample.weights)
@@ -58,7 +58,7 @@ def drill_samples(words: Sequence[str], seed: int, count: int) -> Iterator[Sampl
 
 
 def with_drills(samples: Iterable[Sample], seed: int, count: int) -> Iterator[Sample]:
-    """Samples, and behind them drills in words of the first of them.
+    """Yield samples, and after them drills in words of the first samples.
 
     >>> list(with_drills([], 0, 5))
     []
@@ -73,7 +73,7 @@ def with_drills(samples: Iterable[Sample], seed: int, count: int) -> Iterator[Sa
 
 
 class _Words:
-    """Names and values at random."""
+    """Draws names and values at random."""
 
     def __init__(self, words: Sequence[str], rng: random.Random) -> None:
         self._words, self._rng = words, rng
@@ -84,14 +84,14 @@ class _Words:
         return self._rng.choice(self._words)
 
     def value(self) -> str:
-        """A word, some words, or a number."""
+        """Return a word, some words, or a number."""
         chance = self._rng.random()
         if chance < 0.3:
             return str(self._rng.randrange(10 ** self._rng.randint(1, 5)))
         return " ".join(self.word() for _ in range(1 if chance < 0.6 else self._rng.randint(2, 5)))
 
     def names(self, count: int) -> list[str]:
-        """Different words."""
+        """Return so many different words."""
         found: dict[str, None] = {}
         while len(found) < count:
             found[self.word() + ("" if self._rng.random() < 0.7 else str(self._rng.randrange(100)))] = None
@@ -102,7 +102,7 @@ _Drill = Callable[[_Words, random.Random], tuple[str, list[tuple[str, str]]]]
 
 
 def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
-    """Rows, asked for by their first cell or by another one."""
+    """A table of rows, asked for by their first cell or by another one."""
     columns = words.names(rng.randint(2, 5))
     rows = [[name, *(words.value() for _ in columns[1:])] for name in words.names(rng.randint(3, 16))]
     lines = [f"# {words.word()} {'|'.join(columns)}", *("|".join(row) for row in rows)]
@@ -119,7 +119,7 @@ def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
 
 
 def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
-    """Rows as JSON, asked for one by one, or all that have a value, whole or some of their keys, or changed."""
+    """Rows as JSON, asked for one by one or by a value, whole or in part, or changed."""
     tables = {name: _rows(words, rng) for name in words.names(rng.randint(1, 3))}
     known = TableRows(tables)
     held = {name: [dict(row) for row in rows] for name, rows in tables.items()}
@@ -149,7 +149,7 @@ def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, st
 
 
 def _rows(words: _Words, rng: random.Random) -> list[dict[str, Any]]:
-    """Rows with a number or a word as their key; some of them end alike."""
+    """Rows whose key is a number or a word; some of them end alike."""
     columns = words.names(rng.randint(2, 6))
     kinds = [words.value() for _ in range(rng.randint(2, 4))]
     begun, step, count = rng.randrange(1000), rng.randint(1, 3), rng.randint(3, 10)
@@ -165,7 +165,7 @@ def _json(value: object) -> str:
 
 
 def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
-    """Pages behind their addresses, which begin alike, and addresses of none."""
+    """Pages behind addresses that begin alike, and addresses of no page."""
     sites = [f"https://{name.lower()}.example/{words.word().lower()}" for name in words.names(rng.randint(1, 3))]
     pages = {
         f"{rng.choice(sites)}/{name.lower()}": [words.value() for _ in range(rng.randint(3, 6))]
@@ -185,7 +185,7 @@ def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
 
 
 def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
-    """Files with the numbers of their lines, whole or in part, and lines around one that changes."""
+    """Files with the numbers of their lines, whole or in part, and the lines around one that changes."""
     names = [f"/repo/{words.word()}/{name}.py" for name in words.names(rng.randint(2, 4))]
     files = {name: [words.value() for _ in range(rng.randint(5, 24))] for name in names}
     told = {name: list(numbered(lines)) for name, lines in files.items()}

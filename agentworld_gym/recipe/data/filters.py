@@ -1,9 +1,10 @@
-"""Which recorded turns and sessions are fit to learn from.
+"""Filters: the rules that decide which recorded turns and sessions are fit to learn from.
 
-The rules are those of Qwen-AgentWorld (arXiv 2606.24597): sessions of two turns or more; calls to undeclared tools and
-failures of graphical environments go, empty actions are stripped, of a cycle of retries one stays with the state it
-leaves, and turns that change nothing on a screen are filtered. A turn that goes leaves the session as if it had never
-been; one that is known to have changed the state takes the rest of the session along, as later turns build on it.
+The rules are those of Qwen-AgentWorld (arXiv 2606.24597). Sessions of fewer than two turns are left out. Calls of
+undeclared tools, failures of graphical environments and empty actions are removed. Of a cycle of retries one turn
+stays, with the state it leaves. Turns that change nothing on a screen are removed. A turn that is removed leaves the
+session as if it had never been; one that is known to have changed the state takes the rest of the session along,
+because later turns build on it.
 
 Undeclared tools, failures and idle turns are accidents where something was recorded from elsewhere. A grounded world
 answers them as it should, and a world model has to know those answers: by default these rules leave its sessions alone.
@@ -28,7 +29,7 @@ from agentworld_gym.sessions.rerendering import prompts_for, rerendered
 from agentworld_gym.sessions.row import Row
 
 Scope = Literal["all", "imported", "none"]
-"""Which sessions a rule looks at: `imported` are those that no grounded world of this package played."""
+"""The sessions that a rule looks at; `imported` are those that no grounded world of this package played."""
 
 TurnRule = Literal["empty_action", "undeclared_tool", "screen_failure", "retry", "idle_turn"]
 SessionRule = Literal["repeated", "few_turns"]
@@ -50,26 +51,37 @@ _HTTP = re.compile(
 class Filters(Strict):
     """The rules, each with the sessions it looks at.
 
-    `few_turns` is the least number of turns a session keeps; `repeated` leaves out sessions of equal content.
-
     >>> Filters(retry="none").min_turns
     2
     """
 
     min_turns: Annotated[int, Field(ge=1)] = 2
+    """The least number of turns that a session keeps."""
+
     repeated: Scope = "all"
+    """The sessions that are left out where an earlier one has equal content."""
+
     empty_action: Scope = "all"
+    """The sessions whose turns with an empty action are removed."""
+
     retry: Scope = "all"
+    """The sessions whose turns that repeat the turn before, with the same outcome, are removed."""
+
     undeclared_tool: Scope = "imported"
+    """The sessions whose calls of tools that were not declared are removed."""
+
     screen_failure: Scope = "imported"
+    """The sessions whose turns with a screen that failed are removed."""
+
     idle_turn: Scope = "imported"
+    """The sessions whose turns that leave the screen as it was are removed."""
 
 
 class RowFilter:
-    """Filters rows one by one and counts what went and why.
+    """Filters rows one by one, and counts by domain what was removed and why.
 
-    `rows` counts sessions by what became of them (`kept`, or the rule that they fell to), `turns` counts turns alike;
-    both by domain.
+    The attribute `rows` counts sessions by what became of them: `kept`, or the rule that removed them. The attribute
+    `turns` counts turns in the same way.
 
     >>> sieve = RowFilter(Filters())
     >>> row = Row(task="mcp", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1,
@@ -85,7 +97,7 @@ class RowFilter:
         self.turns: dict[str, Counter[str]] = {}
 
     def filter(self, row: Row) -> Row | None:
-        """The session without the turns that go; None if it goes as a whole."""
+        """Return the session without the turns that are removed; None if it is removed as a whole."""
         rows = self.rows.setdefault(row.domain, Counter())
         turns = self.turns.setdefault(row.domain, Counter())
         found, gone = self._filtered(row)
@@ -100,7 +112,7 @@ class RowFilter:
         return found
 
     def __call__(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The sessions that stay."""
+        """Yield the sessions that stay."""
         return (found for row in rows if (found := self.filter(row)) is not None)
 
     def _filtered(self, row: Row) -> tuple[Row | SessionRule, Counter[str]]:
@@ -129,7 +141,9 @@ class RowFilter:
         return scope == "all" or (scope == "imported" and row.provenance.source != GROUNDED)
 
     def _marks(self, row: Row) -> Iterator[TurnRule | None]:
-        """For each turn the first rule that it falls to. Rules read plain actions, without which none looks."""
+        """Yield for each turn the first rule that removes it. Rules read plain actions; a row without them is left
+        alone.
+        """
         rules = [(name, rule) for name, rule in _RULES.items() if row.actions and self._looks(name, row)]
         tools = declared_tools(row) if any(name == "undeclared_tool" for name, _ in rules) else frozenset()
         history = History[str](row.domain, row.first_observation)
@@ -141,13 +155,17 @@ class RowFilter:
 
 
 def only_turns(row: Row, turns: Sequence[int]) -> Row:
-    """The session with some turns alone, counted from 0 and in order, numbered anew.
+    """Return a session with some of its turns alone, numbered anew.
 
     What the first message tells before its action (the instruction, the state) stays where it was. Messages of the
     compact profile build on the turn before, so that they are rendered again.
 
+    Args:
+        row: The session.
+        turns: The turns to keep, counted from 0, in order.
+
     Raises:
-        SpecError: the profile is compact, the form is `change`, and the task cannot be generated again.
+        SpecError: The profile is compact, the form is `change`, and the task cannot be generated again.
     """
     prompts = [*row.prompt[:-1], row.current_prompt]
     head, action, _ = prompts[0].partition(_ACTION)
@@ -174,13 +192,15 @@ def only_turns(row: Row, turns: Sequence[int]) -> Row:
 
 
 def declared_tools(row: Row) -> frozenset[str]:
-    """The names of the tools that a session may call: those of its domain and those its system message lists."""
+    """Return the names of the tools that a session may call: those of its domain, and those its system message
+    lists.
+    """
     own = [str(tool.get("name")) for tool in load_spec(row.domain).action.tools] if row.domain in DOMAINS else []
     return frozenset([*own, *_DECLARED.findall(row.system_str)])
 
 
 def _called(action: str) -> str | None:
-    """The tool that an action calls, where it is a call in JSON."""
+    """Return the tool that an action calls, where it is a call in JSON."""
     try:
         data = json.loads(action)
     except (ValueError, RecursionError):
@@ -200,7 +220,7 @@ def _undeclared_tool(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
 
 
 def _screen_failure(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
-    """No state at all, a page that asks for a human, or one that only says that a server failed."""
+    """Whether a screen shows no state, a page that asks for a human, or a page that only says that a server failed."""
     if row.domain not in GRAPHICAL or not row.observations:
         return False
     text = row.observations[turn]
@@ -210,19 +230,19 @@ def _screen_failure(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
 
 
 def _retry(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
-    """The same action as in the turn before, with the same outcome."""
+    """Whether a turn has the same action as the turn before, and the same outcome."""
     if not turn or not row.observations or (row.fields_changed and row.fields_changed[turn]):
         return False
     return (row.actions[turn], row.observations[turn]) == (row.actions[turn - 1], row.observations[turn - 1])
 
 
 def _idle_turn(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
-    """A screen that shows what it showed before."""
+    """Whether a screen shows what it showed before."""
     return row.domain in GRAPHICAL and bool(row.observations) and row.observations[turn] == scene["screen"]
 
 
 _SMALL_PAGE = 2000
-"""Characters of a page that says little more than that something failed."""
+"""The most characters of a page that says little more than that something failed."""
 
 _RULES: Mapping[TurnRule, Callable[[Row, int, Mapping[str, Any]], bool]] = {
     "empty_action": _empty_action,

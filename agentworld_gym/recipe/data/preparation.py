@@ -1,4 +1,4 @@
-"""From recorded rows to samples: pool, filters, prompts, weights, knowledge; and what became of each row."""
+"""The preparation of samples from recorded rows: pool, filters, prompts, weights, and plain texts in between."""
 
 from __future__ import annotations
 
@@ -25,62 +25,75 @@ from agentworld_gym.sessions.samples import Sample
 
 
 class Preparation(Strict):
-    """How rows become samples.
-
-    Args:
-        pool: which sessions; None takes all.
-        filters: what goes.
-        each: a sample a `session`, with a weight for every turn, or a sample a `turn`, with one for its completion.
-        profile: prompts to render sessions with; None keeps those of the row.
-        form: how a next state is written in the domains that restate it in every turn; None keeps that of the row.
-        ledger: whether each answer ends with what the action changed in the hidden state
-        (`agentworld_gym.prompting.ledger`). weighting: how much each turn counts; None weighs a session's turns by
-        class and a turn's completion fully. context_weight: weight of all that is not an assistant message.
-        knowledge: plain texts in between.
-    """
+    """How rows become samples."""
 
     pool: Pool | None = Pool()
+    """The sessions to take; None takes all."""
+
     filters: Filters = Filters()
+    """The rules by which turns and sessions are removed."""
+
     each: Literal["session", "turn"] = "session"
+    """Whether a `session` makes a sample, with a weight for every turn, or a `turn` does, with a weight for its
+    completion."""
+
     profile: Profile | None = None
+    """The profile of the prompts that sessions are rendered with; None keeps that of the row."""
+
     form: Form | None = None
+    """How a next state is written in the domains that restate it in every turn; None keeps that of the row."""
+
     ledger: bool = False
+    """Whether each answer ends with what the action changed in the hidden state (see
+    `agentworld_gym.prompting.ledger`)."""
+
     weighting: Weighting | None = None
+    """How much each turn counts; None weighs a session's turns by class, and a turn's completion fully."""
+
     context_weight: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """The weight in the loss of all that is not an assistant message."""
+
     knowledge: Knowledge = Knowledge()
+    """The plain texts in between."""
 
 
 @dataclass
 class PreparationReport:
-    """What became of the rows, by domain: how many were `read`, lay in `other_pools`, or fell to a rule (`sieve`).
-
-    `samples` counts what was made, `classes` the turns that were kept by class.
-    """
+    """What became of the rows, by domain."""
 
     sieve: RowFilter
+    """The filter, which counts what it removed."""
+
     read: Counter[str] = field(default_factory=Counter)
+    """The number of rows that were read."""
+
     other_pools: Counter[str] = field(default_factory=Counter)
+    """The number of rows that lie in other pools."""
+
     samples: Counter[str] = field(default_factory=Counter)
+    """The number of samples that were made."""
+
     classes: dict[str, Counter[str]] = field(default_factory=dict)
+    """The number of turns that were kept, by class."""
 
 
 def prepare(
     rows: Iterable[Row], preparation: Preparation, workers: int = 1
 ) -> tuple[Iterator[Sample], PreparationReport]:
-    """The samples of rows, made as they are asked for, and the account that grows along.
+    """Return the samples of rows, made as they are asked for, and the report that grows along.
 
     Args:
-        rows: read once, in order.
-        preparation: how they become samples.
-        workers: processes that render prompts; the samples are the same, in the same order, whatever their number.
+        rows: The rows, which are read once, in order.
+        preparation: How they become samples.
+        workers: The number of processes that render prompts; the samples and their order do not depend on it.
 
     >>> samples, account = prepare([], Preparation())
     >>> list(samples), account.read
     ([], Counter())
 
     Raises:
-        SpecError: while iterating: a row's task cannot be generated again, and the change form needs it; or a corpus
-            cannot be read.
+        SpecError: While iterating, a row's task cannot be generated again although the change form needs it, or a
+            corpus cannot be read.
     """
     account = PreparationReport(RowFilter(preparation.filters))
     kept = _kept(rows, preparation, account)
@@ -116,7 +129,9 @@ def _session(row: Row, prompts: Prompts | None, weighting: Weighting | None, con
 
 
 def _prompts_for(row: Row, preparation: Preparation) -> Prompts | None:
-    """What to render a session with; None where it is as it shall be, or is of a domain that this package lacks."""
+    """Return the prompts to render a session with; None where it keeps its own, or its domain is not of this
+    package.
+    """
     if row.domain not in DOMAINS:
         return None
     prompts = prompts_for(row, preparation.profile, preparation.form, ledger=preparation.ledger)

@@ -1,4 +1,5 @@
-"""How texts are cut for a small tokenizer: pieces that are one token each where they are frequent.
+"""Pre-tokenization for a small tokenizer: the pattern that cuts texts into pieces, which are one token each if
+frequent.
 
 What all screens, tables and tool calls have in common (tags, keys, indentation, frames of numbers) is cut into long
 pieces, which cost a token or two a line. What differs from one to the next (words, names, digits) is cut alike wherever
@@ -19,7 +20,7 @@ ANDROID = (
     rf'|" content_desc="(?:"{_BOUNDS})?|"{_BOUNDS}'
     r"|(?<=\[[0-9]{1,4},)[0-9]{1,4}(?=\])|\]\[[0-9]{1,4},(?=[0-9]{1,4}\])|(?<=,)[0-9]{1,4}\](?=\n|\Z|<)"
 )
-"""An element of a phone's screen: all but its texts, and its corners."""
+"""An element of a phone's screen, without its texts and its corners."""
 
 DESKTOP = (
     r"[ \n][a-z]+(?:-[a-z]+)*\t|\t[\t\"]*\((?=[0-9])|\t[\t\"]+|(?<=\()[0-9]{1,4}, (?=[0-9]{1,4}\))"
@@ -53,5 +54,7 @@ WORDS = (
     r"|[ \n]?[^\sA-Za-z0-9]"
     r"| +(?= )|\n+|\s"
 )
+"""Everything else: options, extensions, words, single digits and marks, and white space."""
 
 PATTERN = "|".join((PROMPT, LABEL, ANDROID, CODE, DESKTOP, WEB, JSON, DATE)) + WORDS
+"""The whole pattern."""

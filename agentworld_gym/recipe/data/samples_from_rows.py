@@ -1,4 +1,4 @@
-"""Recorded sessions as samples to learn from: one for a whole session, or one for each of its turns."""
+"""Samples from recorded rows: one for a whole session, or one for each of its turns."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ def cpt_sample(
     weighting: Weighting | None = None,
     context_weight: float = 0.0,
 ) -> Sample:
-    """A whole session: a user message is an action, an assistant message what it showed (Qwen-AgentWorld, arXiv
-    2606.24597, continual pre-training). No prompt ends with a closing request and nothing is thought.
+    """Make a sample of a whole session, for continual pre-training (Qwen-AgentWorld, arXiv 2606.24597).
+
+    A user message is an action, and an assistant message is what it showed. No prompt ends with a closing request, and
+    no message holds any thinking.
 
     Args:
-        row: the session.
-        prompts: what the messages are rendered with; None keeps the profile and form of the row. In the change form an
-            assistant message is the change. In the full profile that differs from what a language world sends, whose
-            history holds whole screens: there take `turn_samples`.
-        weighting: how much each turn counts; None weighs by class, see `weights`.
-        context_weight: weight of all that is not an assistant message.
+        row: The session.
+        prompts: The prompts that the messages are rendered with; None keeps the profile and form of the row. In the
+            change form an assistant message is the change. In the full profile that differs from what a language world
+            sends, whose history holds whole screens: there take `turn_samples`.
+        weighting: How much each turn counts; None weighs turns by class, see `turn_weights`.
+        context_weight: The weight of all that is not an assistant message.
 
     Raises:
-        SpecError: as `rerendered_messages`.
+        SpecError: The messages cannot be rendered again, as in `remessage`.
     """
     prompts = prompts or _changes_of(row)
     messages = row.messages() if prompts is None else rerendered_messages(row, prompts)
@@ -59,14 +61,19 @@ def turn_samples(
     weighting: Weighting | None = None,
     context_weight: float = 0.0,
 ) -> Iterator[Sample]:
-    """A sample for each turn: the request as a language world sends it, and the completion to write.
+    """Yield a sample for each turn: the request as a language world sends it, and the completion to write.
 
     Where prompts end with a closing request, the completion stands in the output tag that it asks for. Turns of weight
-    0 are left out. The arguments are those of `cpt_sample`, but that no weighting weighs all turns alike. A row whose
-    task cannot be generated again keeps its own messages.
+    0 are left out. A row whose task cannot be generated again keeps its own messages.
+
+    Args:
+        row: The session.
+        prompts: The prompts that the messages are rendered with; None keeps the profile and form of the row.
+        weighting: How much each turn counts; None weighs all turns alike.
+        context_weight: The weight of all that is not the completion.
 
     Raises:
-        SpecError: as `rerendered_messages`.
+        SpecError: The messages cannot be rendered again, as in `remessage`.
     """
     prompts = prompts or _changes_of(row)
     task = None if prompts is None else required_task(row, prompts)
@@ -94,13 +101,15 @@ def turn_samples(
 
 
 def _weights(row: Row, weighting: Weighting) -> list[float]:
-    """The weights of all turns: by what was done and shown, in whatever form a model writes it."""
+    """Return the weights of all turns, by what was done and shown, in whatever form a model writes it."""
     asked = row.actions or (*row.prompt[:-1], row.current_prompt)
     return turn_weights(row.id, asked, row.observations or row.response, weighting, row.domain)
 
 
 def _changes_of(row: Row) -> Prompts | None:
-    """The prompts of a row in the change form whose messages hold whole screens, as those of the full profile do."""
+    """Return the prompts of a row in the change form whose messages hold whole screens, as those of the full profile
+    do.
+    """
     if row.form != "change" or row.profile != "full" or row.domain not in DOMAINS:
         return None
     return prompts_for(row)

@@ -1,8 +1,8 @@
-"""A small tokenizer for worlds of few words: whole words where they are frequent, byte pairs for all else.
+"""The tokenizer of small models: whole words where they are frequent, byte pairs for everything else.
 
-A text is cut into pieces (see `pieces`): words with the space before them, single digits, punctuation, and the frames
-of screens and tables. A piece that many texts hold is one token. Any other one falls back to byte pairs, so that every
-text comes back as it was.
+A text is cut into pieces (see `pretokenization`): words with the space before them, single digits, punctuation, and the
+frames of screens and tables. A piece that many texts hold is one token. Any other piece falls back to byte pairs, so
+that every text can be decoded exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROLES = ("system", "user", "assistant")
 END = "<|end|>"
 PAD = "<|pad|>"
 SPECIALS = (PAD, END, *(f"<|{role}|>" for role in ROLES))
-"""Padding, the end of an observation, and one token that opens each role."""
+"""The special tokens: padding, the end of an observation, and one token that opens each role."""
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}{{ '<|' ~ message['role'] ~ '|>' ~ message['content'] }}"
@@ -32,11 +32,11 @@ CHAT_TEMPLATE = (
 )
 
 _BYTE_PAIRS = 96
-"""Merges for rare pieces."""
+"""The number of merges for rare pieces."""
 
 
 def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
-    """A tokenizer whose vocabulary holds the bytes, some byte pairs, and the pieces that most of the texts hold.
+    """Build a tokenizer whose vocabulary holds the bytes, some byte pairs, and the pieces that most of the texts hold.
 
     >>> tokenizer = build_tokenizer(["ls\\nnotes.txt"] * 9, 400)
     >>> tokenizer.encode("\\nnotes.txt").tokens
@@ -45,7 +45,7 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     'naïve 🐚\\t<|x'
 
     Raises:
-        SpecError: if the vocabulary is smaller than bytes, byte pairs and special tokens need.
+        SpecError: The vocabulary is smaller than bytes, byte pairs and special tokens need.
     """
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -90,7 +90,7 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
 
 
 def wrap(tokenizer: Tokenizer, max_length: int) -> PreTrainedTokenizerFast:
-    """The same tokenizer as transformers and vLLM use it, with its chat template."""
+    """Wrap a tokenizer as transformers and vLLM use it, with its chat template."""
     import transformers
 
     make: Any = transformers.PreTrainedTokenizerFast  # untyped

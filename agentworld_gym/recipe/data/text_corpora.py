@@ -1,4 +1,4 @@
-"""Corpora of plain text beside the sessions: what a world model should know, in samples without turns."""
+"""Corpora of plain text that are mixed into the sessions: what a world model should know, as samples without turns."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ SUFFIXES = (".txt", ".md", ".jsonl")
 class Knowledge(Strict):
     """Files or folders of texts, and the share of all characters that they shall make up.
 
-    A `.txt` or `.md` file is one document; a line of a `.jsonl` file is a document in its key `text`. Documents are cut
-    at ends of paragraphs into pieces of about `piece` characters.
+    A `.txt` or `.md` file is one document; a line of a `.jsonl` file is a document in its key `text`.
     """
 
     files: tuple[str, ...] = ()
+    """The files and folders."""
+
     share: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """The share of all characters that the texts make up."""
+
     piece: Annotated[int, Field(ge=100)] = 8000
+    """The number of characters of the pieces that documents are cut into, at ends of paragraphs."""
 
 
 def knowledge_samples(knowledge: Knowledge) -> Iterator[Sample]:
-    """A sample a piece of text, with the loss on all of it.
+    """Yield a sample for each piece of text, with the loss on all of it.
 
     Raises:
-        SpecError: there is no such file, or a line of one holds no text; names file and line.
+        SpecError: There is no such file, or a line of one holds no text; the error names file and line.
     """
     for name in knowledge.files:
         for file in _files(Path(name)):
@@ -51,7 +55,7 @@ def knowledge_samples(knowledge: Knowledge) -> Iterator[Sample]:
 
 
 def mixed_with_texts(samples: Iterable[Sample], texts: Iterable[Sample], share: float) -> Iterator[Sample]:
-    """Samples with texts in between, so that at any time texts make up about that share of all characters.
+    """Yield samples with texts in between, so that at any time texts make up about that share of all characters.
 
     Texts that are not needed are left out; where there are too few, the share is smaller.
 
@@ -76,12 +80,12 @@ def mixed_with_texts(samples: Iterable[Sample], texts: Iterable[Sample], share: 
 
 
 def character_count(sample: Sample) -> int:
-    """Characters of all messages."""
+    """Return the number of characters of all messages."""
     return sum(len(message["content"]) for message in sample.messages)
 
 
 def text_pieces(text: str, length: int) -> Iterator[str]:
-    r"""A text in pieces of at most `length` characters, cut after paragraphs, else after lines, words or anywhere.
+    r"""Cut a text into pieces of at most `length` characters, after paragraphs, else after lines, words or anywhere.
 
     >>> list(text_pieces("one two\n\nthree", 10)), "".join(text_pieces("abc def " * 9, 10)) == "abc def " * 9
     (['one two\n\n', 'three'], True)

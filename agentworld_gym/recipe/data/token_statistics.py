@@ -1,4 +1,4 @@
-"""How many tokens samples have, and how much of them is learned: figures by domain."""
+"""Statistics of tokens by domain: how many tokens samples have, and how much of them is learned."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from agentworld_gym.recipe.data.tokenization import TokenizedSample
 
 @dataclass
 class TokenStatistics:
-    """The samples of one domain: their lengths in tokens, their turns, and sums over all their tokens.
-
-    `observed` counts tokens of answers, `weight` sums all weights in the loss and `observed_weight` those of answers.
-    """
+    """The statistics of the samples of one domain."""
 
     lengths: list[int] = field(default_factory=list)
+    """The number of tokens of each sample."""
+
     turns: int = 0
+    """The number of turns."""
+
     observed: int = 0
+    """The number of tokens of answers."""
+
     weight: float = 0.0
+    """The sum of all weights in the loss."""
+
     observed_weight: float = 0.0
+    """The sum of the weights of tokens of answers."""
 
     def add(self, item: TokenizedSample) -> None:
-        """Count a sample more."""
+        """Count a sample."""
         self.lengths.append(len(item.ids))
         self.turns += len(item.turns)
         self.observed += int(item.observed.sum())
@@ -33,7 +39,7 @@ class TokenStatistics:
 
     @property
     def tokens(self) -> int:
-        """All tokens."""
+        """The number of all tokens."""
         return sum(self.lengths)
 
     @property
@@ -42,29 +48,29 @@ class TokenStatistics:
         return self.observed_weight / self.observed if self.observed else 0.0
 
     def percentile(self, percent: float) -> int:
-        """The length below which that share of the samples lies; 0 without samples."""
+        """Return the length below which that share of the samples lies; 0 without samples."""
         return round(float(np.percentile(self.lengths, percent))) if self.lengths else 0
 
 
 class TokenTable:
-    """Statistics by domain, filled sample by sample: what `build_store` takes as `watch`.
+    """Statistics by domain, filled sample by sample; `build_store` takes it as `watch`.
 
     >>> TokenTable().rows()
     []
     """
 
     COLUMNS = ("domain", "samples", "turns", "tokens", "median", "95 %", "longest", "answers", "kept")
-    """`answers` is their share of all tokens, `kept` the mean weight of one of theirs."""
+    """The columns: `answers` is the share of answers in all tokens, `kept` the mean weight of a token of an answer."""
 
     def __init__(self) -> None:
         self.domains: dict[str, TokenStatistics] = {}
 
     def __call__(self, item: TokenizedSample) -> None:
-        """Count a sample more."""
+        """Count a sample."""
         self.domains.setdefault(item.sample.domain, TokenStatistics()).add(item)
 
     def rows(self) -> list[Sequence[str]]:
-        """The cells of a table with `COLUMNS`, one row a domain, sorted by name."""
+        """Return the cells of a table with `COLUMNS`, one row for each domain, sorted by name."""
         return [
             (
                 name,
@@ -80,7 +86,7 @@ class TokenTable:
 
 
 def thousands(count: int) -> str:
-    """A count in few characters.
+    """Return a count in few characters.
 
     >>> thousands(950), thousands(12_345), thousands(1_234_567)
     ('950', '12.3k', '1.2M')

@@ -45,7 +45,7 @@ def _compiles(pattern: str) -> str:
 Pattern = Annotated[str, AfterValidator(_compiles)]
 
 CLASSES: tuple[TurnClass, ...] = ("echo", "boilerplate", "transform", "action", "expansion", "retrieval", "other")
-"""In the order in which they are tried."""
+"""The classes in the order in which they are tried."""
 
 SHARES: Mapping[TurnClass, float] = {
     "echo": 0.05,
@@ -56,38 +56,50 @@ SHARES: Mapping[TurnClass, float] = {
     "retrieval": 1.0,
     "other": 1.0,
 }
+"""The share of each class that is learned."""
 
 SHORT = 12
-"""Tokens of a short observation."""
+"""The most tokens of a short observation."""
 
 _TOKEN = re.compile(r"\w+")
 
 
 class Weighting(Strict):
-    """The rule by which turns are weighed, and the seed of its draws.
-
-    `by_action` scales the turns of some actions, by domain: a regular expression that is searched for in the action,
-    and its factor; the first that is found holds. What no model can foresee teaches it little but its format.
-    """
+    """The rule by which turns are weighed."""
 
     rule: Rule = "share"
+    """How turns count: by the `share` of their class, by a `draw` with that share, or all `equal`."""
+
     seed: int = 0
+    """The seed of the draws."""
+
     by_action: dict[str, dict[Pattern, Annotated[float, Field(ge=0, le=1)]]] = Field(default_factory=dict)
+    """Factors for the turns of some actions, by domain: a regular expression that is searched for in the action, and
+    its factor. The first expression that is found holds. What no model can foresee teaches it little but its format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """The four statistics of a turn, from 0 to 1 but for `ratio`, and how many tokens were shown."""
+    """The four statistics of a turn, which lie between 0 and 1 except for `ratio`, and the number of tokens shown."""
 
     overlap: float
+    """The share of the action's tokens that the observation holds."""
+
     novelty: float
+    """The share of the observation's tokens that the action does not hold."""
+
     jaccard: float
+    """The share of all their tokens that both hold."""
+
     ratio: float
+    """The number of tokens of the observation for each token of the action."""
+
     shown: int
+    """The number of tokens of the observation."""
 
 
 def overlap(action: str, observation: str) -> Overlap:
-    """The statistics of a turn. Of an empty action the overlap is 0, of an empty observation the novelty is 1.
+    """Compute the statistics of a turn. The overlap of an empty action is 0, the novelty of an empty observation is 1.
 
     >>> overlap("cat notes.txt", "CAT notes.txt\\nbuy milk")
     Overlap(overlap=1.0, novelty=0.4, jaccard=0.6, ratio=1.6666666666666667, shown=5)
@@ -105,7 +117,7 @@ def overlap(action: str, observation: str) -> Overlap:
 
 
 def classify(action: str, observation: str) -> TurnClass:
-    """The class of a turn.
+    """Return the class of a turn.
 
     >>> classify("cat notes.txt", "milk, bread, two lemons and the tickets for Friday, which Lea wants to see")
     'retrieval'
@@ -131,7 +143,7 @@ def classify(action: str, observation: str) -> TurnClass:
 def turn_weights(
     name: str, actions: Sequence[str], answers: Sequence[str], weighting: Weighting, domain: str = ""
 ) -> list[float]:
-    """The weight of each turn of a session of that name, from 0 to 1.
+    """Return the weight of each turn of a session of that name, from 0 to 1.
 
     >>> turn_weights("a", ["echo hello world", "ls"], ["hello world", "notes.txt"], Weighting())
     [0.1, 1.0]
