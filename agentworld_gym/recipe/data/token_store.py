@@ -33,34 +33,45 @@ META = "meta.json"
 STARTS = "starts.bin"
 COUNTS = ("samples", "tokens", "learned", "cut", "too_long", "weightless", "turns", "lost_turns")
 ARRAYS = {"ids": "uint32", "weights": "float32", "observed": "bool"}
-"""The arrays of one entry a token, each a file `NAME.bin`, with their types."""
+"""The arrays with one entry for each token, each a file `NAME.bin`, with their types."""
 
 
 @dataclass(frozen=True)
 class TokenStore:
-    """A folder of samples as tokens, one after the other.
-
-    `ids` are the tokens, `weights` their weights in the loss as targets (0 for the first of each sample, which nothing
-    comes before), `observed` which of them are part of an answer, all of one entry a token; sample i holds the tokens
-    from `starts[i]` to `starts[i + 1]`. `meta` holds the digests of the tokenizer, of the arrays (`digest`) and of the
-    files that the samples came from (`sources`), and the counts: samples, tokens, `learned` (tokens of a weight above
-    0), `cut` (samples that lost turns at their end, as they were too long), `too_long` and `weightless` (samples that
-    were left out), and `turns` and `lost_turns` (those kept, and those that length took).
-    """
+    """A folder of samples as tokens, one after the other."""
 
     folder: Path
+    """The folder."""
+
     meta: dict[str, Any]
+    """The digests of the tokenizer, of the arrays (`digest`) and of the files that the samples came from (`sources`),
+    and the counts: `samples`, `tokens`, `learned` (tokens of a weight above 0), `cut` (samples that lost turns at their
+    end, because they were too long), `too_long` and `weightless` (samples that were left out), and `turns` and
+    `lost_turns` (the turns kept, and those lost to length)."""
+
     ids: NDArray[np.uint32]
+    """The tokens."""
+
     weights: NDArray[np.float32]
+    """The weight of each token as a target; 0 for the first token of each sample, because nothing comes before it."""
+
     observed: NDArray[np.bool_]
+    """Whether each token is part of an answer."""
+
     starts: NDArray[np.int64] = field(repr=False)
+    """The place of each sample's first token, and the number of all tokens; sample i holds the tokens from `starts[i]`
+    to `starts[i + 1]`."""
 
     @classmethod
     def open(cls, folder: Path, tokenizer: PreTrainedTokenizerBase | None = None) -> TokenStore:
         """Map the arrays of a folder into memory.
 
+        Args:
+            folder: The folder.
+            tokenizer: The tokenizer that must have made the store; None takes any.
+
         Raises:
-            SpecError: there is no whole store, or another tokenizer made it than the one given.
+            SpecError: There is no whole store, or another tokenizer made it than the one given.
         """
         try:
             meta = json.loads((folder / META).read_text(encoding="utf-8"))
@@ -86,13 +97,13 @@ class TokenStore:
         return len(self.starts) - 1
 
     def __getitem__(self, index: int) -> tuple[NDArray[np.uint32], NDArray[np.float32], NDArray[np.bool_]]:
-        """The tokens of one sample, their weights as targets, and which of them are part of an answer."""
+        """Return the tokens of one sample, their weights as targets, and which of them are part of an answer."""
         span = slice(self.starts[index], self.starts[index + 1])
         return self.ids[span], self.weights[span], self.observed[span]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many tokens each sample has."""
+        """The number of tokens of each sample."""
         return np.diff(self.starts)
 
 
@@ -106,21 +117,21 @@ def build_store(
 ) -> TokenStore:
     """Write samples as tokens; the folder appears once it is whole, in the place of an earlier store.
 
-    A session of more than `max_tokens` tokens loses turns at its end; where that leaves none, or nothing to learn from,
-    it is left out: a language world sends whole histories, so that a window from the middle of one would teach prompts
-    that nobody sends. A plain text is cut into pieces of that length.
+    A session of more than `max_tokens` tokens loses turns at its end. Where that leaves no turn, or nothing to learn
+    from, the session is left out: a language world sends whole histories, so that a window from the middle of one would
+    teach prompts that nobody sends. A plain text is cut into pieces of that length.
 
     Args:
-        samples: read once, in order.
-        tokenizer: a fast one, with a chat template.
-        folder: where the store shall be.
-        max_tokens: the most that a sample may have.
-        watch: called with each sample as it was encoded, before it is cut.
-        sources: digests of the files that the samples come from, to be remembered.
+        samples: The samples, which are read once, in order.
+        tokenizer: A fast tokenizer with a chat template.
+        folder: The folder of the store.
+        max_tokens: The most tokens of a sample.
+        watch: A function that is called with each sample as it was tokenized, before it is cut.
+        sources: The digests of the files that the samples come from, to be remembered.
 
     Raises:
-        SpecError: nothing is left to learn from, or the folder holds something else.
-        OSError: the disk is full, or the folder cannot be written; an earlier store is left as it was.
+        SpecError: Nothing is left to learn from, or the folder holds something else.
+        OSError: The disk is full, or the folder cannot be written; an earlier store is left as it was.
     """
     if folder.exists() and any(folder.iterdir()) and not (folder / META).is_file():
         raise SpecError(folder, "folder", sorted(path.name for path in folder.iterdir())[0], "no folder, or a store")
@@ -146,7 +157,7 @@ def build_store(
 def _write(
     folder: Path, encoded: Iterable[TokenizedSample], max_tokens: int, watch: Callable[[TokenizedSample], None] | None
 ) -> tuple[dict[str, int], str]:
-    """The counts, and a digest of all that was written."""
+    """Write the arrays, and return the counts and a digest of all that was written."""
     digest = hashlib.sha256()
     counts = Counter(dict.fromkeys(COUNTS, 0))
     due = paced()
@@ -176,7 +187,7 @@ def _write(
 
 
 def _kept(item: TokenizedSample, max_tokens: int, counts: Counter[str]) -> Iterator[tuple[int, int]]:
-    """The spans of a sample's tokens that go into the store."""
+    """Yield the spans of a sample's tokens that go into the store."""
     length = len(item.ids)
     if item.sample.messages[0]["role"] == TEXT:
         yield from (span for span in pairwise([*range(0, length, max_tokens), length]) if span[1] - span[0] > 1)

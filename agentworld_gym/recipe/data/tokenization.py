@@ -1,4 +1,4 @@
-"""Samples as tokens, through the chat template that the tokenizer brings along.
+"""The tokenization of samples, through the chat template that the tokenizer brings along.
 
 Where an answer stands in the text is found by rendering the same conversation once more with placeholders in the place
 of its contents. So no template needs marks for it, and one that drops old thinking, strips white space or adds an empty
@@ -35,21 +35,27 @@ _PLACE = re.compile(f"{_FIRST}([0-9]+)([ta]){_LAST}")
 
 @dataclass(frozen=True, slots=True)
 class TokenizedSample:
-    """The tokens of a sample: `ids`, the weight of each as a target, and which are part of an answer.
-
-    `turns` holds for each answer the token after its last.
-    """
+    """The tokens of a sample."""
 
     sample: Sample
+    """The sample."""
+
     ids: NDArray[np.uint32]
+    """The tokens."""
+
     weights: NDArray[np.float32]
+    """The weight of each token as a target."""
+
     observed: NDArray[np.bool_]
+    """Whether each token is part of an answer."""
+
     turns: tuple[int, ...]
+    """The end of each answer, as the place of the token after its last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A piece of text that is learned with one weight; `turn` counts answers from 0 and is None outside of them."""
+    """A piece of text that is learned with one weight; `turn` counts answers from 0 and is None outside of answers."""
 
     text: str
     weight: float
@@ -57,10 +63,13 @@ class _Part:
 
 
 class SampleTokenizer:
-    """Makes tokens of samples.
+    """Turns samples into tokens.
+
+    Args:
+        tokenizer: The tokenizer, which must be a fast one with a chat template.
 
     Raises:
-        SpecError: the tokenizer has no chat template, or is not one of the fast ones.
+        SpecError: The tokenizer has no chat template, or is not a fast one.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -79,10 +88,10 @@ class SampleTokenizer:
         self._end = re.compile(rf"\s*(?:{'|'.join(map(re.escape, names)) or '(?!)'})")
 
     def encode(self, samples: Iterable[Sample]) -> Iterator[TokenizedSample]:
-        """The tokens of each sample, in order.
+        """Yield the tokens of each sample, in order.
 
         Raises:
-            SpecError: the chat template refuses the messages, or changes more of them than white space at their ends.
+            SpecError: The chat template refuses the messages, or changes more of them than white space at their ends.
         """
         rest = iter(samples)
         backend = self._tokenizer.backend_tokenizer
@@ -95,7 +104,7 @@ class SampleTokenizer:
                 yield _encoded(sample, found, np.array(item.ids, dtype=np.uint32), starts)
 
     def parts(self, sample: Sample) -> list[_Part]:
-        """The text of a sample in pieces, with no special token of the tokenizer in its contents."""
+        """Return the text of a sample in pieces, with no special token of the tokenizer in its contents."""
         guarded = self._rule.messages(sample.messages)
         if guarded[0]["role"] == TEXT:
             end = self._tokenizer.eos_token or ""
@@ -151,14 +160,14 @@ class SampleTokenizer:
         return tuple(piece for piece in (*pieces, _Piece(rest)) if piece.text or piece.message is not None)
 
     def _ended(self, gap: str, turn: int | None, pieces: list[_Piece]) -> str:
-        """What follows an answer, without the token that ends it, which is part of it."""
+        """Return what follows an answer, without the token that ends it, which is part of the answer."""
         end = self._end.match(gap)
         if end is not None:
             pieces.append(_Piece(end[0], turn))
         return gap[end.end() :] if end is not None else gap
 
     def _begun(self, places: Sequence[Message], thinks: bool) -> str:
-        """The text that a model is given to write the last message."""
+        """Return the text that a model is given to write the last message."""
         return self._rendered(places[:-1], "chat template", add_generation_prompt=True, enable_thinking=thinks)
 
     def _rendered(self, messages: Sequence[Message], name: str, **options: Any) -> str:
@@ -176,7 +185,7 @@ class SampleTokenizer:
 class _Piece:
     """A text of the template, or the place of a message's content (kind `a`) or thinking (kind `t`).
 
-    `turn` is the answer that it is part of, counted from 0.
+    The field `turn` is the number of the answer that the piece is part of, counted from 0.
     """
 
     text: str
@@ -186,7 +195,7 @@ class _Piece:
 
 
 def tokenization_digest(tokenizer: PreTrainedTokenizerBase) -> str:
-    """A digest of all that decides which tokens a sample becomes: vocabulary, rules and chat template."""
+    """Return a digest of all that decides which tokens a sample becomes: vocabulary, rules and chat template."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     rules = tokenizer.get_vocab() if backend is None else backend.to_str()
     return digest_of({"rules": rules, "template": tokenizer.chat_template, "eos": tokenizer.eos_token})
@@ -195,7 +204,7 @@ def tokenization_digest(tokenizer: PreTrainedTokenizerBase) -> str:
 def _encoded(
     sample: Sample, parts: Sequence[_Part], ids: NDArray[np.uint32], starts: NDArray[np.int64]
 ) -> TokenizedSample:
-    """A token belongs to the part in which it starts."""
+    """Give each token the weight and the turn of the part in which it starts."""
     stops = np.cumsum([len(part.text) for part in parts])
     place = np.searchsorted(stops, starts, side="right").clip(max=len(parts) - 1)
     weights = np.array([part.weight for part in parts], dtype=np.float32)[place]
@@ -208,7 +217,7 @@ def _encoded(
 
 
 def _laid_out(message: Message) -> Message:
-    """The message with its thinking laid out as the templates of the Qwen family do."""
+    """Return the message with its thinking laid out as the templates of the Qwen family do."""
     found = _THOUGHT.fullmatch(message["content"]) if message["role"] == "assistant" else None
     if found is None:
         return message
@@ -216,7 +225,7 @@ def _laid_out(message: Message) -> Message:
 
 
 def _fields(message: Message, apart: bool) -> dict[str, str]:
-    """The message as a chat template takes it, with its thinking in a field of its own or not."""
+    """Return the message as a chat template takes it, with its thinking in a field of its own or not."""
     found = _THOUGHT.fullmatch(message["content"]) if apart and message["role"] == "assistant" else None
     if found is None:
         return {"role": message["role"], "content": message["content"]}
@@ -224,7 +233,7 @@ def _fields(message: Message, apart: bool) -> dict[str, str]:
 
 
 def _contents(message: Message) -> dict[str, str]:
-    """The parts of a message: its thinking, if it has any, and the rest."""
+    """Return the parts of a message: its thinking, if it has any, and the rest."""
     found = _THOUGHT.fullmatch(message["content"]) if message["role"] == "assistant" else None
     return {"a": message["content"]} if found is None else {"t": found[1].strip(), "a": found[2]}
 

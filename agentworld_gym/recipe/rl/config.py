@@ -1,4 +1,4 @@
-"""What reinforcement learning of a world model is: typed configuration, read from YAML."""
+"""The configuration of reinforcement learning of a world model."""
 
 from __future__ import annotations
 
@@ -19,50 +19,77 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 class TurnsConfig(Strict):
-    """Which turns to learn from: exactly one of each session in an epoch, drawn from the seed.
-
-    `rows` are files of recorded sessions, or folders that `agentworld collect` wrote, whose training split is taken;
-    `domains` keeps some of the domains alone. A turn whose prompt has more than `max_prompt_tokens` tokens is replaced
-    by an earlier one of its session, and so is one whose true answer has less than `min_answer_tokens`, which leaves
-    out what is learned already. `form` is how the model writes a screen, None as in the rows; the profile is
-    that of the rows. `pool` says which sessions of the files are taken, None all of them: by default those that
-    continual pre-training leaves, if its `post_share` is the same. `filters` are the rules by which turns and sessions
-    go.
-    """
+    """Which turns to learn from: exactly one of each session in an epoch, drawn from the seed."""
 
     rows: tuple[str, ...] = Field(min_length=1)
+    """Files of recorded sessions, or folders that `agentworld collect` wrote, whose training split is taken."""
+
     domains: tuple[str, ...] = ()
+    """The domains whose sessions are kept; an empty tuple keeps all."""
+
     max_prompt_tokens: Positive = 2048
+    """The most tokens of a prompt; a turn with a longer one is replaced by an earlier turn of its session."""
+
     min_answer_tokens: int = Field(default=0, ge=0)
+    """The least tokens of a true answer; a turn with a shorter one is replaced by an earlier turn of its session, which
+    leaves out what is learned already."""
+
     form: Form | None = None
+    """How the model writes a screen; None keeps the form of the rows. The profile is that of the rows."""
+
     pool: PostPool | None = PostPool()
+    """The sessions of the files that are taken; None takes all. The default takes those that continual pre-training
+    leaves, if its `post_share` is the same."""
+
     filters: Filters = Filters()
+    """The rules by which turns and sessions are removed."""
 
 
 class JudgeConfig(Strict):
-    """Who scores predictions: a generator's handle (a server's URL, `vllm:MODEL`, `transformers:DIR`), and how."""
+    """The judge that scores predictions."""
 
     generator: str = Field(min_length=1)
+    """The handle of the judge's generator: a server's URL, `vllm:MODEL`, or `transformers:DIR`."""
+
     temperature: float = Field(default=0.6, ge=0)
+    """The temperature of the judge's samples."""
+
     max_tokens: Positive = 4096
+    """The most tokens of a verdict."""
+
     thinking: bool = True
+    """Whether the judge thinks before its verdict."""
+
     tries: Positive = 3
+    """The number of times that a verdict is asked for until it can be read."""
 
 
 class SamplingConfig(Strict):
-    """How the model samples its group of completions.
-
-    `engine` is `transformers`, or vLLM: `colocate` in the training processes, `server` at `server` (`trl vllm-serve`).
-    """
+    """How the model samples its group of completions."""
 
     temperature: float = Field(default=1.0, gt=0)
+    """The temperature."""
+
     top_p: float = Field(default=1.0, gt=0, le=1)
+    """The share of the probability that the likeliest tokens make up, from which one is drawn."""
+
     top_k: int = Field(default=0, ge=0)
+    """The number of likeliest tokens from which one is drawn; 0 sets no limit."""
+
     max_tokens: Positive = 512
+    """The most tokens of a completion."""
+
     thinking: bool = False
+    """Whether the model thinks before its answer."""
+
     engine: Literal["transformers", "colocate", "server"] = "transformers"
+    """The engine: `transformers`, or vLLM, in the training processes (`colocate`) or as a server (`server`)."""
+
     server: str = ""
+    """The address of the server (`trl vllm-serve`)."""
+
     gpu_share: float = Field(default=0.3, gt=0, le=1)
+    """The share of the GPU's memory that vLLM takes in the training processes."""
 
     @model_validator(mode="after")
     def _has_server(self) -> SamplingConfig:
@@ -74,45 +101,95 @@ class SamplingConfig(Strict):
 class RlConfig(Strict):
     """Reinforcement learning of a world model by GSPO (arXiv 2507.18071): one turn of a session is one episode.
 
-    A step takes `prompts` turns with a `group` of completions each, in passes of `batch` completions on each process.
-    `epsilon` clips the ratio of whole completions, which matters where `iterations` goes over the same completions more
-    than once. `spread` divides advantages by the spread of their group; `beta` weighs the distance to the first model.
-    `bfloat16` is off unless said otherwise: its rounding is larger than `epsilon`. With `auto` it is what products of
-    matrices say at the start. The run ends after `steps`.
-
     >>> config = RlConfig(name="a", model={"path": "runs/sft/model"}, data={"rows": ["data"]}, reward={"rubric": 0})
     >>> config.accumulation(processes=1)
     8
     """
 
     stage: Literal["rl"] = "rl"
+    """The stage, by which the configuration is told from others."""
+
     name: str = Field(min_length=1)
+    """The name of the run."""
+
     model: ModelConfig
+    """The model to train, which is that of an earlier stage."""
+
     data: TurnsConfig
+    """The turns to learn from."""
+
     reward: RewardConfig = RewardConfig()
+    """How rewards are made."""
+
     judge: JudgeConfig | None = None
+    """The judge; None where the verifiers alone make the reward."""
+
     sampling: SamplingConfig = SamplingConfig()
+    """How completions are sampled."""
+
     seed: int = 0
+    """The seed of all draws."""
+
     threads: Positive = 1
+    """The number of CPU threads that torch uses."""
+
     steps: Positive = 200
+    """The number of steps after which the run ends."""
+
     prompts: Positive = 8
+    """The number of turns of a step."""
+
     group: Annotated[int, Field(ge=2)] = 8
+    """The number of completions of each turn."""
+
     batch: Positive = 8
+    """The number of completions that a process takes in one pass."""
+
     iterations: Positive = 1
+    """The number of passes over the same completions."""
+
     learning_rate: float = Field(default=1e-6, gt=0)
+    """The highest learning rate of AdamW."""
+
     schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """The schedule of the learning rate."""
+
     warmup_steps: int = Field(default=0, ge=0)
+    """The number of steps over which the learning rate rises."""
+
     weight_decay: float = Field(default=0.0, ge=0)
+    """The weight decay."""
+
     clip: float = Field(default=1.0, gt=0)
+    """The norm to which larger gradients are scaled down."""
+
     epsilon: float = Field(default=3e-4, gt=0)
+    """How far below 1 the ratio of whole completions is clipped, which matters where `iterations` is more than 1."""
+
     epsilon_high: float = Field(default=4e-4, gt=0)
+    """How far above 1 the ratio of whole completions is clipped."""
+
     beta: float = Field(default=0.0, ge=0)
+    """The weight of the distance to the first model (KL divergence)."""
+
     spread: bool = True
+    """Whether advantages are divided by the standard deviation of their group's rewards."""
+
     bfloat16: Bfloat16 = False
+    """Whether to compute in bfloat16, whose rounding is larger than `epsilon`; `auto` decides by the speed of products
+    of matrices at the start."""
+
     log_steps: Positive = 1
+    """The steps between two lines of metrics."""
+
     checkpoint_steps: Positive = 50
+    """The steps between two checkpoints."""
+
     keep: Positive = 2
+    """The number of checkpoints that are kept, the newest ones."""
+
     tensorboard: bool = True
+    """Whether metrics are written for TensorBoard too."""
 
     @model_validator(mode="after")
     def _fits(self) -> RlConfig:
@@ -125,10 +202,10 @@ class RlConfig(Strict):
         return self
 
     def accumulation(self, processes: int) -> int:
-        """How many passes make a step.
+        """Return the number of passes that make a step.
 
         Raises:
-            SpecError: the completions of a step cannot be shared equally among the processes.
+            SpecError: The completions of a step cannot be shared equally among the processes.
         """
         whole = self.prompts * self.group
         passes, rest = divmod(whole, self.batch * processes)

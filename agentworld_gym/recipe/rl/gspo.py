@@ -1,4 +1,4 @@
-"""Reinforcement learning of a world model: GSPO with TRL's GRPO trainer, one turn of a session an episode.
+"""Reinforcement learning of a world model: GSPO with TRL's GRPO trainer, where one turn of a session is an episode.
 
 A group of completions for one turn is rewarded by `agentworld_gym.recipe.rl.hybrid_reward`, and the ratio of whole
 completions is clipped (GSPO, arXiv 2507.18071). A group whose members all earn the same has no signal; such groups are
@@ -63,7 +63,7 @@ FREE = (
     "sampling.gpu_share",
     *(f"model.{key}" for key in INCIDENTAL),
 )
-"""What may be another when a run goes on, since it does not decide what is learned."""
+"""The fields that may differ when a run goes on, because they do not decide what is learned."""
 
 _RENAMED = {
     "reward": "reward",
@@ -77,29 +77,30 @@ _RENAMED = {
     "learning_rate": "rate",
     "kl": "kl",
 }
-"""TRL's names of what is logged, and ours."""
+"""Our names of the metrics that TRL logs, by TRL's names."""
 
 
 def train(
     config: RlConfig, out: Path, progress: Progress | None = None, judge: PredictionJudge | None = None
 ) -> Metrics:
-    """Train a world model on rewards; goes on where an earlier call in the same folder stopped.
+    """Train a world model on rewards, or go on where an earlier call in the same folder stopped.
 
     Args:
-        config: the run.
-        out: its folder; the trained model ends up in `out/model`.
-        progress: called with each line of metrics; `progress` in it runs from 0 to 1, `left` are the seconds to go.
-        judge: who scores predictions, in place of the configured one.
+        config: The configuration of the run.
+        out: The folder of the run; the trained model ends up in `out/model`.
+        progress: A function that is called with each line of metrics; its `progress` runs from 0 to 1, and `left` is
+            the remaining time in seconds.
+        judge: A judge in place of the configured one.
 
     Returns:
-        The last metrics, with `stopped` (whether a signal ended the run before its last step), and `turns`, how many
-        turns were trained on.
+        The last metrics, with `stopped` (whether a signal ended the run before its last step), and `turns`, the number
+        of turns that were trained on.
 
     Raises:
-        GeneratorError: the extra `train` is not installed, or there is no model at the path.
-        SpecError: the rows or the model are not there, the rows hold no turn that can serve, or the folder is of
+        GeneratorError: The extra `train` is not installed, or there is no model at the path.
+        SpecError: The rows or the model are not there, the rows hold no turn that can serve, or the folder is of
             another configuration.
-        TrainingError: a gradient is not finite, or the disk or the memory is full; the last checkpoint is whole.
+        TrainingError: A gradient is not finite, or the disk or the memory is full; the last checkpoint is whole.
     """
     must_have_model(config.model)
     data_files(config.data.rows, "train")
@@ -204,7 +205,7 @@ def _arguments(config: RlConfig, out: Path) -> GRPOConfig:
 
 
 def _in_bfloat16(config: RlConfig) -> bool:
-    """Whether to compute in bfloat16, where `auto` as this process measures it."""
+    """Whether to compute in bfloat16; `auto` takes what this process measures."""
     import torch
 
     if config.bfloat16 != "auto":
@@ -215,14 +216,14 @@ def _in_bfloat16(config: RlConfig) -> bool:
 
 
 def _log(config: RlConfig, out: Path, done: int, main: bool) -> Any:
-    """The metrics of a run from a step on, which the main process alone writes."""
+    """Return the log of a run's metrics from a step on, which the main process alone writes."""
     return MetricsLog(out, done, config.tensorboard) if main else nullcontext()
 
 
 def _keeper(log: MetricsLog | None, progress: Progress | None, done: int) -> Any:
-    """The callback that writes metrics, ends the run when it is told to, and lets no broken gradient into the weights.
+    """Return the callback that writes metrics, ends the run on request, and keeps broken gradients out of the weights.
 
-    Every process has one, the main one with a `log`; `done` steps were made before.
+    Every process has such a callback, the main one with a `log`; `done` is the number of steps made before.
     """
     import transformers
 
@@ -268,7 +269,7 @@ def _keeper(log: MetricsLog | None, progress: Progress | None, done: int) -> Any
 
 
 def _is_finite(model: Any) -> bool:
-    """Whether the gradients of this process are numbers; those of a sharded model are parts."""
+    """Whether the gradients of this process are finite; those of a sharded model are parts."""
     import torch
 
     found = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
@@ -277,7 +278,7 @@ def _is_finite(model: Any) -> bool:
 
 
 def _anywhere(flag: bool) -> bool:
-    """Whether a flag is set in some process; all of them ask at once."""
+    """Whether a flag is set in some process; all processes ask at once."""
     import torch
     from accelerate import PartialState
     from accelerate.utils import reduce
@@ -291,7 +292,7 @@ def _anywhere(flag: bool) -> bool:
 
 @contextmanager
 def _told(out: Path) -> Iterator[None]:
-    """What a full disk or memory raises, as an error that says where the run stands."""
+    """Turn what a full disk or memory raises into an error that says where the run stands."""
     from safetensors import SafetensorError
 
     try:
@@ -303,7 +304,7 @@ def _told(out: Path) -> Iterator[None]:
 
 
 def renamed_metrics(logs: Mapping[str, Any]) -> Metrics:
-    """What TRL logged, under our names; what it has no use for here is left out.
+    """Return what TRL logged under our names, without what has no use here.
 
     >>> renamed_metrics({"frac_reward_zero_std": 0.5, "verifier": 12.5, "rewards/hybrid/mean": 1.0})
     {'groups_equal': 0.5, 'verifier': 12.5}
@@ -314,7 +315,7 @@ def renamed_metrics(logs: Mapping[str, Any]) -> Metrics:
 
 
 def _drop_torn(folder: Path) -> None:
-    """Delete the last checkpoints as far as a crash tore them: the state of one is written last."""
+    """Delete the last checkpoints as far as a crash tore them: the state of a checkpoint is written last."""
     for checkpoint in reversed(_checkpoints(folder)):
         try:
             json.loads((checkpoint / _STATE).read_text(encoding="utf-8"))
@@ -333,7 +334,7 @@ def _step(checkpoint: Path) -> int:
 
 
 def _export(trainer: GRPOTrainer, config: RlConfig, tokenizer: Any, folder: Path) -> None:
-    """Write the trained model; every process calls this, since the parts of a sharded one have to be gathered."""
+    """Write the trained model; every process calls this, because the parts of a sharded model have to be gathered."""
     gathered = trainer.accelerator.get_state_dict(trainer.model_wrapped)
     if trainer.accelerator.is_main_process:
         model = make_model(config.model, tokenizer, config.seed)
@@ -345,7 +346,7 @@ def _export(trainer: GRPOTrainer, config: RlConfig, tokenizer: Any, folder: Path
 
 @contextmanager
 def _opened(config: RlConfig, judge: PredictionJudge | None) -> Iterator[PredictionJudge | None]:
-    """The judge of a run: the given one, or the configured one with its generator."""
+    """Open the judge of a run: the given one, or the configured one with its generator."""
     if judge is not None or config.judge is None or not config.reward.judged:
         yield judge
         return

@@ -1,13 +1,14 @@
-"""The reward of a predicted observation: a rubric judge and rule verifiers, mixed, behind guards.
+"""The hybrid reward of a predicted observation: a rubric judge and rule verifiers, mixed, after a check for hacking.
 
-After Qwen-AgentWorld (arXiv 2606.24597): the judge's mean over five dimensions times 5, so 5 to 25; an unreadable
-verdict is 0; a rule verifier gives 25 or 0. The paper mixes them 9 : 1 and has the rules on a subset of the samples. So
-by default (`mix: draw`) each turn is drawn for one of the two, for all members of its group alike; `mix: sum` weighs
-both on every turn. Which turn gets what depends on its id and the seed alone.
+As in Qwen-AgentWorld (arXiv 2606.24597), the judge gives its mean over five dimensions times 5, which is 5 to 25, and
+an unreadable verdict is 0; a rule verifier gives 25 or 0. The paper mixes them 9 : 1 and applies the rules to a subset
+of the samples. So by default (`mix: draw`) each turn is drawn for one of the two, for all members of its group alike;
+`mix: sum` weighs both on every turn. Which turn gets what depends on its id and the seed alone.
 
 A turn that the rules cannot verify, whatever is predicted, goes to the judge with its whole group. A prediction that
-they skip on a turn they speak of has no reward. A judge that gives no answer is a `Failure`: there the reward is None
-too, and the sample is left out of training. The judge is given the observation as plain text: no thinking, no tags.
+the rules skip, on a turn that they do verify, has no reward. Where a judge gives no answer, that is a `Failure`: the
+reward is None too, and the sample is left out of training. The judge is given the observation as plain text, without
+thinking and tags.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from agentworld_gym.recipe.rl.verifiers import Truth, Verdict, unverifiable, ver
 from agentworld_gym.sessions.row import Row
 
 FULL = 25.0
-"""The highest reward, of either part."""
+"""The highest reward of either part."""
 
 
 class RewardConfig(Strict):
@@ -81,36 +82,55 @@ class RewardConfig(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One completion for the last turn of a row.
-
-    `prediction` is the observation in it, None where there is none or it cannot be read; `ended` says whether the model
-    came to an end by itself.
-    """
+    """One completion for the last turn of a row."""
 
     row: Row
+    """The row."""
+
     completion: str
+    """The completion as the model wrote it."""
+
     prediction: str | None
+    """The observation in the completion; None where there is none or it cannot be read."""
+
     ended: bool = True
+    """Whether the model came to an end by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """What a candidate earns; `value` is None where nobody could tell, with the `failure` if a judge gave no answer."""
+    """What a candidate earns."""
 
     value: float | None
+    """The reward; None where nobody could tell."""
+
     rubric: float | None = None
+    """The judge's part, from 0 to 25; None where no judge was asked."""
+
     verifier: float | None = None
+    """The verifier's part, from 0 to 25; None where it was not due."""
+
     flags: tuple[str, ...] = ()
+    """The tricks that were found."""
+
     dimensions: Mapping[str, int] = field(default_factory=dict)
+    """The judge's scores by dimension, from 1 to 5."""
+
     verdict: Verdict | None = None
+    """The verdict of the rules, where they were due."""
+
     failure: Failure | None = None
+    """Why a judge gave no answer."""
 
 
 class PredictionJudge(Protocol):
-    """Scores predictions in the five dimensions; None for an unreadable verdict, a failure for none at all."""
+    """A judge that scores predictions in the five dimensions."""
 
     def judge(self, cases: Sequence[tuple[Row, str]]) -> list[Judgement | Failure | None]:
-        """One judgement for each row and the observation predicted for its last turn, in order."""
+        """Judge the observation predicted for the last turn of each row, in order.
+
+        An entry is None for an unreadable verdict, and a failure where there is no verdict at all.
+        """
         ...
 
 
@@ -118,11 +138,11 @@ class HybridReward:
     """Rewards candidates, all of a batch with one wave of judging.
 
     Args:
-        config: how.
-        judge: who scores; not needed where the verifier does it alone.
+        config: The configuration of the reward.
+        judge: The judge, which is not needed where the verifiers alone make the reward.
 
     Raises:
-        SpecError: the configuration wants a judge and there is none.
+        SpecError: The configuration wants a judge and there is none.
     """
 
     def __init__(self, config: RewardConfig, judge: PredictionJudge | None = None) -> None:
@@ -131,7 +151,7 @@ class HybridReward:
         self._config, self._judge = config, judge
 
     def __call__(self, candidates: Sequence[Candidate]) -> list[Reward]:
-        """One reward a candidate, in order."""
+        """Return the reward of each candidate, in order."""
         rewards = [self._by_rules(candidate) for candidate in candidates]
         asked = [
             place
@@ -145,9 +165,9 @@ class HybridReward:
         return rewards
 
     def by_verifier(self, row: Row) -> bool:
-        """Whether the rules speak of the last turn of a row: they are due there, by the draw or in a sum, and able to.
+        """Whether the rules verify the last turn of a row: they are due there, by the draw or in a sum, and able to.
 
-        The same for every candidate of the turn, so that the members of a group can be compared.
+        The answer is the same for every candidate of the turn, so that the members of a group can be compared.
         """
         if not self._config.verifier or unverifiable(row):
             return False
@@ -155,7 +175,7 @@ class HybridReward:
         return self._config.mix == "sum" or draw < self._config.verifier_share
 
     def _by_rules(self, candidate: Candidate) -> Reward:
-        """Guards, and the verifier where it is due."""
+        """Check a candidate for hacking, and verify it where the rules are due."""
         config = self._config
         found = _flags(candidate) if config.guards else ()
         if found or not candidate.prediction:
@@ -169,9 +189,10 @@ class HybridReward:
         return Reward(self._scaled(part), verifier=part, verdict=verdict)
 
     def _wants_judge(self, row: Row, reward: Reward) -> bool:
-        """Whether the rubric counts: in a draw where the rules do not speak, in a sum but where they skip a prediction.
+        """Whether the judge counts: in a draw where the rules are not due, in a sum unless the rules skip the
+        prediction.
 
-        Such a prediction has no reward: the members of its group have another measure.
+        A skipped prediction has no reward, because the members of its group are measured otherwise.
         """
         if not self._config.judged:
             return False

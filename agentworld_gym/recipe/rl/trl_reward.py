@@ -1,4 +1,4 @@
-"""The hybrid reward as TRL calls it, and what it is made of."""
+"""The hybrid reward as a reward function of TRL, and the metrics of its parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
 
 
 class TrlReward:
-    """The reward function that TRL calls with a batch of completions; logs what the rewards are made of."""
+    """The reward function that TRL calls with a batch of completions; it logs what the rewards are made of.
+
+    Args:
+        turns: The turns that are trained on.
+        rewards: The hybrid reward.
+        end: The token that ends a completion.
+    """
 
     __name__ = "hybrid"
 
@@ -28,7 +34,7 @@ class TrlReward:
         log_metric: Callable[[str, float], None] | None = None,
         **_: Any,
     ) -> list[float | None]:
-        """One reward a completion; None leaves it out of its group."""
+        """Return the reward of each completion; None leaves it out of its group."""
         candidates = [
             self._candidate(int(turn), text[0]["content"], bool(ids) and ids[-1] == self._end)
             for turn, text, ids in zip(number, completions, completion_ids, strict=True)
@@ -50,7 +56,8 @@ class TrlReward:
 
 
 def reward_metrics(rewards: Sequence[Reward]) -> dict[str, float]:
-    """What rewards are made of, as means over those that have a part; shares of all that were flagged or failed.
+    """Return the means of the rewards' parts over those that have the part, and the shares of all that were flagged or
+    failed.
 
     >>> reward_metrics([Reward(25.0, verifier=25.0), Reward(0.0, flags=("copy",))])
     {'format_valid': 1.0, 'flagged': 0.5, 'flag/copy': 0.5, 'unscored': 0.0, 'judge_failures': 0.0, 'verifier': 25.0}

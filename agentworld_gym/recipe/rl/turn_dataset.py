@@ -1,4 +1,6 @@
-"""Which turns reinforcement learning trains on: one of each session in an epoch, read from disk as they are needed."""
+"""The turns that reinforcement learning trains on: one of each session in an epoch, read from disk as they are
+needed.
+"""
 
 from __future__ import annotations
 
@@ -32,31 +34,32 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TEMPLATE_TOKENS = 8
-"""What a chat template puts around a message, at most."""
+"""The most tokens that a chat template puts around a message."""
 
 _KEPT = 256
-"""Rows that stay in memory."""
+"""The number of rows that stay in memory."""
 
 
 class TurnDataset:
     """Turns of recorded sessions, in the order in which they are trained on.
 
-    Training every turn of a session collapses through the prefix they share (Qwen-AgentWorld, arXiv 2606.24597), so an
-    epoch has one of each session. Sessions come in another order, and with another turn, in each epoch; both follow the
-    seed. Sessions of other pools, and what a filter takes, are left out. A turn that cannot serve is replaced by an
-    earlier one of its session: its prompt or its answer is too long (or the answer too short), or, with `verifiable`,
-    the rules have nothing to say about it. `counts` tells how many sessions were left out, and why.
+    Training on every turn of a session collapses through the prefix they share (Qwen-AgentWorld, arXiv 2606.24597), so
+    an epoch has one turn of each session. Sessions come in another order, and with another turn, in each epoch; both
+    follow the seed. Sessions of other pools, and sessions that a filter removes, are left out. A turn that cannot serve
+    is replaced by an earlier one of its session: because its prompt or its answer is too long, because its answer is
+    too short, or, with `verifiable`, because the rules have nothing to say about it. The attribute `counts` tells how
+    many sessions were left out, and why.
 
     Args:
-        config: which.
-        tokenizer: of the model.
-        seed: of order and draws.
-        count: how many turns.
-        answer_tokens: longer true answers cannot be learned.
-        verifiable: leave out turns that the verifiers skip.
+        config: The configuration of the turns.
+        tokenizer: The tokenizer of the model.
+        seed: The seed of order and draws.
+        count: The number of turns.
+        answer_tokens: The most tokens of a true answer that can be learned.
+        verifiable: Whether to leave out turns that the verifiers skip.
 
     Raises:
-        SpecError: there are no rows, or none of them can serve.
+        SpecError: There are no rows, or none of them can serve.
     """
 
     def __init__(
@@ -80,38 +83,42 @@ class TurnDataset:
         return len(self._draws)
 
     def __getitem__(self, number: int) -> Row:
-        """The row of a turn: its session up to there."""
+        """Return the row of a turn: its session up to there."""
         place, turn = self._draws[number]
         return self._row(place).at(turn)
 
     def sample(self, row: Row) -> Sample:
-        """The last turn of a row as a language world asks for it, with the answer that means the true observation."""
+        """Return the last turn of a row as a language world asks for it, with the answer that means the true
+        observation.
+        """
         *_, last = turn_samples(row, self._other(row))
         return last
 
     def prompt(self, row: Row) -> list[Message]:
-        """The messages a model is asked with for the last turn of a row; no content of one is a special token."""
+        """Return the messages that ask a model for the last turn of a row, with no special token in their contents."""
         return list(self._rule.messages(self.sample(row).messages[:-1]))
 
     def written(self, completion: str) -> str:
-        """What a model meant that was asked so: takes away what keeps special tokens out of messages."""
+        """Return what a model meant that was asked so: this removes what keeps special tokens out of messages."""
         return self._rule.unescape(completion)
 
     def read(self, row: Row, answer: str) -> str:
-        """The observation that an answer for the last turn of a row means.
+        """Return the observation that an answer for the last turn of a row means.
 
         Raises:
-            AnswerError: as `Prompts.read`.
+            AnswerError: The answer cannot be read, as in `Prompts.read`.
         """
         return observation_meant(row, prompts_for(row, form=self._config.form), screen_before(row), answer)
 
     def _other(self, row: Row) -> Prompts | None:
-        """The prompts to render a row anew with, where it was not recorded in the form to learn."""
+        """Return the prompts to render a row with again, where it was not recorded in the form to learn."""
         prompts = prompts_for(row, form=self._config.form)
         return None if prompts is prompts_for(row) else prompts
 
     def dataset(self) -> Dataset:
-        """The turns as TRL reads them: their `number` and `prompt`, rendered when it is asked for."""
+        """Return the turns as TRL reads them: their `number`, and their `prompt`, which is rendered when it is asked
+        for.
+        """
         from datasets import Dataset
 
         found = Dataset.from_dict({"number": list(range(len(self)))})
@@ -122,7 +129,7 @@ class TurnDataset:
         return {"number": batch["number"], "prompt": [self.prompt(self[number]) for number in batch["number"]]}
 
     def _drawn(self, seed: int, count: int) -> Iterator[tuple[int, int]]:
-        """The place and turn of each draw, epoch after epoch."""
+        """Yield the place and turn of each draw, epoch after epoch."""
         drawn, epoch = 0, 0
         while drawn < count:
             before = drawn
@@ -142,7 +149,7 @@ class TurnDataset:
             epoch += 1
 
     def _turn(self, place: int, sieve: RowFilter, rng: random.Random, counted: bool) -> int | None:
-        """A turn of a session, drawn among those up to one; None if none can serve."""
+        """Return a turn of a session, drawn among those up to one; None if no turn can serve."""
         found = self._read(place)
         if self._config.domains and found.domain not in self._config.domains:
             return None
@@ -162,7 +169,7 @@ class TurnDataset:
         return None
 
     def _unfit(self, row: Row) -> str | None:
-        """Why the last turn of a row cannot serve, if so."""
+        """Say why the last turn of a row cannot serve; None if it can."""
         if not row.observations:
             return "without plain observations"
         sample = self.sample(row)
@@ -182,7 +189,7 @@ class TurnDataset:
         return sum(len(ids) + TEMPLATE_TOKENS for ids in encoded["input_ids"])
 
     def _filtered(self, place: int) -> Row:
-        """A session of which a turn was drawn, so that a filter that has seen no other one keeps it."""
+        """Return a session of which a turn was drawn; a filter that has seen no other session keeps it."""
         found = RowFilter(self._config.filters).filter(self._read(place))
         assert found is not None
         return found
@@ -203,7 +210,7 @@ def _file(source: str) -> Path:
 
 
 def _offsets(path: Path) -> Iterator[int]:
-    """Where each whole line of a file starts."""
+    """Yield where each whole line of a file starts."""
     place = 0
     with path.open("rb") as file:
         for line in file:

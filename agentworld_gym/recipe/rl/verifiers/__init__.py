@@ -1,18 +1,18 @@
 """Rule verifiers: executable checks of one predicted observation against the grounded truth of a recorded turn.
 
-Every check compares with the truth, so that the truth passes all of them. What is common to the domains:
+Every check compares with the truth, so that the truth passes all of them. These checks are common to the domains:
 
 - `form`: the text has the form of the domain (a snapshot that can be read, JSON, a prompt at the end, ...);
 - `content`: deterministic text is that of the truth, character for character (in MCP: value for value);
-- `pre-existing`, `metadata`: what could not be known is plausible (`agentworld_gym.matching.plausible`): the shape of
-  what stands there, a date for a date, a number of that order of size;
+- `pre-existing`, `metadata`: what could not be known is plausible (`agentworld_gym.matching.plausible`): it has the
+  shape of what stands there, such as a date for a date, or a number of that order of size;
 - `errors`: an invalid action gives an error, and a valid one gives none;
 - `consistency`: what earlier turns wrote and the truth shows again is shown;
 - `controllability`: where controls are in force, the observation bears the marks of those that struck, and of no other.
 
 The last three are the axes of Qwen-AgentWorld (arXiv 2606.24597). Each domain adds checks of its form. A turn is
 skipped where the truth is one of several: a control that strikes at times did or did not strike, which nobody can
-foresee, or one in force that leaves no mark.
+foresee, or a control in force leaves no mark.
 """
 
 from __future__ import annotations
@@ -33,10 +33,13 @@ __all__ = ["VERIFIERS", "Truth", "Verdict", "unverifiable", "verify"]
 
 
 class Verifier(NamedTuple):
-    """The rules of one domain: what an error looks like, and the checks of its form."""
+    """The rules of one domain."""
 
     error: re.Pattern[str]
+    """The pattern of an error."""
+
     checks: Callable[[Truth, str], dict[str, bool]]
+    """The checks of the domain's form, by name."""
 
 
 def _of(module: ModuleType) -> Verifier:
@@ -55,7 +58,7 @@ VERIFIERS: Mapping[str, Verifier] = {
 
 
 def unverifiable(row: Row) -> str:
-    """Why no prediction of a row's last observation can be verified; empty where the rules have a say.
+    """Say why no prediction of a row's last observation can be verified; an empty text where the rules can verify it.
 
     >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["a.txt"], current_prompt="ls",
     ...           turn_idx=1, total_turns=1)
@@ -78,8 +81,8 @@ def verify(row: Row, prediction: str) -> Verdict:
     strikes by chance.
 
     Args:
-        row: a recorded session up to the turn in question (`row.at(turn)` gives any).
-        prediction: the observation that a model predicts, as plain text, without tags, thinking or escaping.
+        row: A recorded session up to the turn in question (`row.at(turn)` gives any).
+        prediction: The observation that a model predicts, as plain text, without tags, thinking or escaping.
 
     >>> row = Row(task="terminal", id="a", system_str="", prompt=["wc -l a"], response=["…"], current_prompt="wc -l a",
     ...           turn_idx=1, total_turns=1, actions=["wc -l a"], observations=["wc -l a\n3 a\n$"], spans=[[]])
@@ -103,7 +106,7 @@ def verify(row: Row, prediction: str) -> Verdict:
 
 
 def _content(truth: Truth, prediction: str) -> dict[str, bool]:
-    """Form, deterministic content, and each other kind of content that the truth has."""
+    """Check the form, the deterministic content, and each other kind of content that the truth has."""
     gaps = gaps_of(truth.text, truth.spans)
     if prediction == truth.text:
         return {"form": True, "content": True, **{str(gap.kind): True for gap in gaps}}

@@ -1,4 +1,4 @@
-"""Android: indexed lines of elements whose indices count up and whose bounds enclose something."""
+"""The rules of Android: indexed lines of elements whose indices count up and whose bounds enclose something."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ ERROR = re.compile(r"(?m)^(?:Error\b|.*\b(?:no element|not installed|cannot )\b)
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
-    """Indices count from 0, as many elements as there should be, of the same classes, and no bounds inside out."""
+    """Check that indices, number and classes of the elements are those of the truth, and that no bounds are inside
+    out.
+    """
     nodes, given = read_screen("android", truth.text), read_screen("android", prediction)
     if not nodes:
         return {"screen": not given}

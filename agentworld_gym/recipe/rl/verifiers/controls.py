@@ -47,7 +47,7 @@ def foreseeable(controls: Mapping[str, float], domain: str) -> bool:
 
 
 def visible_controls(controls: Mapping[str, float], domain: str, observation: str) -> frozenset[str]:
-    """The controls in force whose mark an observation bears.
+    """Return the controls in force whose mark an observation bears.
 
     >>> sorted(visible_controls({"pagination": 0.3}, "mcp", '{"rows": [], "next_cursor": "p2"}'))
     ['pagination']
@@ -61,5 +61,5 @@ def visible_controls(controls: Mapping[str, float], domain: str, observation: st
 
 
 def any_by_chance(controls: Mapping[str, float], names: frozenset[str]) -> bool:
-    """Whether some of these controls strike at times only."""
+    """Whether some of these controls strike only at times."""
     return any(controls[name] < 1 for name in names)

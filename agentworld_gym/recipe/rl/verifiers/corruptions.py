@@ -1,7 +1,7 @@
 """Seeded mistakes in a true observation, which a verifier has to notice.
 
-A verifier that passes the truth may still pass everything. So each is tried on corrupted truth as well: the share of
-corruptions it lets through says how much its rewards can be trusted.
+A verifier that passes the truth may still pass everything. So each verifier is tried on corrupted truth as well: the
+share of corruptions that it passes says how much its rewards can be trusted.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ _WORD = re.compile(r"[A-Za-z][a-z]{2,}")
 
 
 def corruptions(truth: Truth, seed: int) -> Iterator[tuple[str, str]]:
-    """Corrupted observations by the name of the mistake; mistakes that the text has no room for are left out.
+    """Yield corrupted observations by the name of the mistake; mistakes that the text has no room for are left out.
 
-    `digit`: one is another. `line`: one is gone. `names`: two words have changed places. `state`: what was on the
-    screen before, or shown last. These touch deterministic content. `metadata` and `pre-existing`: a piece of that
-    kind is no such thing, or empty.
+    - `digit`: a digit is another one.
+    - `line`: a line is gone.
+    - `names`: two words have changed places.
+    - `state`: the text is what was on the screen before, or was shown last.
+    - `metadata`, `pre-existing`: a piece of that kind is of another kind, or empty.
+
+    All but the last two touch deterministic content.
     """
     for name, corrupt in _MISTAKES.items():
         found = corrupt(truth, random.Random(f"{seed}/{name}/{truth.row.id}/{truth.row.turn_idx}"))

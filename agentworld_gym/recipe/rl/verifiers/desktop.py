@@ -1,4 +1,6 @@
-"""Desktop: the table of the accessibility tree, seven columns a row, every element with a place and a size."""
+"""The rules of Desktop: the table of the accessibility tree, with seven columns, and a place and a size for each
+element.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ WIDTH, HEIGHT = 1920, 1080
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
-    """The header is there, as many rows can be read as there should be, and no element has another tag."""
+    """Check that the header, the number of rows and their tags are those of the truth, and that places lie on the
+    screen.
+    """
     rows, given = read_screen("desktop", truth.text), read_screen("desktop", prediction)
     if not rows:
         return {"screen": not given}

@@ -1,4 +1,4 @@
-"""MCP: JSON as the tool returns it, by value."""
+"""The rules of MCP: JSON as the tool returns it, compared by value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
-    """An answer that is JSON is predicted as JSON with the same keys at the top; values count, layout does not."""
+    """Check that JSON is predicted as JSON with the same keys at the top, by its values and not its layout."""
     true, given = _keys(truth.text), _keys(prediction)
     if true is None:
         return {}
@@ -23,7 +23,9 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
 
 
 def _keys(text: str) -> list[str] | None:
-    """The keys at the top of a JSON object, none of another value, None for what is no JSON or holds a key twice."""
+    """Return the keys at the top of a JSON object, an empty list for another value, None for what is no JSON or repeats
+    a key.
+    """
     try:
         value = read_unique(text)
     except (ValueError, RecursionError):

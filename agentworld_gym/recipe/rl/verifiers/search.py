@@ -1,4 +1,4 @@
-"""Search: numbered hits with addresses, titles, snippets and dates; pages; the sentences of the memory."""
+"""The rules of Search: numbered hits with addresses, titles, snippets and dates; pages; the sentences of the memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
 ERROR = re.compile(r"^(?:Error\b|Key '.*' not found)", re.MULTILINE)
 YEARS = 30
-"""A date lies within so many years of the true one in its place."""
+"""The most years between a date and the true one in its place."""
 
 _HIT = re.compile(r"(?m)^\[(?P<number>\d{1,4})\] (?P<address>\S+)\nTitle: (?P<title>.*)$")
 _DATE = re.compile(r"(?m)^Date: (\d{4})-\d\d-\d\d$")
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
-    """As many hits as there should be, numbered alike; no page under another title than it had; dates near the true."""
+    """Check that hits are as many and numbered alike, that known pages keep their titles, and that dates lie near the
+    true ones.
+    """
     true, given = list(_HIT.finditer(truth.text)), list(_HIT.finditer(prediction))
     if not true:
         return {"hits": not given}

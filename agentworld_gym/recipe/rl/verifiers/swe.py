@@ -1,4 +1,4 @@
-"""SWE: numbered lines of files, and the envelope of a command with its exit code."""
+"""The rules of SWE: numbered lines of files, and the envelope of a command with its exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBERED = re.compile(r"(?m)^ *(\d+)\t")
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
-    """The fields of the envelope and its exit code, or the numbers of the lines, are those of the truth."""
+    """Check that the fields of the envelope and its exit code, or the numbers of the lines, are those of the truth."""
     found: dict[str, bool] = {}
     if fields := _FIELD.findall(truth.text):
         found["envelope"] = fields == _FIELD.findall(prediction)

@@ -1,4 +1,4 @@
-"""Terminal: echo, output, and the prompt of the right directory."""
+"""The rules of the terminal: the echo, the output, and the prompt of the right directory."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ ERROR = re.compile(rf"(?m)^(?:bash: |[\w./-]+: .*(?:{_PROBLEMS}))")
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
-    """The echo of what was typed comes first, the prompt comes last, and there are as many lines as there should be."""
+    """Check that the echo of what was typed comes first and the prompt last, and that there are as many lines as in the
+    truth.
+    """
     true, given = truth.text.split("\n"), prediction.split("\n")
     return {"echo": true[0] == given[0], "prompt": true[-1] == given[-1], "lines": len(true) == len(given)}

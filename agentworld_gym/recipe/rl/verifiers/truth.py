@@ -1,4 +1,4 @@
-"""What a verifier is given and what it says."""
+"""What a rule verifier is given, the truth of a turn, and what it says, a verdict."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from agentworld_gym.sessions.row import ContentSpan, Row
 class Verdict:
     """What the rules say of one prediction.
 
-    `checks` are by name; a prediction passes if all of them hold. `skipped` says why the turn cannot be verified; then
-    there is no check, and `passed` means nothing.
-
     >>> Verdict.of({"content": True, "errors": False}).passed, Verdict(False, {}, "no truth").skipped
     (False, 'no truth')
     """
 
     passed: bool
+    """Whether all checks hold; it means nothing where the turn was skipped."""
+
     checks: Mapping[str, bool] = field(default_factory=dict)
+    """Whether each check holds, by name."""
+
     skipped: str = ""
+    """Why the turn cannot be verified; an empty text where it was verified."""
 
     @classmethod
     def of(cls, checks: Mapping[str, bool]) -> Verdict:
-        """The verdict of some checks."""
+        """Return the verdict of some checks."""
         return cls(all(checks.values()), dict(checks))
 
     @property
@@ -37,22 +39,29 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The grounded truth of one turn, the last of a row.
-
-    `before` is what was on the screen, `shown` is everything the agent saw earlier in the session, latest first.
-    `spans` are empty where nobody recorded which kinds of content there are, too.
-    """
+    """The grounded truth of one turn, the last of a row."""
 
     row: Row
+    """The row."""
+
     text: str
+    """The true observation."""
+
     spans: Sequence[ContentSpan]
+    """The kinds of its content by place; it is also empty where nobody recorded them."""
+
     action: str
+    """The action of the turn."""
+
     before: str
+    """What was on the screen before the action."""
+
     shown: Sequence[str]
+    """Everything that the agent saw earlier in the session, latest first."""
 
     @classmethod
     def of(cls, row: Row) -> Truth | None:
-        """The truth of a row's last turn; None where the row has no plain actions and observations."""
+        """Return the truth of a row's last turn; None where the row has no plain actions and observations."""
         if not row.observations or not row.actions:
             return None
         shown = (*reversed(row.observations[:-1]), row.first_observation)
@@ -63,7 +72,7 @@ class Truth:
     def written(self) -> frozenset[str]:
         """The lines of text that earlier turns wrote into the state.
 
-        Short ones are left out: a digit is found everywhere.
+        Short lines are left out, because a digit is found everywhere.
         """
         values = (str(change.after) for changes in self.row.changes[:-1] for change in changes)
         lines = (line.strip() for value in values for line in value.split("\n"))
@@ -71,9 +80,9 @@ class Truth:
 
 
 def screen_before(row: Row) -> str:
-    """What was on the screen before the last turn of a row."""
+    """Return what was on the screen before the last turn of a row."""
     return last_screen(row.domain, [row.first_observation, *row.observations[:-1]])
 
 
 SHORTEST = 4
-"""Written lines below this length say nothing where they are found again."""
+"""The number of characters from which on a written line says something where it is found again."""

@@ -1,4 +1,6 @@
-"""Web: the sections of an answer, the page it stands on, and a snapshot whose references name one node each."""
+"""The rules of Web: the sections of an answer, the page it stands on, and a snapshot whose references name one node
+each.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ _SECTION = re.compile(r"(?m)^### (.*)$")
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
-    """Sections and page are those of the truth; no reference stands twice; as many nodes as there should be."""
+    """Check that sections, page and number of nodes are those of the truth, and that no reference stands twice."""
     nodes, given = read_screen("web", truth.text), read_screen("web", prediction)
     found = {
         "sections": _SECTION.findall(truth.text) == _SECTION.findall(prediction),
