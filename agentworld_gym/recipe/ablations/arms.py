@@ -1,4 +1,4 @@
-"""The arms of the ablations: what each learns from and is tested on, made of the same recorded sessions."""
+"""The arms of the ablation study: what each learns from and is tested on, made of the same recorded sessions."""
 
 from __future__ import annotations
 
@@ -26,19 +26,31 @@ ArmName = Literal["base", "plain", "stateless", "full", "turns", "thinking", "re
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way to train: whole `sessions`, or single turns, with everything else as said.
-
-    `weighted` weighs turns by their class, `state` tells the initial state, `change` writes screens as changes.
-    """
+    """One way to train."""
 
     name: ArmName
+    """The name of the arm."""
+
     says: str
+    """What the arm does, in words."""
+
     sessions: bool = True
+    """Whether whole sessions are learned, in place of single turns."""
+
     weighted: bool = True
+    """Whether turns are weighed by their class."""
+
     state: bool = True
+    """Whether the initial state is told."""
+
     change: bool = True
+    """Whether screens are written as changes."""
+
     thinking: bool = False
+    """Whether the engine's thinking stands before the answer."""
+
     retrieval: bool = False
+    """Whether similar recorded steps stand in the request."""
 
 
 ARMS: Mapping[str, Arm] = {
@@ -53,7 +65,8 @@ ARMS: Mapping[str, Arm] = {
         Arm("retrieval", "turns, with similar recorded steps in the request", sessions=False, retrieval=True),
     )
 }
-"""All arms. Thinking and demonstrations never stand in a history, so that they need single turns to learn from."""
+"""All arms by name. Thinking and demonstrations never stand in a history, so that they need single turns to learn
+from."""
 
 COMPARISONS: tuple[tuple[str, ArmName, ArmName], ...] = (
     ("loss weights by class against none", "base", "plain"),
@@ -62,11 +75,11 @@ COMPARISONS: tuple[tuple[str, ArmName, ArmName], ...] = (
     ("thinking against none", "thinking", "turns"),
     ("retrieval against none", "retrieval", "turns"),
 )
-"""What is asked, the arm that has it, and the one that has not."""
+"""The questions, each with the arm that has what it asks about, and the arm that lacks it."""
 
 
 def arms_for(domains: Iterable[str]) -> list[Arm]:
-    """The arms that mean something for some domains: without a graphical one there is no change form.
+    """Return the arms that mean something for some domains; without a graphical domain there is no change form.
 
     >>> [arm.name for arm in arms_for(["terminal"])]
     ['base', 'plain', 'stateless', 'turns', 'thinking', 'retrieval']
@@ -77,32 +90,35 @@ def arms_for(domains: Iterable[str]) -> list[Arm]:
 
 @dataclass(frozen=True)
 class ArmData:
-    """The samples of one arm.
-
-    Args:
-        arm: which.
-        index: of the steps of the training sessions, for the arm that is shown some.
-        profile: of the prompts.
-        turns: how many turns of a session are learned from, where they are learned one by one.
-        context_weight: weight of all that is not an answer.
-        k: steps that are shown.
-        max_chars: their characters, all together.
-    """
+    """The samples of one arm."""
 
     arm: Arm
+    """The arm."""
+
     index: StepIndex | None = None
+    """The index of the steps of the training sessions, for the arm that is shown some."""
+
     profile: Profile = "compact"
+    """The profile of the prompts."""
+
     turns: int = 3
+    """The number of turns of a session that are learned from, where they are learned one by one."""
+
     context_weight: float = 0.1
+    """The weight of all that is not an answer."""
+
     k: int = 2
+    """The number of steps that are shown."""
+
     max_chars: int = 600
+    """The most characters of the steps that are shown, all together."""
 
     def prompts(self, domain: str) -> Prompts:
-        """The prompts of a domain."""
+        """Return the prompts of a domain."""
         return _prompts(domain, self.profile, "change" if self.arm.change and domain in GRAPHICAL else "full")
 
     def learned(self, rows: Iterable[Row]) -> Iterator[Sample]:
-        """What the arm learns from; `rows` can be iterated over again."""
+        """Yield what the arm learns from; `rows` can be iterated over again."""
         if self.arm.sessions:
             weighting = Weighting(rule="share" if self.arm.weighted else "equal")
             for row in rows:
@@ -115,9 +131,11 @@ class ArmData:
                 yield sample.model_copy(update={"context_weight": self.context_weight})
 
     def tested(self, row: Row, most: int) -> list[Sample]:
-        """What the arm is tested on: one sample whose answers are all turns of a session, or samples of single turns.
+        """Return what the arm is tested on: one sample whose answers are all turns of a session, or samples of single
+        turns.
 
-        Of single turns there are `most` a session, drawn by its id, so that all such arms are tested on the same.
+        Of single turns there are `most` for each session, drawn by its id, so that all such arms are tested on the same
+        turns.
         """
         prompts = self.prompts(row.domain)
         if self.arm.sessions:
@@ -127,7 +145,7 @@ class ArmData:
         return [self._shown(sample, row, turn) for turn, sample in samples if turn in drawn]
 
     def _queries(self, rows: Iterable[Row]) -> Iterator[Query]:
-        """Turns of each domain, which take turns, so that the first samples tell of all of them."""
+        """Yield turns of the domains by turns, so that the first samples are of all domains."""
         waiting = [
             iter(Queries(_OfDomain(rows, domain), None, self.profile, self.prompts(domain).form, False, self.turns))
             for domain in sorted({row.domain for row in rows})
@@ -159,7 +177,7 @@ class ArmData:
 
 @dataclass(frozen=True, slots=True)
 class _OfDomain:
-    """The sessions of one domain, as often as they are asked for."""
+    """The sessions of one domain, read as often as they are asked for."""
 
     rows: Iterable[Row]
     domain: str

@@ -1,9 +1,9 @@
-"""One table of ablations: arms trained from one configuration, one seed, the same sessions and the same time.
+"""An ablation study in one table: arms trained from one configuration, one seed, the same sessions and the same time.
 
 Every arm is trained from scratch and tested on the same turns of sessions that no training saw. A turn is exact if
-greedy decoding writes the true observation character for character, given the true history. Compared are pairs of arms,
-turn by turn, with 95% intervals bootstrapped over sessions. What is asked is what Qwen-AgentWorld (arXiv 2606.24597)
-leaves open for small models.
+greedy decoding writes the true observation character for character, given the true history. Pairs of arms are compared
+turn by turn, with 95% intervals bootstrapped over sessions. The questions are those that Qwen-AgentWorld (arXiv
+2606.24597) leaves open for small models.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ Say = Callable[[str], None]
 class AblationStudy:
     """All arms, in one folder. What is there already is used again: a run that was stopped goes on with its arm.
 
-    Args:
-        config: what they share.
-        folder: one folder an arm, the recorded sessions, and the index of their steps.
-        say: told what is being done.
-
     Raises:
-        SpecError: the folder is of other settings.
+        SpecError: The folder is of other settings.
     """
 
     config: AblationConfig
+    """What the arms share."""
+
     folder: Path
+    """The folder of the study: one folder for each arm, the recorded sessions, and the index of their steps."""
+
     say: Say = lambda _: None
+    """A function that is called with what is being done."""
 
     def run(self) -> Table:
         """Train and test what is missing, then compare."""
@@ -73,7 +73,7 @@ class AblationStudy:
         return [arm for arm in possible if not self.config.arms or arm.name in self.config.arms]
 
     def _claim(self) -> None:
-        """Settle that this folder is for these settings. More arms may come; nothing else may differ."""
+        """Settle that this folder is for these settings. Arms may be added; nothing else may differ."""
         ensure_same_settings(self.folder / SETTINGS, self.config.model_dump(mode="json", exclude={"arms"}))
 
     def _arm(self, arm: Arm) -> ArmResult:
@@ -119,7 +119,7 @@ class AblationStudy:
         return result
 
     def _recipe(self, arm: Arm) -> CptConfig:
-        """The configuration of an arm's run; the samples are made here."""
+        """Return the configuration of an arm's run; its samples are made here."""
         recipe = self.config.recipe
         plain = recipe.model_dump()
         plain["name"] = arm.name
@@ -128,7 +128,7 @@ class AblationStudy:
         return validated(CptConfig, plain, "ablations")
 
     def _learned(self, data: ArmData, rows: Iterable[Row]) -> Callable[[], Iterator[Sample]]:
-        """The samples of an arm, made once: they are read more often than that."""
+        """Return a function that reads the samples of an arm, which are made once and read more often."""
         path = self.folder / data.arm.name / SAMPLES
 
         def samples() -> Iterator[Sample]:
@@ -169,7 +169,7 @@ class _Recorded:
 
 
 def _by_forward(data: ArmData, rows: Iterable[Row], run: Path, config: AblationConfig) -> Iterator[TestedTurn]:
-    """Each turn, tested by one forward pass a sample."""
+    """Test each turn by one forward pass over each sample."""
     import torch
 
     by_id = {row.id: row for row in rows}
@@ -185,7 +185,7 @@ def _by_forward(data: ArmData, rows: Iterable[Row], run: Path, config: AblationC
 
 
 def _decoded(data: ArmData, rows: Iterable[Row], model: Path, config: AblationConfig) -> Iterator[TestedTurn]:
-    """Some turns, decoded as a language world does."""
+    """Test some turns by decoding them as a language world does."""
     by_id = {row.id: row for row in rows}
     samples = [sample for row in by_id.values() for sample in data.tested(row, config.tested_turns)]
     samples = random.Random(config.recipe.train.seed).sample(samples, min(config.decoded, len(samples)))
@@ -215,7 +215,7 @@ def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> T
 
 
 def _place(sample: Sample) -> tuple[str, int | None]:
-    """The session of a sample, and its turn where it has one."""
+    """Return the session of a sample, and its turn where it has one."""
     name, slash, turn = sample.id.rpartition("/")
     return (name, int(turn)) if slash else (sample.id, None)
 
@@ -226,7 +226,9 @@ def _turn(row: Row, turn: int, exact: bool, failure: FailureKind | None = None) 
 
 
 def smoke(recipe: CptConfig, domains: tuple[str, ...] = ("terminal", "android")) -> AblationConfig:
-    """Settings that run through every arm within seconds, to see that all of it works; the figures mean nothing."""
+    """Return settings that run through every arm within seconds, to see that all of it works; the figures mean
+    nothing.
+    """
     plain: dict[str, Any] = recipe.model_dump()
     plain["collect"] |= {"levels": {1: 1.0}, "max_turns": 3}
     plain["data"] |= {"workers": 1, "max_tokens": 8192}

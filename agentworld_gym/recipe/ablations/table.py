@@ -1,4 +1,4 @@
-"""What ablations found: every tested turn of every arm, and the table that compares arms in pairs."""
+"""The results of an ablation study: every tested turn of every arm, and the table that compares arms in pairs."""
 
 from __future__ import annotations
 
@@ -15,38 +15,57 @@ from agentworld_gym.statistics.bootstrap import Share, interval
 
 
 class AblationConfig(Strict):
-    """What all arms share.
-
-    `recipe` is the run that every arm is a variant of: sessions, model, training; its `train.max_seconds` becomes
-    `minutes`. `episodes` sessions of the training split are learned from, of all domains together, and `unseen`
-    sessions of the test split are tested on. Where turns are learned one by one, `turns` of each session are learned
-    from and `tested_turns` of each are tested on. The arm that thinks has to be decoded for real, `decoded` turns.
-    """
+    """What all arms share."""
 
     domains: tuple[str, ...] = Field(default=("terminal", "android"), min_length=1)
+    """The domains."""
+
     arms: tuple[ArmName, ...] = ()
+    """The arms to run; an empty tuple stands for all that mean something for the domains."""
+
     minutes: float = Field(default=10, gt=0)
+    """The minutes that every arm is trained."""
+
     episodes: Positive = 3000
+    """The number of sessions of the training split to learn from, of all domains together."""
+
     unseen: Positive = 200
+    """The number of sessions of the test split to test on, of all domains together."""
+
     decoded: Positive = 400
+    """The number of turns that are decoded to test the arm that thinks."""
+
     turns: Positive = 3
+    """The number of turns of a session that are learned from, where turns are learned one by one."""
+
     tested_turns: Positive = 4
+    """The number of turns of a session that are tested, where turns are learned one by one."""
+
     recipe: CptConfig
+    """The run that every arm is a variant of: sessions, model and training. Its `train.max_seconds` becomes
+    `minutes`."""
 
 
 class TestedTurn(Strict):
-    """One tested turn: the session, the turn counted from 1, and whether the arm was exact.
-
-    `fixed` says that all of the true observation is deterministic. `failure` is the kind of failure, where the answer
-    was none.
-    """
+    """One tested turn."""
 
     row: str
+    """The id of the session."""
+
     turn: int
+    """The number of the turn, counted from 1."""
+
     domain: str
+    """The domain."""
+
     fixed: bool
+    """Whether all of the true observation is deterministic."""
+
     exact: bool
+    """Whether the arm's answer is exact."""
+
     failure: FailureKind | None = None
+    """The kind of failure, where there is no usable answer."""
 
 
 class ArmResult(Strict):
@@ -61,17 +80,24 @@ class ArmResult(Strict):
 
 
 class Score(Strict):
-    """An arm in a domain: shares of exact turns, of the deterministic ones and of all, and how many answers failed."""
+    """An arm in a domain."""
 
     arm: ArmName
     domain: str
     deterministic: Share
+    """The share of exact turns among the deterministic ones."""
+
     all: Share
+    """The share of exact turns among all."""
+
     failures: int
+    """The number of answers that failed."""
 
 
 class Comparison(Strict):
-    """How much more is exact with something than without, on the deterministic turns that both arms were tested on."""
+    """How much more is exact with something than without it, on the deterministic turns that both arms were tested
+    on.
+    """
 
     question: str
     having: ArmName
@@ -81,12 +107,12 @@ class Comparison(Strict):
 
     @property
     def verdict(self) -> str:
-        """In a word; an interval that holds 0 shows nothing."""
+        """The verdict in a word; an interval that contains 0 shows nothing."""
         return "helps" if self.gain.low > 0 else "hurts" if self.gain.high < 0 else "shows nothing"
 
 
 class Table(Strict):
-    """The result of all arms that were run."""
+    """The results of all arms that were run."""
 
     settings: AblationConfig
     arms: tuple[ArmResult, ...]
@@ -95,7 +121,7 @@ class Table(Strict):
 
 
 def comparison_table(config: AblationConfig, results: Iterable[ArmResult]) -> Table:
-    """The shares of each arm, and the pairs of arms that were run."""
+    """Compute the shares of each arm, and compare the pairs of arms that were run."""
     arms = {result.arm: result for result in results}
     scores = [score for result in arms.values() for domain in config.domains for score in _scores(result, domain)]
     comparisons = [
@@ -144,7 +170,7 @@ def _differ(having: ArmName, lacking: ArmName, domain: str) -> bool:
 
 
 def markdown(table: Table) -> str:
-    """The table as Markdown: what was asked, then every arm."""
+    """Return the table as Markdown: first the questions, then every arm."""
     lines = ["| what | domain | gain in exact turns | verdict | turns |", "| --- | --- | --- | --- | --- |"]
     lines += [
         f"| {one.question} | {one.domain} | {_signed(one.gain)} | {one.verdict} | {one.gain.count} |"

@@ -1,4 +1,5 @@
-"""Thinking: traces that the grounded engines write, and rollouts of a generator that a judge picks from.
+"""Samples that think: reasoning traces that the grounded engines write, and rollouts of a generator that a judge picks
+from.
 
 Both become `Sample`s for supervised fine-tuning: the messages up to a turn, and as the last one what a model should
 have thought and answered.

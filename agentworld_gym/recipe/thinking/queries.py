@@ -33,20 +33,25 @@ from agentworld_gym.text.escaping import escape
 
 @dataclass(frozen=True)
 class Query:
-    """One turn to predict: its row, the prompts it was rendered with (None: the row's own), and the plain sample."""
+    """One turn to predict."""
 
     row: Row
+    """The row, whose last turn is to be predicted."""
+
     prompts: Prompts | None
+    """The prompts that the messages were rendered with; None where they are the row's own."""
+
     plain: Sample
+    """The sample without thinking."""
 
     @property
     def id(self) -> str:
-        """The session and the turn, as `terminal-train-0-7/3`."""
+        """The session and the turn, such as `terminal-train-0-7/3`."""
         return self.plain.id
 
     @property
     def request(self) -> tuple[Message, ...]:
-        """What a model is given."""
+        """The messages that a model is given."""
         return self.plain.messages[:-1]
 
     @property
@@ -55,7 +60,7 @@ class Query:
         return screen_before(self.row)
 
     def answered(self, thinking: str, answer: str | None = None) -> Sample:
-        """The sample with a thinking before the answer, which is the true one unless another is given.
+        """Return the sample with a thinking before the answer, which is the true one unless another is given.
 
         Without a thinking the answer stands alone, as in the plain sample.
         """
@@ -69,25 +74,28 @@ class Query:
 
 @dataclass(frozen=True)
 class Queries:
-    """The turns to predict of some sessions, in order; iterated anew it gives the same ones.
-
-    Args:
-        rows: the sessions; something that can be iterated over again.
-        pools: only the sessions of these; None takes all.
-        profile: the prompts; None takes each row's.
-        form: how a next state is written in the domains that restate it in every turn; None takes each row's.
-        reworded: whether the system prompt is drawn from the ten wordings (profile `full` alone has them).
-        turns: how many turns of a session are taken.
-        filters: the rules by which turns and sessions go; None takes all.
-    """
+    """The turns to predict of some sessions, in order; iterating again gives the same ones."""
 
     rows: Iterable[Row]
+    """The sessions, which can be iterated over again."""
+
     pools: Sequence[Pool] | None = (PostPool(),)
+    """The pools whose sessions are taken; None takes all."""
+
     profile: Profile | None = None
+    """The profile of the prompts; None takes each row's."""
+
     form: Form | None = None
+    """How a next state is written in the domains that restate it in every turn; None takes each row's."""
+
     reworded: bool = True
+    """Whether the system prompt is drawn from the ten wordings, which the profile `full` alone has."""
+
     turns: int = 1
+    """The number of turns of a session that are taken."""
+
     filters: Filters | None = None
+    """The rules by which turns and sessions are removed; None removes nothing."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -102,10 +110,10 @@ class Queries:
         }
 
     def __iter__(self) -> Iterator[Query]:
-        """The queries.
+        """Yield the queries.
 
         Raises:
-            SpecError: a row is broken, or the change form is asked for and a task cannot be generated again.
+            SpecError: A row is broken, or the change form is asked for and a task cannot be generated again.
         """
         picker = TurnPicker()
         held = filter(self._holds, self.rows)
@@ -115,7 +123,9 @@ class Queries:
                 yield self._query(row.at(turn), task)
 
     def at_most(self) -> int:
-        """How many queries there are, if every session has turns enough; reads the rows and renders nothing."""
+        """Return how many queries there are if every session has turns enough; this reads the rows and renders
+        nothing.
+        """
         held = (row.turn_idx for row in self.rows if self._holds(row))
         return sum(min(turns, self.turns) for turns in held)
 
@@ -136,7 +146,7 @@ class Queries:
 
 
 def engine_samples(queries: Iterable[Query]) -> Iterator[Sample]:
-    """Samples whose thinking the engines have written; turns without a recorded state are left out."""
+    """Yield samples whose thinking the engines have written; turns without a recorded state are left out."""
     for query in queries:
         if query.row.changes and query.row.observations:
             told = "\n".join(message["content"] for message in query.request)
@@ -144,7 +154,7 @@ def engine_samples(queries: Iterable[Query]) -> Iterator[Sample]:
 
 
 def _readable(row: Row, task: Task | None) -> list[int]:
-    """The turns whose action can be read: another one costs no call of a model."""
+    """Return the turns whose action can be read; an action that cannot be read costs no call of a model."""
     turns = list(range(1, row.turn_idx + 1))
     if task is None:
         return turns

@@ -1,8 +1,8 @@
-"""The thinking that a grounded engine writes: short, honest, and leading to the observation.
+"""The reasoning traces that grounded engines write: short, honest, and leading to the observation.
 
 Whatever a trace quotes stands in the prompt, in the action or in the observation, and before the answer comes only what
-a model can know. It says what the action asks for, what of the state decides the outcome, what changes, what is made
-up, and what the observation is made of, without being its copy.
+a model can know. A trace says what the action asks for, what of the state decides the outcome, what changes, what is
+made up, and what the observation is made of, without being a copy of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from agentworld_gym.screens import GRAPHICAL
 __all__ = ["Situation", "engine_trace"]
 
 FEWEST, MOST = 40, 150
-"""Words of a trace: a shorter one goes on with what always holds, a longer one leaves details out."""
+"""The fewest and the most words of a trace: a shorter one goes on with what always holds, a longer one leaves details
+out."""
 
 EXPLAINERS: Mapping[str, Callable[[Situation], Explanation]] = MappingProxyType(
     {
@@ -32,7 +33,7 @@ EXPLAINERS: Mapping[str, Callable[[Situation], Explanation]] = MappingProxyType(
         "android": screens.explain,
     }
 )
-"""Who explains a turn of which domain."""
+"""The function that explains a turn, by domain."""
 
 _FILLERS = (
     "What earlier turns have shown still holds, and the observation has to agree with it.",
@@ -42,7 +43,7 @@ _FILLERS = (
 
 
 def engine_trace(turn: Situation) -> str:
-    r"""The thinking of one turn, 40 to 150 words of plain text.
+    r"""Write the reasoning trace of one turn, 40 to 150 words of plain text.
 
     >>> text = engine_trace(Situation("terminal", "cat a.txt", "cat a.txt\nhello\n$ ", prompt="a.txt: hello, in /srv",
     ...                        state={"cwd": "/srv", "/srv/a.txt": "hello\n"}))
@@ -66,7 +67,7 @@ def engine_trace(turn: Situation) -> str:
 
 
 def _any(turn: Situation) -> Explanation:
-    """The parts for a domain without an explainer of its own."""
+    """Return the parts of the reasoning for a domain without an explainer of its own."""
     name, _ = read_call(turn.action)
     asks = f"The agent acts by {turn.cite(name) or turn.cite(turn.action) or 'an action'}"
     shown = turn.show(turn.observation)

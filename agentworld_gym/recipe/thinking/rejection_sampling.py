@@ -1,8 +1,9 @@
 """Rejection sampling: several rollouts of a generator, of which an independent judge picks one.
 
-After Qwen-AgentWorld (arXiv 2606.24597): three rollouts a query, and a query is dropped where none is good enough. The
-paper leaves the minimum open. Here it is 4.0, the mean of the five dimensions from 1 to 5: at 4 the rubric allows small
-slips without consequence, at 3 a reader notices, and a model would learn what he notices.
+As in Qwen-AgentWorld (arXiv 2606.24597), there are three rollouts of each query, and a query is dropped where none of
+them is good enough. The paper leaves the minimum open. Here it is 4.0, the mean of the five dimensions from 1 to 5: at
+4 the rubric allows small slips without consequence; at 3 a reader notices, and a model would learn what the reader
+notices.
 """
 
 from __future__ import annotations
@@ -39,30 +40,42 @@ judged; or the generator or the judge could not be reached, and the next run ask
 
 
 class RejectionConfig(Strict):
-    """How rollouts are drawn and picked.
-
-    `minimum` is the least mean score, 1 to 5; `thinking` says whether a rollout has to think before it answers; `wave`
-    is the queries at a time.
-    """
+    """How rollouts are drawn and picked."""
 
     rollouts: int = Field(default=3, ge=1)
+    """The number of rollouts of each query."""
+
     minimum: float = Field(default=4.0, ge=1, le=5)
+    """The least mean score of a rollout that is kept, from 1 to 5."""
+
     thinking: bool = True
+    """Whether a rollout has to think before it answers."""
+
     wave: int = Field(default=64, ge=1)
+    """The number of queries at a time."""
 
 
 class RejectionReport(Strict):
-    """What came of all queries so far, with failures by place and kind (`rollout/length`) and the tokens spent."""
+    """What came of all queries so far."""
 
     queries: int = 0
+    """The number of queries."""
+
     outcomes: dict[str, int] = Field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
+    """The number of queries by outcome."""
+
     failures: dict[str, int] = Field(default_factory=dict)
+    """The number of failures by place and kind, such as `rollout/length`."""
+
     generator: dict[str, int] = Field(default_factory=lambda: Usage().as_dict())
+    """The tokens that the generator took."""
+
     judge: dict[str, int] = Field(default_factory=lambda: Usage().as_dict())
+    """The tokens that the judge took."""
 
     @classmethod
     def of(cls, lines: Iterable[dict[str, Any]]) -> RejectionReport:
-        """The sum over the lines of a log."""
+        """Return the sum over the lines of a log."""
         outcomes, failures = Counter(dict.fromkeys(OUTCOMES, 0)), Counter[str]()
         spent = {name: Counter(Usage().as_dict()) for name in ("generator", "judge")}
         for line in lines:
@@ -81,7 +94,7 @@ class RejectionReport(Strict):
 
 @dataclass
 class _Case:
-    """A query on its way: the usable rollouts, what failed, what was spent."""
+    """A query on its way: its usable rollouts and their scores, what failed, and what was spent."""
 
     query: Query
     rollouts: list[Rollout] = field(default_factory=list)
@@ -92,7 +105,7 @@ class _Case:
     judged: Usage = field(default_factory=Usage)
 
     def fail(self, place: str, failure: Failure) -> None:
-        """Count a failure. One of the network says nothing of the query."""
+        """Count a failure; a failure of the network says nothing of the query."""
         self.failures[f"{place}/{failure.kind}"] += 1
         self.lost |= failure.kind in (FailureKind.CONNECTION, FailureKind.TIMEOUT, FailureKind.SERVER)
 
@@ -101,24 +114,27 @@ class _Case:
 class RejectionSampling:
     """Draws rollouts in waves and keeps the best of each query; killed at any time, it goes on where it was.
 
-    Every query is a line of `log` once it is decided. A log of other models, sampling, words or settings is refused,
-    those of the queries among them; further rows with the same settings are gone on with.
-
-    Args:
-        queries: what is asked.
-        generator: who rolls out.
-        sampling: how; each rollout has a seed of its own.
-        judge: who scores the predictions, without any thinking.
-        log: the file of decisions.
-        config: how many rollouts, and what must be reached.
+    Every query is a line of `log` once it is decided. A log that was written with other models, sampling, prompts or
+    settings is refused; a log of the same settings is gone on with, also with further rows.
     """
 
     queries: Queries
+    """The queries."""
+
     generator: Generator
+    """The generator that rolls out."""
+
     sampling: Sampling
+    """How the generator samples; each rollout has a seed of its own."""
+
     judge: Judge
+    """The judge that scores the predictions, without any thinking."""
+
     log: Path
+    """The file of decisions."""
+
     config: RejectionConfig = field(default_factory=RejectionConfig)
+    """How many rollouts there are, and which score they must reach."""
 
     @property
     def digest(self) -> str:
@@ -130,11 +146,12 @@ class RejectionSampling:
     def run(self, progress: Callable[[int], None] = lambda _done: None) -> RejectionReport:
         """Decide every query that is not decided yet.
 
-        `progress` is called with the number of queries that were gone through.
+        Args:
+            progress: A function that is called with the number of queries that were gone through.
 
         Raises:
-            SpecError: the log is of another run.
-            TraceError: the log cannot be written.
+            SpecError: The log is of another run.
+            TraceError: The log cannot be written.
         """
         decided = {line["id"] for line in self.lines() if line["outcome"] != "failed"}
         with closing(JsonlWriter(self.log)) as writer:
@@ -148,20 +165,20 @@ class RejectionSampling:
         return self.report()
 
     def report(self) -> RejectionReport:
-        """What came of all queries so far."""
+        """Return what came of all queries so far."""
         return RejectionReport.of(self.lines())
 
     def samples(self) -> Iterator[Sample]:
-        """The samples that were kept."""
+        """Yield the samples that were kept."""
         for line in self.lines():
             if line["outcome"] == "kept":
                 yield validated(Sample, line["sample"], self.log)
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """The last decision on each query.
+        """Yield the last decision on each query.
 
         Raises:
-            SpecError: the log is of another run.
+            SpecError: The log is of another run.
         """
         if not self.log.exists():
             return
@@ -201,7 +218,7 @@ class RejectionSampling:
         return ChatRequest(query.request, self.sampling.seeded(seed))
 
     def _score(self, cases: Sequence[_Case]) -> None:
-        """Ask for a verdict on every different prediction; an unreadable one is asked for again."""
+        """Ask for a verdict on every different prediction; an unreadable verdict is asked for again."""
         waiting = [(case, text) for case in cases for text in dict.fromkeys(one.observation for one in case.rollouts)]
         for attempt in range(self.judge.tries):
             if not waiting:
@@ -249,5 +266,5 @@ class RejectionSampling:
 
 
 def _legible(row: Row) -> Row:
-    """A row for a judge, who has not learned the short prompts of small models."""
+    """Return a row as a judge can read it, who has not learned the short prompts of small models."""
     return rerendered(row, prompts_for(row, "full", "full")) if row.profile == "compact" else row

@@ -1,4 +1,4 @@
-"""One rollout of a generator, read: its thinking, its answer, and the observation that it means."""
+"""One rollout of a generator, read: its thinking, its answer, and the observation that the answer means."""
 
 from __future__ import annotations
 
@@ -20,22 +20,28 @@ ILL_FORMED = Failure(FailureKind.MALFORMED, "the rollout has not the form of thi
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A usable rollout. `answer` is the assistant message without thinking, `observation` what it means."""
+    """A usable rollout."""
 
     thinking: str
+    """The thinking."""
+
     answer: str
+    """The assistant message without the thinking."""
+
     observation: str
+    """The observation that the answer means."""
 
     @property
     def length(self) -> int:
-        """Characters, by which equally good rollouts are told apart."""
+        """The number of characters, by which one of equally good rollouts is chosen."""
         return len(self.thinking) + len(self.answer)
 
 
 def read_rollout(query: Query, completion: Completion, thinking: bool = True) -> Rollout | tuple[str, Failure]:
-    """A rollout, or where it fails and how: `rollout`, `thinking` (there has to be some) or `form`.
+    """Read a rollout, or say where it fails and how: in the `rollout`, the `thinking` (there has to be some) or the
+    `form`.
 
-    Only what has the form that is due in the domain is ever shown to a judge.
+    Only predictions that have the form of the domain are ever shown to a judge.
     """
     if completion.finish_reason == "length":
         return "rollout", CUT_OFF
@@ -56,14 +62,14 @@ def read_rollout(query: Query, completion: Completion, thinking: bool = True) ->
 
 
 def _written(query: Query, answer: str) -> str:
-    """An answer as the samples of these prompts write it: in the output tag where they ask for it."""
+    """Write an answer as the samples of these prompts write it: in the output tag where they ask for it."""
     if f"<{OUTPUT_TAG}>" in query.plain.messages[-1]["content"]:
         return in_output_tag(answer)
     return escape(answer) if query.prompts is None else query.prompts.observation(answer)
 
 
 def thinking_of(text: str) -> str:
-    """What stands before the answer as thinking.
+    """Return what stands before the answer as thinking.
 
     >>> thinking_of("<think>It is a\\nfile.</think> a.txt"), thinking_of("a.txt"), thinking_of("so</think>x")
     ('It is a\\nfile.', '', 'so')

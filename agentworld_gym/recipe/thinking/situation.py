@@ -1,4 +1,6 @@
-"""One recorded turn as the writer of its thinking sees it: what is known, what comes of it, and how to quote both."""
+"""One recorded turn as the writer of its reasoning trace sees it: what is known, what comes of it, and how to quote
+both.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ from agentworld_gym.sessions.row import Change, ContentSpan, Row
 from agentworld_gym.text.escaping import unescape
 
 LONGEST = 60
-"""Characters of a quotation; what is longer is cut at the end of a word."""
+"""The most characters of a quotation; a longer one is cut at the end of a word."""
 
 MOST_WORDS = 12
-"""Words of a quotation."""
+"""The most words of a quotation."""
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORD = re.compile(r"\S+")
@@ -29,25 +31,43 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A turn: what is known before it, what the agent does, and what comes of it.
-
-    `prompt` is all that a model is told, `before` the screen or the last observation, `state` the flat state before the
-    action. `disturbed` says that controls are in force.
-    """
+    """A turn: what is known before it, what the agent does, and what comes of it."""
 
     domain: str
+    """The domain."""
+
     action: str
+    """The action."""
+
     observation: str
+    """The observation."""
+
     before: str = ""
+    """The screen or the last observation before the action."""
+
     prompt: str = ""
+    """All that a model is told."""
+
     state: Mapping[str, Scalar] = field(default_factory=dict)
+    """The flat state before the action."""
+
     changes: Sequence[Change] = ()
+    """The changes of the state."""
+
     spans: Sequence[ContentSpan] = ()
+    """The kinds of the observation's content by place."""
+
     disturbed: bool = False
+    """Whether controls are in force."""
 
     @classmethod
     def of(cls, row: Row, prompt: str | None = None) -> Situation:
-        """The last turn of a row; `prompt` is what a model is told, by default the messages of the row."""
+        """Return the situation of the last turn of a row.
+
+        Args:
+            row: The row.
+            prompt: What a model is told; None takes the messages of the row.
+        """
         told = "\n".join(message["content"] for message in row.request()) if prompt is None else prompt
         return cls(
             row.domain,
@@ -62,40 +82,42 @@ class Situation:
         )
 
     def cite(self, value: Scalar, longest: int = LONGEST) -> str:
-        """A value in quotes if the prompt or the action holds it, else an empty text."""
+        """Return a value in quotes if the prompt or the action holds it, else an empty text."""
         text = self._part(cut(plain(value), longest))
         return quoted(text) if text and (stands(text, self.prompt) or stands(text, self.action)) else ""
 
     def show(self, text: str, longest: int = LONGEST) -> str:
-        """A piece of the observation in quotes, but never the whole of it: of a whole one its first words."""
+        """Return a piece of the observation in quotes; where it is the whole observation, only its first words."""
         piece = self._part(cut(text, longest))
         return quoted(piece) if piece and stands(piece, self.observation) else ""
 
     def either(self, value: Scalar) -> str:
-        """A value in quotes, from what is known or from what comes of it; else an empty text."""
+        """Return a value in quotes, from what is known or from what comes of it; else an empty text."""
         return self.cite(value) or self.show(plain(value))
 
     def count(self, number: int, thing: str, things: str | None = None) -> str:
-        """How many there are: in words, or in digits where what is known or comes of it has that number."""
+        """Return a number with its noun: in words, or in digits where what is known or what comes of it has that
+        number.
+        """
         text = str(number)
         if number < len(_WORDS) or not (stands(text, self.prompt) or stands(text, self.observation)):
             return amount(number, thing, things)
         return f"{text} {things or thing + 's'}"
 
     def _part(self, text: str) -> str:
-        """The text itself, or its first words if it is the whole observation."""
+        """Return the text itself, or its first words if it is the whole observation."""
         if text and text == self.observation.strip():
             words = text.split(" ")
             return " ".join(words[: len(words) // 2])
         return text
 
     def numbers(self) -> list[float]:
-        """The numbers in the action."""
+        """Return the numbers in the action."""
         return [float(found) for found in _NUMBER.findall(self.action) if found.count(".") < 2 and len(found) < 16]
 
 
 def plain(value: Scalar) -> str:
-    """A value as the observations write it.
+    """Return a value as the observations write it.
 
     >>> plain(True), plain(None), plain("a"), plain(3)
     ('true', 'null', 'a', '3')
@@ -104,7 +126,7 @@ def plain(value: Scalar) -> str:
 
 
 def cut(text: str, longest: int = LONGEST) -> str:
-    r"""The first line that says something, not longer than a limit, ending with a whole word.
+    r"""Return the first line that is not blank, up to a limit of characters and words, ending with a whole word.
 
     >>> cut("\n one two three", 8), cut("12345678 1", 4)
     ('one two', '')
@@ -121,7 +143,7 @@ def cut(text: str, longest: int = LONGEST) -> str:
 
 
 def stands(text: str, source: str) -> bool:
-    """Whether a text stands in another one as a whole: not as a part of a longer word or number.
+    """Whether a text stands in another one as a whole, not as a part of a longer word or number.
 
     >>> stands("12", "a 12 b"), stands("12", "a 123 b"), stands("12", "3.12")
     (True, False, False)
@@ -140,7 +162,7 @@ def stands(text: str, source: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """A text in backticks, more of them than it holds in a row.
+    """Return a text in backticks, in more of them than it holds in a row.
 
     >>> quoted("ls"), quoted("echo `date` now")
     ('`ls`', '``echo `date` now``')
@@ -151,7 +173,7 @@ def quoted(text: str) -> str:
 
 
 def several(items: Sequence[str], most: int = 3) -> str:
-    """Quotations in a row; what is too much is left out, and said to be.
+    """Join quotations; those beyond a number are left out, which the text says.
 
     >>> several(["`a`", "`b`"]), several(["`a`", "", "`b`", "`c`", "`d`"], 2)
     ('`a` and `b`', '`a`, `b` and others')

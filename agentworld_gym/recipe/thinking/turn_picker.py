@@ -1,4 +1,6 @@
-"""Which turn of a session becomes a sample: those that change nothing, little and much shall all be there."""
+"""Picking the turns of a session that become samples, so that those that change nothing, little and much are all
+there.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from agentworld_gym.sessions.pools import draw
 from agentworld_gym.sessions.row import Row
 
 CLASSES = ("0", "1", "2-4", "5+")
-"""Classes of turns by the number of state fields that they change."""
+"""The classes of turns by the number of state fields that they change."""
 
 
 def change_class(fields: int) -> str:
-    """The class of a turn that changes so many fields of the state.
+    """Return the class of a turn that changes so many fields of the state.
 
     >>> [change_class(fields) for fields in (0, 1, 2, 4, 5, 70)]
     ['0', '1', '2-4', '2-4', '5+', '5+']
@@ -32,7 +34,13 @@ class TurnPicker:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def pick(self, row: Row, turns: Sequence[int], number: int) -> list[int]:
-        """So many of the turns (counted from 1), in order; fewer where there are not so many."""
+        """Pick `number` of the turns, or all where there are fewer, and return them in order.
+
+        Args:
+            row: The session.
+            turns: The turns to pick from, counted from 1.
+            number: The number of turns to pick.
+        """
         by_class: dict[str, list[int]] = {}
         for turn in sorted(turns, key=lambda turn: draw(f"turn/{row.id}/{turn}")):
             fields = row.fields_changed or tuple(map(len, row.changes))

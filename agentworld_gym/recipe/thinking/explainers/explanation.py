@@ -1,4 +1,4 @@
-"""The parts of a thinking, before they become a text."""
+"""The parts of a reasoning trace, before they become a text."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What leads from an action to what it shows, in clauses without a full stop.
-
-    `asks` says what the agent does, `reads` what of the state decides the outcome, `changes` what it changes in the
-    state, and `shows` what the observation is made of.
-    """
+    """What leads from an action to what it shows, in clauses without a full stop."""
 
     asks: str
+    """What the agent does."""
+
     reads: list[str] = field(default_factory=list)
+    """What of the state decides the outcome."""
+
     changes: list[str] = field(default_factory=list)
+    """What the action changes in the state."""
+
     shows: str = ""
+    """What the observation is made of."""

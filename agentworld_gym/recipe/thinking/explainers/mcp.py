@@ -1,4 +1,4 @@
-"""What decides the answer of a tool server: the tool, the rows it touches, whether the service refuses."""
+"""Explains the answers of tool servers: the tool, the rows that it touches, and whether the service refuses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call
 
 
 def explain(turn: Situation) -> Explanation:
-    """The parts of a tool server's thinking."""
+    """Return the parts of the reasoning about a tool server's answer."""
     name, arguments = read_call(turn.action)
     given = [f"{words(key)} {quote}" for key, value in arguments.items() if (quote := turn.cite(_scalar(value)))]
     asks = f"The agent calls {turn.cite(name) or 'a tool'}"
@@ -20,7 +20,7 @@ def explain(turn: Situation) -> Explanation:
 
 
 def _rows(turn: Situation, arguments: dict[str, Any]) -> list[str]:
-    """The records of the state that the arguments name by their key."""
+    """Describe the records of the state that the arguments name by their key."""
     found = []
     keys = {plain(value) for name, value in arguments.items() if name.endswith("_id") or "id" in name.split("_")}
     keys |= {value for value in arguments.values() if isinstance(value, str) and "@" in value}

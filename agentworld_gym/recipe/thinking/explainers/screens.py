@@ -1,4 +1,6 @@
-"""What decides the next screen: which element an action touches, and whether that opens, changes or does nothing."""
+"""Explains the next screen: which element an action touches, and whether that opens something, changes it, or does
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ _VERBS = {
 
 
 def explain(turn: Situation) -> Explanation:
-    """The parts of the thinking about a screen."""
+    """Return the parts of the reasoning about a screen."""
     nodes = read_screen(turn.domain, turn.before)
     asks, reads = _DOING[turn.domain](turn, nodes)
     own = _OWN[turn.domain]
@@ -111,7 +113,7 @@ def _of_node(turn: Situation, node: Node | None, reference: str) -> list[str]:
 
 
 def _of_row(nodes: list[Node], node: Node | None, turn: Situation) -> list[str]:
-    """What stands in the row that an element without a name spans, and which of its states are set."""
+    """Describe what stands in the row that an element without a name spans, and which of its states are set."""
     if node is None:
         return []
     found = []
@@ -132,7 +134,7 @@ def _inside(inner: Node, outer: Node) -> bool:
 
 
 def _hit(nodes: list[Node], x: Any, y: Any) -> Node | None:
-    """The smallest element around a point."""
+    """Return the smallest element around a point."""
     if not isinstance(x, int | float) or not isinstance(y, int | float):
         return None
     around = [node for node in nodes if node.box is not None and _holds(node, x, y)]
@@ -145,7 +147,7 @@ def _holds(node: Node, x: float, y: float) -> bool:
 
 
 def called(turn: Situation, node: Node | None) -> str:
-    """An element by its role and name."""
+    """Return an element's role and name."""
     if node is None:
         return "nothing that the screen lists"
     label = turn.cite(node.label)
@@ -179,13 +181,15 @@ def _shows(turn: Situation, before: list[Node]) -> str:
 
 
 def _difference(before: list[Node], after: list[Node]) -> list[str]:
-    """The names of elements that only the second screen has."""
+    """Return the names of elements that only the second screen has."""
     left = Counter((node.role, node.label) for node in after) - Counter((node.role, node.label) for node in before)
     return list(dict.fromkeys(node.label for node in after if node.label and left[node.role, node.label]))
 
 
 def _altered(turn: Situation, before: list[Node], after: list[Node]) -> list[str]:
-    """What elements of the same name hold that they did not, and which states were set or taken away."""
+    """Describe what elements of the same name hold that they did not hold before, and which states were set or taken
+    away.
+    """
     old, new = _single(before), _single(after)
     found: list[str] = []
     for key, node in new.items():
@@ -201,7 +205,7 @@ def _altered(turn: Situation, before: list[Node], after: list[Node]) -> list[str
 
 
 def _single(nodes: list[Node]) -> dict[tuple[str, str], Node]:
-    """The elements whose role and name no other one has."""
+    """Return the elements whose role and name no other element has."""
     counts = Counter((node.role, node.label) for node in nodes)
     return {key: node for node in nodes if counts[key := (node.role, node.label)] == 1}
 
@@ -210,12 +214,12 @@ _STATES = ("checked", "selected", "focused", "disabled", "expanded", "active")
 
 
 def _states(node: Node) -> list[str]:
-    """The states of an element; the desktop tells them as its description."""
+    """Return the states of an element; the desktop writes them in its description."""
     return [state for state in _STATES if state in node.flags or state in node.description.split(", ")]
 
 
 def _identity(turn: Situation, before: list[Node], after: list[Node]) -> str:
-    """What is in front, if that is something else than before."""
+    """Describe what is in front, if that is something else than before."""
     if turn.domain == "web":
         old, new = _found(_URL, turn.before), _found(_URL, turn.observation)
         if old == new or not new:

@@ -1,4 +1,4 @@
-"""What decides the answer of the web: which pages match, what a page holds, what the memory keeps."""
+"""Explains the answers of web search: which pages match, what a page holds, and what the memory keeps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RESULT = re.compile(r"^\[\d+\] (\S+)\nTitle: (.*)$", re.MULTILINE)
 
 
 def explain(turn: Situation) -> Explanation:
-    """The parts of the web's thinking."""
+    """Return the parts of the reasoning about an answer of the web."""
     name, arguments = read_call(turn.action)
     if name == "dict_memory":
         return _memory(turn, arguments)

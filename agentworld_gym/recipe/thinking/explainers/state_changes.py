@@ -1,4 +1,4 @@
-"""What a turn changes in the state, in words: records of tables, settings, and files."""
+"""Changes of the state in words: records of tables, settings, and files."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from agentworld_gym.recipe.thinking.situation import Situation, amount, plain, s
 from agentworld_gym.sessions.row import Change
 
 MOST = 4
-"""How many records or files are told; of the rest only that there are more."""
+"""The most records or files that are described; the others are only counted."""
 
 
 def record_clauses(turn: Situation, told: Callable[[str], bool] = lambda _field: True) -> list[str]:
-    """Changes of fields like `orders/12/status`, one record a clause; `told` leaves out what only engines keep."""
+    """Describe changes of fields like `orders/12/status`, one record in each clause; `told` leaves out what only
+    engines keep.
+    """
     records: dict[str, list[Change]] = {}
     for change in turn.changes:
         if told(change.field):
@@ -56,7 +58,7 @@ def _internal(turn: Situation, value: Scalar) -> bool:
 
 
 def _sum(turn: Situation, change: Change) -> str:
-    """The sum that makes the new number of the old one and of a number in the action."""
+    """Describe the sum that makes the new number from the old one and a number in the action."""
     before, after = change.before, change.after
     if isinstance(before, bool | str) or isinstance(after, bool | str) or before is None or after is None:
         return ""
@@ -74,7 +76,7 @@ def _column(change: Change) -> str:
 
 
 def _place(turn: Situation, name: str) -> str:
-    """`orders/12` as "orders `12`": digits only where they are known."""
+    """Write `orders/12` as "orders `12`", with digits only where they are known."""
     parts = [part for part in name.split("/") if part]
     if not parts:
         return "the state"
@@ -85,7 +87,7 @@ def _place(turn: Situation, name: str) -> str:
 
 
 def words(name: str) -> str:
-    """A name of the state as words, without what could be taken for a number of the text.
+    """Return a name of the state as words, without what could be taken for a number of the text.
 
     >>> words("is_read"), words("sheet 2")
     ('is read', 'sheet')
@@ -95,7 +97,9 @@ def words(name: str) -> str:
 
 
 def file_clauses(turn: Situation, fields: Iterable[Change], base: str) -> list[str]:
-    """Changes of files, whose fields are their paths; a directory's ends with `/`, a mode stands after `#mode`."""
+    """Describe changes of files, whose fields are their paths; a directory's path ends with `/`, a mode stands after
+    `#mode`.
+    """
     clauses = []
     for change in fields:
         path, _, aspect = change.field.partition("#")
@@ -128,7 +132,9 @@ def _content(turn: Situation, change: Change) -> str:
 
 
 def file_name(turn: Situation, path: str, base: str) -> str:
-    """A path as the prompt or the observation calls it: whole, from where the agent is, or by its last part."""
+    """Return a path as the prompt or the observation calls it: whole, relative to the agent's place, or by its last
+    part.
+    """
     short = path.rstrip("/")
     relative = posixpath.relpath(short, base) if base.startswith("/") and short.startswith("/") else short
     return turn.cite(relative) or turn.cite(short) or turn.either(posixpath.basename(short)) or "a file"

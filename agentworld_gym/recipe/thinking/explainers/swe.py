@@ -1,4 +1,4 @@
-"""What decides the answer of a coding assistant's tools: the file and its lines, or what a command runs."""
+"""Explains the answers of a coding assistant's tools: the file and its lines, or what a command runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VERBS = {
 
 
 def explain(turn: Situation) -> Explanation:
-    """The parts of the thinking of a coding assistant's tools."""
+    """Return the parts of the reasoning about a tool's answer."""
     name, arguments = read_call(turn.action)
     files = [change for change in turn.changes if change.field.startswith("/")]
     changes = file_clauses(turn, files, "/repo")

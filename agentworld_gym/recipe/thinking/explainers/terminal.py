@@ -1,4 +1,4 @@
-"""What decides the answer of a terminal: the command, the files it names, what it prints."""
+"""Explains the answers of a terminal: the command, the files that it names, and what it prints."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _OPERATORS = re.compile(r"(?<!\\)(?:\|\||&&|[|;<>&]+)")
 
 
 def explain(turn: Situation) -> Explanation:
-    """The parts of a terminal's thinking."""
+    """Return the parts of the reasoning about a terminal's answer."""
     cwd = turn.state.get("cwd") if turn.state else None
     base = cwd if isinstance(cwd, str) else "/"
     typed = _typed(turn.action)
@@ -74,7 +74,7 @@ def explain(turn: Situation) -> Explanation:
 
 
 def _typed(action: str) -> str:
-    """The keystrokes of an action as one text."""
+    """Return the keystrokes of an action as one text."""
     if not action.lstrip().startswith("["):
         return action + "\n"
     try:
@@ -84,7 +84,7 @@ def _typed(action: str) -> str:
 
 
 def _reads(turn: Situation, typed: str, base: str) -> list[str]:
-    """What the files are that the command names."""
+    """Describe the files that the command names."""
     found = _programs(typed)
     bare = _OPERATORS.sub(" ", typed)
     try:
@@ -111,7 +111,7 @@ def _reads(turn: Situation, typed: str, base: str) -> list[str]:
 
 
 def _programs(typed: str) -> list[str]:
-    """What the programs of a command line do, one after the other."""
+    """Describe what the programs of a command line do, one after the other."""
     names = [part.split()[0] for part in _OPERATORS.split(typed) if part.strip()]
     told = [f"`{name}` {_PROGRAMS[name]}" for name in dict.fromkeys(names) if name in _PROGRAMS]
     return [", ".join(told[:3])] if told else []
