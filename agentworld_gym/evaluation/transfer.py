@@ -1,6 +1,6 @@
-"""Whether what succeeds in the dream succeeds for real: one policy, the same tasks, two worlds.
+"""Transfer: whether what succeeds in the dream succeeds for real, from one policy on the same tasks in two worlds.
 
-An agent that is trained in a world model may learn the model's errors instead of the task; its success in the dream
+An agent that is trained in a world model may learn the model's errors instead of the task, and its success in the dream
 says nothing of that. So both figures stand side by side, with the interval of their paired difference.
 """
 
@@ -29,7 +29,7 @@ from agentworld_gym.statistics.proportions import paired_gap, proportion
 from agentworld_gym.traces.diff import Turn, compare
 
 PARTINGS = 50
-"""How many parting episodes a result lists at most; the traces hold all of them."""
+"""The most parting episodes that a result lists; the traces hold all of them."""
 
 SAID_APART = ("spec", "world", "split", "traces")
 """Options that have a place of their own in the result."""
@@ -50,24 +50,24 @@ def transfer(
     """Let a policy play the same tasks in the grounded world and in the dream.
 
     Both worlds are opened before anything is played, and the grounded one is played first: a task that it cannot judge
-    costs no dream. Where seeds give the same task, as those of a spec without families do, the first of them is played:
-    the intervals count independent tasks.
+    costs no dream. Where seeds give the same task, as those of a spec without families do, the first of them is played,
+    because the intervals count independent tasks.
 
     Ctrl-C ends the playing; the result holds the tasks that both worlds finished and says that it was interrupted.
 
     Args:
-        policy: a handle (see `playing.open_policy`), or any `Policy`.
-        options: the domain, its tasks, and the dream as `options.world`.
-        seeds: one task each.
-        grounded: the world to be true to.
-        wave: how many episodes run at a time.
-        traces: a folder for the logs of both worlds, in `dream` and `grounded`; None writes none.
-        on_progress: called with the name of a world and how many of its episodes are over.
+        policy: A handle (see `playing.open_policy`), or any `Policy`.
+        options: The domain, its tasks, and the dream as `options.world`.
+        seeds: The seeds of the tasks.
+        grounded: The handle of the world to be true to.
+        wave: The number of episodes that run at a time.
+        traces: A folder for the logs of both worlds, in `dream` and `grounded`; None writes no logs.
+        on_progress: A function that is called with the name of a world and how many of its episodes are over.
 
     Raises:
-        SpecError: a handle or an option is wrong.
-        WorldNotConfigured: there is no such world.
-        AgentWorldError: a world cannot begin or judge a task.
+        SpecError: A handle or an option is wrong.
+        WorldNotConfigured: There is no such world.
+        AgentWorldError: A world cannot begin or judge a task.
 
     >>> found = transfer("expert", EnvOptions(spec="terminal", world="grounded", split="test"), range(12))
     >>> found.grounded.success.share, found.gap.share, found.verdict.split(".")[0]
@@ -120,7 +120,7 @@ def _asked(options: EnvOptions, seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def _span(seeds: Sequence[int]) -> str:
-    """Seeds in few words.
+    """Write seeds in few words.
 
     >>> _span(range(100)), _span([4]), _span([1, 5])
     ('0 to 99', '4', '1, 5')
@@ -144,7 +144,7 @@ def _side(world: str, runner: EpisodeRunner, episodes: Sequence[Played]) -> Side
 
 
 def _compared(dream: Sequence[Played], real: Sequence[Played]) -> dict[str, Any]:
-    """The fields of a result that need both sides; what one world failed on cannot be compared."""
+    """Return the fields of a result that need both sides; episodes that one world failed on cannot be compared."""
     pairs = [pair for pair in zip(dream, real, strict=True) if None not in (pair[0].success, pair[1].success)]
     apart = [pair for pair in pairs if pair[0].success != pair[1].success]
     outcomes = [(bool(one.success), bool(other.success)) for one, other in pairs]

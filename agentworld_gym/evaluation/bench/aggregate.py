@@ -1,4 +1,4 @@
-"""From records to a result: means by domain and over all, without the failed rows and with these as zero."""
+"""Aggregates records into a result: means by domain and over all, without the failed rows and with these as zero."""
 
 from __future__ import annotations
 
@@ -32,73 +32,82 @@ SCORED = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in dollars.
+    """The prices of tokens in dollars.
 
     >>> Prices(prompt=0.5, completion=2.0).of(Usage(2_000_000, 500_000))
     2.0
     """
 
     prompt: float
+    """The price of a million tokens of prompts."""
+
     completion: float
+    """The price of a million tokens of completions."""
 
     def of(self, usage: Usage) -> float:
-        """What some tokens cost; those from a cache count in full."""
+        """Return the price of some tokens; tokens from a cache count in full."""
         return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6
 
 
 @dataclass
 class Column:
-    """The values of one measure in one domain, each with its session; None where the row failed."""
+    """The values of one measure in one domain, each with its session."""
 
     values: list[float | None] = field(default_factory=list)
+    """The value of each row; None where the row failed."""
+
     sessions: list[Hashable] = field(default_factory=list)
+    """The session of each row."""
 
     def add(self, value: float | None, session: Hashable) -> None:
-        """One row more."""
+        """Add the value of a row."""
         self.values.append(value)
         self.sessions.append(session)
 
     def whole(self) -> tuple[list[float], list[Hashable]]:
-        """Values and sessions, failed rows as zero."""
+        """Return values and sessions, with failed rows as zero."""
         return [value or 0.0 for value in self.values], self.sessions
 
     def kept(self) -> tuple[list[float], list[Hashable]]:
-        """Values and sessions of the rows that did not fail."""
+        """Return values and sessions of the rows that did not fail."""
         pairs = [(v, s) for v, s in zip(self.values, self.sessions, strict=True) if v is not None]
         return [value for value, _ in pairs], [session for _, session in pairs]
 
 
 @dataclass
 class Table:
-    """Columns of one measure by domain; its values lie between 0 and `greatest`."""
+    """The columns of one measure by domain."""
 
     greatest: float = 1.0
+    """The greatest value that the measure can have."""
+
     columns: dict[str, Column] = field(default_factory=lambda: defaultdict(Column))
+    """The column of each domain."""
 
     def add(self, row: BenchRow, value: float | None) -> None:
-        """The value of one row."""
+        """Add the value of one row."""
         self.columns[row.domain].add(value, row.session)
 
     def micro(self) -> Averages:
-        """Over all rows."""
+        """Return the mean over all rows."""
         return averages(list(self.columns.values()), self.greatest, together=True)
 
     def macro(self) -> Averages:
-        """The mean of the domains' means."""
+        """Return the mean of the domains' means."""
         return averages(list(self.columns.values()), self.greatest)
 
     def domain(self, name: str) -> Averages:
-        """Over the rows of one domain."""
+        """Return the mean over the rows of one domain."""
         return averages([self.columns[name]], self.greatest)
 
 
 def averages(columns: list[Column], greatest: float = 1.0, together: bool = False) -> Averages:
-    """The mean of the columns' means, without failed rows and with these as zero.
+    """Return the mean of the columns' means, without failed rows and with these as zero.
 
     Args:
-        columns: one a domain.
-        greatest: what a value can be at most.
-        together: take the mean over all rows instead.
+        columns: The column of each domain.
+        greatest: The greatest value that the measure can have.
+        together: Whether to take the mean over all rows instead.
 
     >>> found = averages([Column([1.0, None, 0.5], ["a", "a", "b"]), Column([None], ["c"])])
     >>> found.excluded.share, found.as_zero.share, found.domains
@@ -118,7 +127,7 @@ def averages(columns: list[Column], greatest: float = 1.0, together: bool = Fals
 
 
 def _joined(pairs: list[tuple[list[float], list[Hashable]]]) -> list[tuple[list[float], list[Hashable]]]:
-    """The values and sessions of all columns as those of one; none where there are none."""
+    """Join the values and sessions of all columns into those of one; without values there is none."""
     values = [value for column, _ in pairs for value in column]
     sessions = [session for _, column in pairs for session in column]
     return [(values, sessions)] if values else []
@@ -131,14 +140,14 @@ def aggregate(
     judge: Party | None,
     prices: Mapping[Literal["model", "judge"], Prices] | None = None,
 ) -> BenchResult:
-    """The result of what was recorded.
+    """Compute the result of what was recorded.
 
     Args:
-        rows: all that the run was about.
-        records: of this judge.
-        model: who predicted.
-        judge: who judged; None leaves `judged` out.
-        prices: what tokens cost, by party; none where it is not known.
+        rows: All rows of the run.
+        records: The records, with the verdicts of this judge.
+        model: The model that predicted.
+        judge: The judge; None leaves `judged` out.
+        prices: The prices of tokens by party, where they are known.
     """
     prices = prices or {}
     score, dimensions = Table(SCORED), {name: Table(SCORED) for name in DIMENSIONS}
@@ -191,7 +200,7 @@ def aggregate(
 
 
 def scaled_score(raw: float) -> float:
-    """A raw score of 1 to 5 as it is shown, 0 to 100.
+    """Scale a raw score of 1 to 5 to 0 to 100.
 
     >>> scaled_score(1), scaled_score(3), scaled_score(5)
     (0.0, 50.0, 100.0)
@@ -200,7 +209,7 @@ def scaled_score(raw: float) -> float:
 
 
 def priced_tokens(usage: Usage, prices: Prices | None) -> Tokens:
-    """Tokens with their price."""
+    """Return tokens with their price."""
     return Tokens(
         prompt=usage.prompt_tokens,
         completion=usage.completion_tokens,
@@ -210,7 +219,7 @@ def priced_tokens(usage: Usage, prices: Prices | None) -> Tokens:
 
 
 def _measure(row: BenchRow, text: str | None, measures: dict[str, Table], kinds: dict[str, Table]) -> None:
-    """One row's measures; those of a failed row are None, in the columns that it would have stood in."""
+    """Add one row's measures; those of a failed row are None, in the columns that it would have stood in."""
     found = match(row.domain, text or "", row.truth, row.spans, row.before)
     for name, value in _values(found).items():
         measures[name].add(row, None if text is None else value)

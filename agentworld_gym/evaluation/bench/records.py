@@ -1,4 +1,4 @@
-"""What a benchmark run has found so far: lines on disk that survive `kill -9`, so that a run goes on where it stood."""
+"""The records of a benchmark run: lines on disk that survive `kill -9`, so that a run goes on where it stood."""
 
 from __future__ import annotations
 
@@ -17,39 +17,61 @@ Stage = Literal["prediction", "verdict"]
 
 
 class Record(Strict):
-    """One answer: the model's prediction of a row, or a judge's verdict on it; or why there is none.
-
-    `text` is the observation read out of `completion`, `finish` why that ended, `confidence` its mean log-probability
-    a token where that is known. `judge` is the digest of the judge. `failure` is what `Failure.as_dict` gives. `tokens`
-    are those of all tries.
-    """
+    """One answer: the model's prediction of a row, or a judge's verdict on it; or why there is none."""
 
     key: Key
+    """The key of the row."""
+
     stage: Stage
+    """Whether this is a prediction or a verdict."""
+
     text: str = ""
+    """The observation read out of the completion."""
+
     completion: str = ""
+    """The completion."""
+
     reasoning: str = ""
+    """The thinking, where the generator gives it apart."""
+
     finish: str = ""
+    """Why the completion ended."""
+
     confidence: float | None = None
+    """The mean log-probability of a token, where that is known."""
+
     judge: str = ""
+    """The digest of the judge."""
+
     scores: dict[str, int] = Field(default_factory=dict)
+    """The judge's scores by dimension."""
+
     strengths: str = ""
+    """What the judge found good."""
+
     weaknesses: str = ""
+    """What the judge found bad."""
+
     tries: int = 1
+    """The number of tries."""
+
     failure: dict[str, Any] | None = None
+    """Why there is no answer, as `Failure.as_dict` gives it."""
+
     tokens: dict[str, int] = Field(default_factory=dict)
+    """The tokens of all tries."""
 
 
 class Records:
-    """The records of one run, in a file: the last one of a row and a stage counts, a torn last line is cut off.
+    """The records of one run, in a file: the last one of a row and a stage counts, and a torn last line is cut off.
 
     Args:
-        path: the file; made where there is none.
-        judge: the digest of the judge whose verdicts count; those of others stay in the file.
+        path: The file, which is made where there is none.
+        judge: The digest of the judge whose verdicts count; those of others stay in the file.
 
     Raises:
-        TraceError: the file cannot be read or written, or another process writes it.
-        SpecError: a line is no record.
+        TraceError: The file cannot be read or written, or another process writes it.
+        SpecError: A line is no record.
     """
 
     def __init__(self, path: Path, judge: str = "") -> None:
@@ -63,11 +85,11 @@ class Records:
             self._take(validated(Record, line, path))
 
     def get(self, key: Key, stage: Stage) -> Record | None:
-        """The record of a row and a stage, if there is one."""
+        """Return the record of a row and a stage, if there is one."""
         return self._found.get((key, stage))
 
     def add(self, record: Record) -> None:
-        """Take in a record; `flush` writes it."""
+        """Add a record; `flush` writes it."""
         self._take(record)
         self._new.append(record)
 
@@ -75,22 +97,22 @@ class Records:
         """Write what was added, with one system call.
 
         Raises:
-            TraceError: it cannot be written (a full disk, say); what was written before stays whole.
+            TraceError: It cannot be written, because the disk is full for example; what was written before stays whole.
         """
         self._writer.write([record.model_dump(mode="json", exclude_defaults=True) for record in self._new])
         self._new.clear()
 
     def forget_failures(self) -> None:
-        """Take what failed as not yet done."""
+        """Treat what failed as not yet done."""
         for key, stage in [where for where, record in self._found.items() if record.failure is not None]:
             del self._found[key, stage]
 
     def failed_tries(self, key: Key, stage: Stage) -> int:
-        """How many tries of a row and a stage came to nothing, those that were forgotten too: each had a seed."""
+        """Return how many tries of a row and a stage failed, forgotten ones included: each had a seed."""
         return self._failed[key, stage]
 
     def spent(self, stage: Stage) -> Usage:
-        """The tokens of all records of a stage, those that were replaced too."""
+        """Return the tokens of all records of a stage, replaced ones included."""
         return self._spent[stage]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Requests in flight: as many of a generator's as it may have, with the answers of several generators in one queue."""
+"""Requests in flight: up to a limit for each generator, with the answers of several generators in one queue."""
 
 from __future__ import annotations
 
@@ -21,26 +21,29 @@ UNANSWERED = Failure(
 
 @dataclass(eq=False)
 class RequestStream(Generic[T]):
-    """Keeps up to `limit` requests of one generator in flight; what is offered beyond waits.
-
-    Args:
-        generator: who answers.
-        limit: how many requests may be open.
-        answers: where the answers go, with their tickets; an exception of the generator goes there too.
-        overlap: whether requests are sent while others are open. A generator that runs in this process answers a wave
-            as one batch and wants it whole; without overlap the next wave waits for the last one's end.
-    """
+    """Keeps up to `limit` requests of one generator in flight; requests that are offered beyond that wait."""
 
     generator: Generator
+    """The generator that answers."""
+
     limit: int
+    """The number of requests that may be open."""
+
     answers: Answers[T]
+    """The queue that answers go to with their tickets; an exception of the generator goes there too."""
+
     overlap: bool = True
+    """Whether requests are sent while others are open. A generator that runs in this process answers a wave as one
+    batch and wants it whole; without overlap the next wave waits for the end of the last one."""
+
     open: int = 0
+    """The number of requests that are open."""
+
     _waiting: deque[tuple[T, ChatRequest]] = field(default_factory=deque)
 
     @property
     def room(self) -> int:
-        """How many more requests could be in flight at once."""
+        """The number of further requests that could be in flight at once."""
         return self.limit - self.open - len(self._waiting)
 
     @property
@@ -74,10 +77,10 @@ class RequestStream(Generic[T]):
 
 
 def arrivals(answers: Answers[T]) -> Iterator[tuple[T, Answer]]:
-    """What is there, after waiting for the first answer.
+    """Yield the answers that are there, after waiting for the first one.
 
     Raises:
-        BaseException: whatever a generator raised.
+        BaseException: A generator raised it.
     """
     item = answers.get()
     while True:

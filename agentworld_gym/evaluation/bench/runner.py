@@ -33,35 +33,55 @@ NOTHING = Failure(FailureKind.EMPTY, "the model wrote nothing", retryable=True)
 
 @dataclass(frozen=True)
 class Model:
-    """The model that predicts, and how it samples; `handle` is what results call it.
-
-    `overlap` says whether requests may be sent while others are open: see `RequestStream`.
-    """
+    """The model that predicts, and how it samples."""
 
     generator: Generator
+    """The generator."""
+
     sampling: Sampling = BENCH_SAMPLING
+    """How it samples."""
+
     handle: str = ""
+    """The name of the model in results."""
+
     overlap: bool = True
+    """Whether requests may be sent while others are open; see `RequestStream`."""
 
 
 @dataclass
 class Progress:
-    """How far a run is: rows that are over, those of them that failed, and the tokens of both parties."""
+    """How far a run is."""
 
     total: int
+    """The number of rows."""
+
     done: int = 0
+    """The number of rows that are over."""
+
     failed: int = 0
+    """The number of rows that failed."""
+
     model: Usage = field(default_factory=Usage)
+    """The tokens that the model took."""
+
     judge: Usage = field(default_factory=Usage)
+    """The tokens that the judge took."""
 
 
 class RunManifest(Result):
-    """Whose run a folder holds: the model, the digest of the rows, which turns of them, and the seed of drawn ones."""
+    """What a folder's run was made with."""
 
     model: Party
+    """The model."""
+
     rows: str
+    """The digest of the rows."""
+
     turns: str | None = None
+    """Which turns of the rows are predicted."""
+
     seed: int | None = None
+    """The seed of turns that are drawn."""
 
 
 Report = Callable[[Progress], None]
@@ -69,31 +89,40 @@ Report = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """What a request is about: a row, and where the judge was asked, the observation and what it took so far."""
+    """What a request is about."""
 
     row: BenchRow
+    """The row."""
+
     judged: bool = False
+    """Whether the judge was asked."""
+
     text: str = ""
+    """The observation that the judge was asked about."""
+
     tries: int = 0
+    """The number of times that the judge was asked before."""
+
     spent: Usage = field(default_factory=Usage)
+    """The tokens that these tries took."""
 
 
 class BenchRun:
     """One run in a folder. What was answered is kept in `rows.jsonl`; running again goes on from there.
 
     Args:
-        rows: what to predict.
-        model: who predicts.
-        judge: who scores; None leaves the judge-free track alone.
-        folder: `run.json` says whose run it is, `result.json` is the result.
-        concurrency: how many requests each party has open at once.
-        retry_failed: whether rows that failed before are asked for again, under other seeds.
-        judge_overlap: as `Model.overlap`, for the judge.
-        prices: what tokens cost, for the result.
+        rows: The rows to predict.
+        model: The model that predicts.
+        judge: The judge that scores; None leaves the track without a judge alone.
+        folder: The folder: `run.json` says what the run was made with, `result.json` is the result.
+        concurrency: The number of requests that each party has open at once.
+        retry_failed: Whether rows that failed before are asked for again, under other seeds.
+        judge_overlap: Whether requests to the judge may be sent while others are open.
+        prices: The prices of tokens, for the result.
 
     Raises:
-        SpecError: the folder holds a run of another model or of other rows.
-        TraceError: the folder cannot be read or written, or another process works in it.
+        SpecError: The folder holds a run of another model or of other rows.
+        TraceError: The folder cannot be read or written, or another process works in it.
     """
 
     def __init__(
@@ -124,8 +153,8 @@ class BenchRun:
         """Ask for all that is not answered yet, and aggregate.
 
         Raises:
-            TraceError: an answer cannot be written.
-            ClosedError: a generator was closed meanwhile.
+            TraceError: An answer cannot be written.
+            ClosedError: A generator was closed meanwhile.
         """
         progress = Progress(sum(self.rows.counts.values()))
         pending = iter(self.rows)
@@ -241,7 +270,7 @@ class BenchRun:
             report(progress)
 
     def _check_run(self) -> None:
-        """Whether the folder's run is this one; a new folder becomes it."""
+        """Check that the folder's run is this one; a new folder becomes it."""
         check_folder(self.folder, self.rows, self.model.sampling, self.party)
         path = self.folder / RUN
         if not path.is_file():
@@ -258,16 +287,16 @@ class BenchRun:
 
 
 def check_folder(folder: Path, rows: BenchRows, sampling: Sampling, model: Party | None = None) -> None:
-    """See that a folder holds no other run.
+    """Check that a folder holds no other run.
 
     Args:
-        folder: of the run; one that holds none passes.
-        rows: what shall be predicted.
-        sampling: how the model shall sample.
-        model: who predicts; None, before it is loaded, leaves that for later.
+        folder: The folder of the run; a folder that holds none passes.
+        rows: The rows that shall be predicted.
+        sampling: How the model shall sample.
+        model: The model that predicts; None, before it is loaded, leaves that for later.
 
     Raises:
-        SpecError: it holds a run of something else; names the keys that differ, with both values.
+        SpecError: The folder holds a run of something else; the error names the keys that differ, with both values.
     """
     path = folder / RUN
     if not path.is_file():
@@ -305,10 +334,13 @@ def _drawn_by(rows: BenchRows) -> int | None:
 
 
 def party(handle: str, generator: Generator, sampling: Sampling, digest: str = "") -> Party:
-    """Who took part, with its fingerprint and what its requests said of their sampling, but for the seed of each row.
+    """Describe who took part, with its fingerprint and what its requests said of their sampling, except for each row's
+    seed.
+
+    A generator that does not send all of its sampling has a method `sent(sampling)`, which says what it does send.
 
     Raises:
-        GeneratorError: a server cannot be reached.
+        GeneratorError: A server cannot be reached.
     """
     found = Fingerprint({name: Part(value, verified) for name, (value, verified) in generator.describe().items()})
     sent = sent_sampling(generator, sampling.seeded(None))
@@ -321,5 +353,5 @@ def _over(progress: Progress, failed: bool = False) -> None:
 
 
 def _seed(row: BenchRow) -> int:
-    """A seed of its own for each row."""
+    """Return a seed of its own for each row."""
     return int(digest_of(row.key)[:8], 16)

@@ -1,4 +1,4 @@
-"""What the steps of an evaluation say together: measures by group with intervals, probes, confidence, examples."""
+"""Aggregates the steps of a fidelity evaluation: measures by group with intervals, probes, calibration, examples."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from agentworld_gym.statistics.bootstrap import Share, interval
 
 EXAMPLES = 8
 LAST_TURN = 12
-"""Later turns are counted together."""
+"""The turn from which on turns are counted together."""
 
 MOST_GROUPS = 40
-"""Of each grouping the largest are kept."""
+"""The number of groups of each grouping that are kept, the largest ones."""
 
 BOUNDS = (0.0, 1.0)
-"""Of all measures of a match."""
+"""The bounds of all measures of a match."""
 
 GROUP_DRAWS = 400
-"""Bootstrap samples of the interval of a group, of which there are many."""
+"""The number of bootstrap samples for the interval of a group, of which there are many."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Findings:
 
 
 def aggregate(runner: EpisodeRunner, found: Findings) -> DomainFidelity:
-    """The result of a domain."""
+    """Compute the result of a domain."""
     asked = [(number, turn) for number, case in enumerate(found.cases) for turn, one in enumerate(case.asked) if one]
     first = found.taught or found.free or Replay()
     # Beside what the world answered stands what the baselines say to the same steps.
@@ -163,7 +163,7 @@ GROUPINGS: Mapping[str, Callable[[Case, int], str]] = {
     "level": lambda case, turn: str(case.row.level or "unknown"),
     "control": lambda case, turn: ", ".join(sorted(case.row.controls)) or "none",
 }
-"""By what steps are grouped."""
+"""The groupings of steps: functions of a case and a turn that give the name of the group."""
 
 
 def _probes(probed: Mapping[int, Sequence[bool | None]], cases: Sequence[Case]) -> Probes | None:
@@ -195,7 +195,7 @@ def _calibrations(walked: Replay) -> Iterator[Calibration]:
 
 
 def _examples(walked: Replay, cases: Sequence[Case]) -> Iterator[Example]:
-    """The first wrong step of each session."""
+    """Yield the first wrong step of each session."""
     for number, places in groupby(sorted(walked.wrong), key=lambda place: place[0]):
         place = next(places)
         row, turn = cases[number].row, place[1]

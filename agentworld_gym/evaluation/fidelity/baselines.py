@@ -1,4 +1,4 @@
-"""Two answers that need no model: the last observation again, and the nearest recorded step.
+"""Two baselines that need no model: the last observation again, and the nearest recorded step.
 
 A world model that does not beat both has learned nothing that a look-up table does not know.
 """
@@ -19,13 +19,13 @@ from agentworld_gym.screens.history import History
 from agentworld_gym.sessions.row import Row
 
 BUCKETS = 4096
-"""Words are hashed into so many columns."""
+"""The number of columns that words are hashed into."""
 
 STATE_SHARE = 0.2
-"""The action decides; the state breaks ties."""
+"""The weight of the state's similarity beside the action's: the action decides, and the state breaks ties."""
 
 MOST = 20_000
-"""Recorded steps that are looked through at most."""
+"""The most recorded steps that are looked through."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _AT_ONCE = 128
@@ -33,15 +33,20 @@ _AT_ONCE = 128
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An action and what was there before it: what was shown `last`, and the `state` in words."""
+    """An action, and what was there before it."""
 
     action: str
+    """The action."""
+
     last: str
+    """What was shown last."""
+
     state: str
+    """The state in words."""
 
 
 def moments(row: Row) -> Iterator[Moment]:
-    """The moment of each turn of a session. The state is the initial one and the screen as it stands.
+    """Yield the moment of each turn of a session; its state is the initial one and the screen as it stands.
 
     >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["x"], current_prompt="ls",
     ...           turn_idx=1, total_turns=1, actions=["ls"], observations=["x"], initial_state={"cwd": "/srv"})
@@ -62,8 +67,8 @@ class Nearest:
     only helps this baseline.
 
     Args:
-        spec: the domain.
-        rows: recorded sessions of the training split.
+        spec: The domain.
+        rows: Recorded sessions of the training split.
     """
 
     def __init__(self, spec: DomainSpec, rows: Iterable[Row]) -> None:
@@ -75,7 +80,7 @@ class Nearest:
         self._states = _bags([moment.state for moment, _ in kept])
 
     def answer(self, asked: Sequence[Moment]) -> list[str]:
-        """An observation for each moment; the moment's last one where nothing is recorded."""
+        """Return an observation for each moment; the moment's last one where nothing is recorded."""
         if not self._shown:
             return [moment.last for moment in asked]
         found = []
@@ -102,7 +107,7 @@ def _jaccard(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[n
 
 
 def _dressed(shown: str, moment: Moment) -> str:
-    """The observation with the echo of the action, and the prompt that was last seen."""
+    """Return the observation with the echo of the action, and the prompt that was seen last."""
     lines = shown.split("\n")
     lines[0] = moment.action
     if len(lines) > 1:

@@ -1,4 +1,4 @@
-"""Whether a world model's confidence means what it says: of predictions made with 0.8, eight in ten should be exact."""
+"""Calibration of a world model's confidence: of predictions made with confidence 0.8, eight in ten should be exact."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from agentworld_gym.statistics.bootstrap import interval
 
 BINS = 10
 FEWEST = 10
-"""Predictions that a bin should hold at least: the share of fewer says nothing."""
+"""The number of predictions that a bin should hold at least, because the share of fewer says nothing."""
 
 Measure = Literal["sequence", "token"]
 
 
 def probability(observed: Observation, measure: Measure) -> float | None:
-    """How likely a prediction was by the model's own account; None where the generator does not tell.
+    """Return how likely a prediction is by the model's own account; None where the generator does not tell.
 
-    `token` is the geometric mean of the probabilities of its tokens, `sequence` their product: what the model gives for
-    having every one of them right.
+    The measure `token` is the geometric mean of the probabilities of its tokens, and `sequence` is their product: the
+    probability that the model gives to every one of them being right.
 
     >>> from agentworld_gym.contracts import Usage
     >>> sure = Observation("a", Usage(completion_tokens=2), confidence=math.log(0.9))
@@ -44,20 +44,21 @@ def calibration(
     sessions: Sequence[Hashable] | None = None,
     bins: int = BINS,
 ) -> Calibration:
-    """Confidence beside exactness, in bins of about as many predictions each.
+    """Compare confidence with exactness, in bins of about as many predictions each.
 
     A model that copies well is sure of nearly everything: bins of equal width would put all of that into the last one.
     Equal confidences share a bin.
 
     Args:
-        measure: what the confidence is.
-        sure: probabilities, one a prediction.
-        exact: whether each prediction was exact.
-        sessions: the session of each prediction, over which the intervals are drawn; None takes each for itself.
-        bins: how many at most; fewer where they would hold less than `FEWEST` predictions.
+        measure: What the confidence is.
+        sure: The probability of each prediction.
+        exact: Whether each prediction was exact.
+        sessions: The session of each prediction, over which the intervals are drawn; None takes each prediction for
+            itself.
+        bins: The most bins; there are fewer where they would hold less than `FEWEST` predictions.
 
     Raises:
-        ValueError: no predictions.
+        ValueError: There are no predictions.
 
     >>> found = calibration("token", [0.5] * 20 + [0.75] * 20, [True, False] * 10 + [True] * 20)
     >>> found.error, [(one.confidence, one.exact.share, one.exact.count) for one in found.bins]
@@ -83,7 +84,7 @@ def calibration(
 
 
 def _bins(given: NDArray[np.float64], count: int) -> list[NDArray[np.int64]]:
-    """The places of some values, in bins of rising value: cut where the value changes, nearest to equal sizes."""
+    """Return the places of some values in bins of rising value, cut where the value changes, nearest to equal sizes."""
     order = np.argsort(given, kind="stable")
     changes = np.flatnonzero(np.diff(given[order])) + 1
     ideal = [len(given) * number / count for number in range(1, count)] if len(changes) else []

@@ -1,4 +1,4 @@
-"""The consistency ratio: whether plans found in the dream work for real (Word2World, arXiv 2512.18832)."""
+"""The consistency ratio: how often plans found in the dream work for real (Word2World, arXiv 2512.18832)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentworld_gym.policies.playing import WAVE, FunctionPolicy, Played, one_a_
 from agentworld_gym.statistics.proportions import paired_ratio, proportion
 
 PLANS = 4
-"""Plans drawn for each task."""
+"""The number of plans drawn for each task."""
 
 
 def consistency(
@@ -33,13 +33,14 @@ def consistency(
     played.
 
     Args:
-        dream: the world to judge.
-        grounded: the world to be true to, with the same tasks.
-        seeds: one task each.
-        policy: who draws the plans, a handle of `playing.open_policy` that takes draws, such as `mixed`.
-        plans: how many are drawn for each task.
-        wave: how many episodes run at a time.
-        on_progress: called with how many plans were played in the dream, and how many there are.
+        dream: The world to judge.
+        grounded: The world to be true to, with the same tasks.
+        seeds: The seeds of the tasks.
+        policy: The handle of the policy that draws the plans (see `playing.open_policy`), which must take draws, such
+            as `mixed`.
+        plans: The number of plans drawn for each task.
+        wave: The number of episodes that run at a time.
+        on_progress: A function that is called with how many plans were played in the dream, and how many there are.
     """
     seeds = one_a_task(grounded.source, seeds)
     dreamed, direct, replayed = [], [], []
@@ -80,7 +81,7 @@ def _by_seed(episodes: Iterable[Played]) -> dict[int, Played]:
 
 
 def _replay(played: Mapping[int, Played]) -> FunctionPolicy:
-    """The actions of some episodes again, as they were; `finish` after the last."""
+    """Return a policy that repeats the actions of some episodes, and finishes after the last."""
 
     def again(episode: Episode) -> str:
         actions = played[episode.seed].actions

@@ -1,6 +1,6 @@
 """Exactness without decoding: one forward pass over a session tells which of its observations greedy decoding writes.
 
-Far faster than asking for each step, for a model in this process that was trained on whole sessions.
+This is far faster than asking for each step. It needs a model in this process that was trained on whole sessions.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from agentworld_gym.evaluation.fidelity.replay import Case, Step
 from agentworld_gym.worlds.language import LanguageWorld
 
 AT_ONCE = 32
-"""Sessions that are encoded together."""
+"""The number of sessions that are tokenized together."""
 
 
 def exact_steps(
     world: World[Any], cases: Sequence[Case], on_progress: Callable[[int], None] | None = None
 ) -> Iterator[Step]:
-    """Every step that a world is asked for, with whether its greedy answer to the true history is exact.
+    """Yield every step that a world is asked for, with whether its greedy answer to the true history is exact.
 
-    A step beyond the model's context is a failure, as it is when it is asked.
+    A step beyond the model's context is a failure, as it is when it is asked for.
 
     Args:
-        world: a language world over a model in this process.
-        cases: the sessions.
-        on_progress: called with how many sessions are done.
+        world: A language world over a model in this process.
+        cases: The sessions.
+        on_progress: A function that is called with how many sessions are done.
 
     Raises:
-        SpecError: as `folder_of`.
+        SpecError: The world cannot be measured so, as in `folder_of`.
     """
     import torch
 
@@ -61,10 +61,10 @@ def exact_steps(
 
 
 def folder_of(world: World[Any]) -> Path:
-    """Where the model of a world lies.
+    """Return the folder of the model of a world.
 
     Raises:
-        SpecError: the model is not in this process, or it is asked in another way than the sessions are written.
+        SpecError: The model is not in this process, or it is asked in another way than the sessions are written.
     """
     from agentworld_gym.generators.handles import unwrapped
     from agentworld_gym.generators.transformers import TransformersGenerator

@@ -1,4 +1,4 @@
-"""How faithful a world is: its answers beside those of the grounded world, to the same actions.
+"""Measures how faithful a world is: its answers beside those of the grounded world, to the same actions.
 
 Every step is asked twice: with the true history (`taught`, teacher forcing), which tells what the model knows of one
 step, and with the world's own answers as its history (`free`), which tells how errors carry on. Fidelity is shown by
@@ -34,29 +34,32 @@ from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.row import Row, read_rows
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is over, and how much there is."""
+"""A function that is called with what is being done, how much of it is over, and how much there is."""
 
 
 @dataclass
 class Plan:
-    """What to measure in one domain.
-
-    Args:
-        rows: recorded sessions that no training saw, such as `record` makes.
-        recorded: sessions of the training split, for the nearest recorded step; those of the same task as one of
-            `rows` are not looked at. None leaves that baseline out.
-        free: ask with the world's own history too.
-        plans: task seeds for the consistency ratio, each task played once; none leaves it out.
-        wave: how many sessions are walked together.
-        quick: only whether answers to the true history are exact, from one forward pass a session; see `forward`.
-    """
+    """What to measure in one domain."""
 
     rows: Iterable[Row]
+    """Recorded sessions that no training saw, such as `record` makes."""
+
     recorded: Iterable[Row] = ()
+    """Sessions of the training split, for the nearest recorded step; sessions of the same task as one of `rows` are not
+    looked at. Without any, that baseline is left out."""
+
     free: bool = True
+    """Whether to ask with the world's own history too."""
+
     plans: Sequence[int] = ()
+    """The task seeds for the consistency ratio; without any, it is left out."""
+
     wave: int = WAVE
+    """The number of sessions that are replayed together."""
+
     quick: bool = False
+    """Whether to measure only if answers to the true history are exact, from one forward pass over each session; see
+    `forward_exactness`."""
 
 
 def measure(
@@ -64,20 +67,20 @@ def measure(
 ) -> tuple[DomainFidelity, bool]:
     """Measure a world in one domain. The world is opened first, then sessions are read or recorded.
 
-    Ctrl-C ends the measuring; what was found until then is summed up.
+    Ctrl-C ends the measuring; what was measured until then is aggregated.
 
     Args:
-        options: the domain and the world; its tasks serve the consistency ratio.
-        plan: what to measure.
-        grounded: the world to be true to.
-        on_progress: told what goes on.
+        options: The domain and the world; its tasks serve the consistency ratio.
+        plan: What to measure.
+        grounded: The handle of the world to be true to.
+        on_progress: A function that is called with what goes on.
 
     Returns:
-        What was found, and whether it was interrupted.
+        The result, and whether it was interrupted.
 
     Raises:
-        SpecError: an option is wrong, or a session has no task that can be made again.
-        WorldNotConfigured: there is no such world.
+        SpecError: An option is wrong, or a session has no task that can be made again.
+        WorldNotConfigured: There is no such world.
 
     >>> plan = Plan(record("terminal", 3), plans=range(2))
     >>> found, _ = measure(EnvOptions(spec="terminal", world="grounded", split="test"), plan)
@@ -114,7 +117,7 @@ def record(
     """Record sessions of a grounded world: the expert, erring experts, menu agents and, in a terminal, looks around.
 
     Raises:
-        SpecError: the domain has no grounded world, or no such family.
+        SpecError: The domain has no grounded world, or no such family.
     """
     from agentworld_gym.domain.spec import load_spec
 
@@ -129,10 +132,10 @@ def record(
 
 
 def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list[Row]]:
-    """The first recorded sessions of some domains; all domains of the file where none is named.
+    """Read the first recorded sessions of some domains, or of all domains of the file where none is named.
 
     Raises:
-        SpecError: a line is not a row, or a domain has none.
+        SpecError: A line is not a row, or a domain has no whole session.
     """
     found: dict[str, list[Row]] = {name: [] for name in domains}
     for row in read_rows(path):
@@ -190,7 +193,7 @@ def _shower(say: Progress, what: str, total: int) -> Callable[[int], None]:
 
 
 def _baselines(spec: DomainSpec, cases: Sequence[Case], recorded: Sequence[Row]) -> Iterator[tuple[str, list[Match]]]:
-    """What the baselines answer to each step that the world was asked for."""
+    """Yield what the baselines answer to each step that the world was asked for."""
     asked: list[tuple[Case, int, Moment]] = []
     for case in cases:
         each = enumerate(zip(moments(case.row), case.asked, strict=True))

@@ -1,4 +1,4 @@
-"""Recorded sessions, asked again of a world step by step: with the true history, or with what it said itself."""
+"""Replay of recorded sessions: a world is asked for every step again, with the true history or with its own answers."""
 
 from __future__ import annotations
 
@@ -25,34 +25,37 @@ _VERB = re.compile(r"[\w.\-]+")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A recorded session, its task, how its actions read, and what each probe found in the grounded world.
-
-    `probed` holds None where the grounded world failed. `asked` says of each turn whether a world is asked at all: an
-    action that cannot be read is answered before that.
-    """
+    """A recorded session, ready to be replayed."""
 
     row: Row
+    """The session."""
+
     task: Task
+    """Its task."""
+
     actions: tuple[Action, ...]
+    """Its actions, parsed."""
+
     probed: tuple[bool | None, ...]
+    """What each probe of the task found in the grounded world; None where the grounded world failed."""
 
     @property
     def asked(self) -> list[bool]:
-        """Of each turn, whether the world answers it."""
+        """For each turn, whether the world is asked at all: an action that cannot be read is answered before that."""
         return [action.error is None for action in self.actions]
 
     @property
     def acted(self) -> int:
-        """How many turns the agent took; those after it are probes."""
+        """The number of turns that the agent took; the turns after them are probes."""
         return len(self.actions) - self.row.probes
 
     @property
     def checks(self) -> list[int]:
-        """The checks of the task that are probes."""
+        """The checks of the task that are probes, by number."""
         return [number for number, check in enumerate(self.task.success) if check.probes]
 
     def compare(self, turn: int, text: str) -> Match:
-        """How an answer to the action of a turn, counted from 0, compares with what was recorded."""
+        """Compare an answer to the action of a turn, counted from 0, with what was recorded."""
         row = self.row
         before = row.observations[turn - 1] if turn else row.first_observation
         return match(row.domain, text, row.observations[turn], row.spans[turn] if row.spans else (), before)
@@ -60,36 +63,52 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step that the world was asked for: how its answer compares, or why there is none. Turns count from 0.
-
-    Where a forward pass tells no more than whether the answer is `exact`, there is no `match`.
-    """
+    """One step that the world was asked for: how its answer compares, or why there is none."""
 
     case: int
+    """The number of the case."""
+
     turn: int
+    """The number of the turn, counted from 0."""
+
     match: Match | None = None
+    """How the answer compares; None where there is no answer, or only its exactness is known."""
+
     exact: bool | None = None
+    """Whether the answer is exact, where a forward pass tells no more."""
+
     failure: str | None = None
+    """The kind of failure, where there is no answer."""
+
     sequence: float | None = None
+    """The probability that the model gives the whole answer."""
+
     token: float | None = None
+    """The geometric mean of the probabilities that the model gives the answer's tokens."""
 
 
 @dataclass
 class Replay:
-    """What asking a world for all steps gave.
-
-    `probed` holds, for each case, what each of its probes found; None where the world failed, then or on the way.
-    """
+    """What asking a world for all steps gave."""
 
     steps: list[Step] = field(default_factory=list)
+    """The steps."""
+
     probed: dict[int, list[bool | None]] = field(default_factory=dict)
+    """What each of a case's probes found, by case; None where the world failed, then or on the way."""
+
     wrong: dict[tuple[int, int], str] = field(default_factory=dict)
+    """The wrong answers, by case and turn."""
+
     usage: Usage = field(default_factory=Usage)
+    """The tokens that were spent."""
+
     lost: int = 0
+    """The number of steps that a failure left unplayed."""
 
 
 def verb(action: str) -> str:
-    """What an action does, in a word: its tool, its type, or its first word.
+    """Return what an action does in one word: its tool, its type, or its first word.
 
     >>> verb('{"name": "read_file", "arguments": "{}"}'), verb('{"action_type": "click", "index": 3}')
     ('read_file', 'click')
@@ -111,10 +130,10 @@ def verb(action: str) -> str:
 
 
 def recorded_task(row: Row, source: TaskSource) -> Task:
-    """The task of a recorded session.
+    """Return the task of a recorded session.
 
     Raises:
-        SpecError: the session names none that can be made again, as imported ones do.
+        SpecError: The session names no task that can be made again, as imported sessions do.
     """
     if not row.task_id:
         raise SpecError(row.id, "task_id", row.task_id, "the task of the session; a recording of `agentworld collect`")
@@ -126,10 +145,10 @@ def recorded_task(row: Row, source: TaskSource) -> Task:
 
 
 def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | None]:
-    """Replay recorded sessions in the grounded world; None for one that it no longer repeats.
+    """Replay recorded sessions in the grounded world; yield None for a session that it no longer repeats.
 
     Raises:
-        SpecError: a session has no task.
+        SpecError: A session has no task.
     """
     for row in rows:
         task = recorded_task(row, grounded.source)
@@ -146,7 +165,9 @@ def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | No
 
 
 def _replayed(case: Case, session: Any, grounded: EpisodeRunner) -> Case | None:
-    """The case with what its probes find; None where a turn, of the agent or of a look, shows something else."""
+    """Return the case with what its probes find; None where a turn, of the agent or of a probe, shows something
+    else.
+    """
     if not _repeats(case, session, grounded, range(case.acted)):
         return None
     probes = probes_of(case, session, [case.row.first_observation, *case.row.observations[: case.acted]])
@@ -165,7 +186,7 @@ def _repeats(case: Case, session: Any, grounded: EpisodeRunner, turns: Iterable[
 
 
 def probes_of(case: Case, session: Any, shown: Sequence[str]) -> list[Probe]:
-    """The probes of a case's task, each on a fork of its own of a session."""
+    """Return the probes of a case's task, each on a fork of its own of a session."""
     task = case.task
     return [Probe(task, task.success[n], session.probe(), Sight(task.domain, shown)) for n in case.checks]
 
@@ -182,13 +203,13 @@ def replay(
     """Ask a world for every step of some sessions, all sessions of a wave one step further at a time.
 
     Args:
-        runner: the world.
-        cases: the sessions.
-        taught: put the true observation in the place of the world's own after each step (teacher forcing); else the
-            world reads what it said itself, and a session ends where it fails.
-        wave: how many sessions are walked together.
-        into: where the findings go, so that an interrupted walk leaves what it found.
-        on_progress: called with the number of steps that are over, from 0.
+        runner: The world.
+        cases: The sessions.
+        taught: Whether the true observation takes the place of the world's own after each step (teacher forcing).
+            Otherwise the world reads what it said itself, and a session ends where it fails.
+        wave: The number of sessions that are replayed together.
+        into: The replay that is filled, so that an interrupted one keeps what it has.
+        on_progress: A function that is called with the number of steps that are over.
     """
     done = 0
     for start in range(0, len(cases), wave):
@@ -201,7 +222,7 @@ def replay(
 
 
 class _Group:
-    """Some sessions on their way, in step."""
+    """Some sessions that are replayed in step."""
 
     def __init__(self, runner: EpisodeRunner, cases: Sequence[Case], places: Sequence[int], taught: bool, into: Replay):
         self._runner, self._cases, self._places, self._taught, self._into = runner, cases, places, taught, into
@@ -220,7 +241,7 @@ class _Group:
         self._arrive()
 
     def step(self) -> int:
-        """One turn of each session; how many steps that were."""
+        """Play one turn of each session, and return how many steps that were."""
         places, turn = list(self.live), self._turn
         sessions = [self.live[place] for place in places]
         actions = [self._cases[place].actions[turn] for place in places]
@@ -249,7 +270,7 @@ class _Group:
         return len(places)
 
     def _ledger(self, place: int, turn: int) -> str:
-        """What the world's ledger has to say of a turn, if it keeps one."""
+        """Return what the world's ledger has to say of a turn, if it keeps one."""
         row, world = self._cases[place].row, self._runner.world
         if not (self._taught and row.changes and isinstance(world, LanguageWorld)):
             return ""
@@ -267,7 +288,7 @@ class _Group:
             self._into.probed[place] = lost if some is None else list(map(_verdict, some))
 
     def _arrive(self) -> None:
-        """Fork for the probes where the agent's turns are over; close what has no turn left."""
+        """Fork for the probes where the agent's turns are over, and close sessions that have no turn left."""
         for place, session in list(self.live.items()):
             case = self._cases[place]
             if self._turn == case.acted and case.checks:
@@ -276,6 +297,7 @@ class _Group:
                 self.live.pop(place).close()
 
     def _keep(self, place: int, turn: int, answer: Observation) -> None:
+        """Keep an answer and how it compares with the truth."""
         compared = self._cases[place].compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
         self._into.steps.append(Step(place, turn, compared, sequence=sure, token=each))
@@ -284,7 +306,7 @@ class _Group:
             self._into.wrong[place, turn] = answer.text
 
     def _lose(self, place: int, failure: Failure | None, turn: int) -> None:
-        """What a failure leaves unplayed."""
+        """Count the steps that a failure leaves unplayed."""
         left = sum(self._cases[place].asked[turn:])
         if failure is not None and left:
             self._into.steps.append(Step(place, turn, failure=failure.kind.value))

@@ -1,4 +1,4 @@
-"""Small plots as inline SVG: a page that holds them needs nothing else."""
+"""Small charts as inline SVG; a page that holds them needs nothing else."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ class Point:
 
 
 def lines(series: Mapping[str, Sequence[Point]], title: str, axis: str) -> Markup:
-    """A line with its interval as a band for each series, over labels in the order of the longest one.
+    """Draw a line with its interval as a band for each series, over labels in the order of the longest one.
 
-    Colour and dashes of a series follow its place, so that one without points leaves those of the others as they are.
+    Colour and dashes of a series follow its place, so that a series without points leaves those of the others as they
+    are.
 
     >>> "polyline" in lines({"a": [Point("1", 0.5, 0.4, 0.6), Point("2", 0.4, 0.2, 0.6)]}, "drift", "turn")
     True
@@ -51,7 +52,7 @@ def lines(series: Mapping[str, Sequence[Point]], title: str, axis: str) -> Marku
 
 
 def curve(points: Sequence[tuple[float, float]], title: str, axis: str) -> Markup:
-    """Values from 0 to 1 over a quantity that begins at 0, such as success over steps.
+    """Draw values from 0 to 1 over a quantity that begins at 0, such as success over steps.
 
     >>> "1,000" in curve([(0, 0.1), (500, 0.4), (1000, 0.9)], "learning", "steps")
     True
@@ -64,9 +65,10 @@ def curve(points: Sequence[tuple[float, float]], title: str, axis: str) -> Marku
 
 
 def reliability(bins: Sequence[Bin], title: str, axis: str) -> Markup:
-    """Exactness over confidence, a point with its interval a bin; the honest model is the diagonal.
+    """Draw exactness over confidence, with a point and its interval for each bin; the honest model is the diagonal.
 
-    The axis of confidence begins where the bins do, at a whole tenth: a model that copies well is never sure of little.
+    The axis of confidence begins where the bins do, at a whole tenth, because a model that copies well is never sure of
+    little.
 
     >>> from agentworld_gym.statistics.bootstrap import Share
     >>> exact = Share(share=0.8, low=0.4, high=0.9, count=5)

@@ -1,4 +1,4 @@
-"""The page: results in, HTML out."""
+"""The page of the report: it makes HTML of results."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ CONFIDENCES: Mapping[str, str] = {
     "sequence": "probability of the whole prediction",
     "token": "geometric mean of the tokens' probabilities",
 }
-"""What each measure of a calibration is."""
+"""What the confidence of each measure of a calibration is."""
 
 
 def read_result(path: Path) -> AnyResult:
-    """A result of `agentworld eval`, whichever it is.
+    """Read a result of `agentworld eval`, of any kind.
 
     Raises:
-        SpecError: the file is no result.
-        OSError: it cannot be read.
+        SpecError: The file is no result.
+        OSError: The file cannot be read.
     """
     try:
         data = orjson.loads(path.read_bytes())
@@ -56,12 +56,12 @@ def write_page(path: Path, results: Sequence[AnyResult]) -> None:
 
 
 def page(results: Sequence[AnyResult]) -> str:
-    """The HTML of some results, in their order."""
+    """Return the HTML of some results, in their order."""
     return environment().get_template("page.html.j2").render(results=results)
 
 
 def environment(*more: BaseLoader) -> Environment:
-    """The templates of the page, and more that extend or include them.
+    """Return the templates of the page, and others that extend or include them.
 
     >>> "<style>" in environment().get_template("page.html.j2").render(results=[])
     True
@@ -84,9 +84,9 @@ def environment(*more: BaseLoader) -> Environment:
 
 
 def answers(domain: DomainFidelity) -> dict[str, Measures]:
-    """Who answered, and how well: the world with the true history and with its own, then the baselines.
+    """Return the measures of all who answered: the world with the true history and with its own, then the baselines.
 
-    Where the world cannot be told the truth there is only its own history.
+    A world that cannot be told the truth has only its own history.
     """
     runs = {"true history": domain.taught, "own history": domain.free}
     worlds = {name: run.measures for name, run in runs.items() if run is not None and run.measures is not None}
@@ -94,20 +94,22 @@ def answers(domain: DomainFidelity) -> dict[str, Measures]:
 
 
 def points(cells: Mapping[str, Cell]) -> list[Point]:
-    """The main measure of some groups."""
+    """Return the main measure of some groups."""
     found = ((name, cell.deterministic) for name, cell in cells.items())
     return [Point(name, share.share, share.low, share.high) for name, share in found]
 
 
 def drift(domain: DomainFidelity) -> Markup:
-    """Exactness by turn, with the true history and with the world's own; a run that was not made keeps its colour."""
+    """Draw exactness by turn, with the true history and with the world's own; a run that was not made keeps its
+    colour.
+    """
     runs = {"true history": domain.taught, "own history": domain.free}
     series = {name: points(run.groups.get("turn", {})) if run else [] for name, run in runs.items()}
     return lines(series, f"{domain.domain}: exact by turn", "turn")
 
 
 def plainly(value: Any) -> str:
-    """What was asked for, in words.
+    """Write an option's value in words.
 
     >>> plainly([1, 2]), plainly({"temperature": 0.0, "top_k": 1}), plainly("compact")
     ('1, 2', 'temperature=0.0, top_k=1', 'compact')

@@ -13,20 +13,25 @@ from agentworld_gym.statistics.bootstrap import Share
 
 
 class Measures(Strict):
-    """How some predictions compare with the truth; each share with its 95% interval over sessions.
-
-    `exact` is character for character, `deterministic` exact where the rules decide the content, `normalised` exact but
-    for white space and case that mean nothing; `similarity` is the mean edit similarity, `tree` the mean F1 of the
-    nodes of a screen (None where no screen is due), `valid` the share with the format of the domain. Of a quick run
-    only `exact` is known, which stands for `deterministic` too.
-    """
+    """How some predictions compare with the truth; each share has its 95% interval over sessions."""
 
     exact: Share
+    """The share that is exact, character for character; a quick run knows this alone."""
+
     deterministic: Share
+    """The share that is exact where the rules decide the content; in a quick run it is that of `exact`."""
+
     normalised: Share | None = None
+    """The share that is exact apart from white space and case that mean nothing."""
+
     similarity: Share | None = None
+    """The mean edit similarity."""
+
     valid: Share | None = None
+    """The share that has the format of the domain."""
+
     tree: Share | None = None
+    """The mean F1 of the nodes of a screen; None where no screen is due."""
 
 
 class Cell(Strict):
@@ -37,38 +42,51 @@ class Cell(Strict):
 
 
 class Probes(Strict):
-    """What probes of tasks found in both worlds after the same actions: how many checks passed where.
-
-    `agreement` is the share of checks with one verdict; those that a world failed on, or before it came so far, are
-    left out and counted in `failed`.
-    """
+    """What the probes of tasks found in both worlds after the same actions, as numbers of checks."""
 
     agreement: Share
+    """The share of checks with the same verdict in both worlds; those that a world failed on are left out."""
+
     both: int
+    """The number of checks that passed in both worlds."""
+
     neither: int
+    """The number of checks that passed in neither world."""
+
     only_dream: int
+    """The number of checks that passed only in the dream."""
+
     only_grounded: int
+    """The number of checks that passed only in the grounded world."""
+
     failed: int
+    """The number of checks that a world failed on, then or before it came so far."""
 
 
 class Run(Strict):
-    """One way of asking a world for every step of the recorded sessions.
-
-    `groups` holds the main measures by `turn`, `fields changed`, `policy`, `family`, `level` and `control`; `kinds` the
-    share of steps that are right where they hold content of a kind. `failures` counts the steps that the world did not
-    answer, by why, which no measure counts; `lost` the steps that a failure left unplayed.
-    """
+    """One way of asking a world for every step of the recorded sessions."""
 
     measures: Measures | None
+    """The measures of all answered steps; None where no step was answered."""
+
     failures: Counts
+    """The number of steps that the world did not answer, by kind of failure, which no measure counts."""
+
     lost: int = 0
+    """The number of steps that a failure left unplayed."""
+
     kinds: dict[str, Share] = Field(default_factory=dict)
+    """The share of steps that are right where they hold content of a kind."""
+
     groups: dict[str, dict[str, Cell]] = Field(default_factory=dict)
+    """The main measures by `turn`, `fields changed`, `policy`, `family`, `level` and `control`."""
+
     probes: Probes | None = None
+    """What the probes found; None where no probe was judged."""
 
     @property
     def with_failures(self) -> float | None:
-        """The share of exact steps if failures and what they left unplayed count as wrong."""
+        """The share of exact steps if failures, and the steps that they left unplayed, count as wrong."""
         if self.measures is None:
             return None
         exact = self.measures.exact
@@ -76,51 +94,81 @@ class Run(Strict):
 
 
 class Bin(Strict):
-    """Predictions of like confidence, which goes from `low` to `high`: its mean, and the share that was exact."""
+    """Predictions of like confidence."""
 
     low: float
+    """The least confidence."""
+
     high: float
+    """The greatest confidence."""
+
     confidence: float
+    """The mean confidence."""
+
     exact: Share
+    """The share of exact predictions."""
 
 
 class Calibration(Strict):
-    """Whether confidence means what it says.
-
-    `error` is the expected calibration error: the mean distance of confidence and exactness over the bins, weighted by
-    their counts. Bins hold about as many predictions each. `measure` says what the confidence is: the probability of
-    the whole `sequence`, or the geometric mean of its `token` probabilities.
-    """
+    """How well confidence predicts exactness."""
 
     measure: Literal["sequence", "token"]
+    """What the confidence is: the probability of the whole `sequence`, or the geometric mean of its `token`
+    probabilities."""
+
     count: int
+    """The number of predictions."""
+
     error: float
+    """The expected calibration error: the mean distance of confidence and exactness over the bins, weighted by their
+    counts."""
+
     bins: tuple[Bin, ...]
+    """The bins, which hold about as many predictions each."""
 
 
 class Consistency(Strict):
-    """Whether a plan found in the dream works for real (Word2World, arXiv 2512.18832).
+    """How often a plan found in the dream works for real (Word2World, arXiv 2512.18832).
 
     For each task some plans are drawn from one policy and played in the dream; the first that it calls successful is
-    replayed, action by action, in the grounded world. `replayed` is the share of tasks whose plan succeeds there,
-    `direct` the share of tasks where the same search in the grounded world itself finds a plan; `ratio` is the first by
-    the second. `precision` is the share of plans that succeed for real among those the dream calls successful, `recall`
-    the share that the dream calls successful among those that succeed for real. `tokens` are those of the plans played
-    in the dream.
+    replayed, action by action, in the grounded world.
     """
 
     policy: str
+    """The policy that draws the plans."""
+
     plans: int
+    """The number of plans for each task."""
+
     tasks: int
+    """The number of tasks."""
+
     ratio: float | None
+    """The consistency ratio: `replayed` divided by `direct`; None where `direct` is 0."""
+
     low: float | None
+    """The lower end of its 95% interval."""
+
     high: float | None
+    """The upper end of its 95% interval."""
+
     replayed: Share
+    """The share of tasks whose plan succeeds in the grounded world."""
+
     direct: Share
+    """The share of tasks for which the same search in the grounded world itself finds a plan."""
+
     precision: float | None
+    """The share of plans that succeed for real among those that the dream calls successful."""
+
     recall: float | None
+    """The share of plans that the dream calls successful among those that succeed for real."""
+
     tokens: Counts = Field(default_factory=dict)
+    """The tokens of the plans played in the dream."""
+
     failures: Counts
+    """The number of plans that the dream failed on, by kind of failure."""
 
 
 class Example(Strict):
@@ -134,36 +182,66 @@ class Example(Strict):
 
 
 class DomainFidelity(Strict):
-    """How faithful a world is in one domain. `stale` counts recordings that the grounded world no longer repeats.
-
-    `baselines` holds what needs no model, over the steps that the world answered: `copy` the last observation, or the
-    `nearest` recorded step. `tokens` are those of all steps and their probes; `consistency` has its own.
-    """
+    """How faithful a world is in one domain."""
 
     domain: str
+    """The domain."""
+
     sessions: int
+    """The number of recorded sessions."""
+
     steps: int
+    """The number of steps that the world was asked for."""
+
     stale: int
+    """The number of recordings that the grounded world no longer repeats."""
+
     fingerprint: str
+    """The fingerprint of the world."""
+
     taught: Run | None
+    """The run with the true history; None where the world cannot be told it."""
+
     free: Run | None
+    """The run with the world's own history; None where it was left out."""
+
     baselines: dict[str, Measures] = Field(default_factory=dict)
+    """The measures of what needs no model, over the steps that the world answered: `copy` repeats the last observation,
+    `nearest` answers as the nearest recorded step did."""
+
     calibration: tuple[Calibration, ...] = ()
+    """The calibration of the world's confidence, where it tells it."""
+
     consistency: Consistency | None = None
+    """The consistency ratio, where it was measured."""
+
     tokens: Counts = Field(default_factory=dict)
+    """The tokens of all steps and their probes; those of `consistency` are counted there."""
+
     examples: tuple[Example, ...] = ()
+    """The first wrong step of some sessions."""
 
 
 class FidelityResult(Result):
-    """A world beside the grounded one. Where `interrupted`, what was measured until then.
-
-    `options` holds what was asked for beside the world, such as `profile`, `sampling`, `retrieval` or `levels`.
-    """
+    """A world beside the grounded one."""
 
     kind: Literal["fidelity"] = "fidelity"
+    """The kind of the result."""
+
     world: str
+    """The handle of the world."""
+
     split: Split | None
+    """The split of the tasks."""
+
     source: str
+    """Where the sessions come from, in words."""
+
     domains: tuple[DomainFidelity, ...]
+    """The result of each domain."""
+
     options: dict[str, Any] = Field(default_factory=dict)
+    """The options beside the world, such as `profile`, `sampling`, `retrieval` or `levels`."""
+
     interrupted: bool = False
+    """Whether the evaluation was interrupted; the result then holds what was measured until then."""

@@ -16,27 +16,32 @@ WIDE = 0.4
 
 
 class Side(Strict):
-    """How a policy did in one world; episodes that the world failed are counted in `failures` alone.
-
-    `success` and the means `reward` and `steps` are None where no episode was judged. `traces` is the log of all
-    episodes, for `agentworld trace`.
-    """
+    """How a policy did in one world."""
 
     world: str
+    """The handle of the world."""
+
     fingerprint: str
+    """The fingerprint of the world."""
+
     success: Share | None
+    """The share of successful episodes; None where no episode was judged."""
+
     reward: float | None
+    """The mean return of the judged episodes."""
+
     steps: float | None
+    """The mean number of steps of the judged episodes."""
+
     failures: Counts
+    """The number of episodes that the world failed, by kind of failure; nothing else counts them."""
+
     traces: str | None = None
+    """The log of all episodes, for `agentworld trace`."""
 
 
 class Parting(Strict):
-    """An episode that succeeded in one world only, and where the two first differ.
-
-    `part` says what differs first: the action, the observation, that one world failed, or that one ended earlier.
-    `dream_episode` and `grounded_episode` are the ids of the traces.
-    """
+    """An episode that succeeded in one world only, and where the two first differ."""
 
     task_id: str
     seed: int
@@ -46,20 +51,23 @@ class Parting(Strict):
     grounded: bool
     turn: int
     part: str
+    """What differs first: the action, the observation, that one world failed, or that one ended earlier."""
+
     dream_action: str
     grounded_action: str
     dream_observation: str
     grounded_observation: str
     dream_episode: str
+    """The id of the dream's episode in the traces."""
+
     grounded_episode: str
+    """The id of the grounded world's episode in the traces."""
 
 
 class TransferResult(Result):
     """A policy in the dream and in the grounded world, on the same tasks.
 
-    `gap` is the mean difference of success, dream minus grounded, over the episodes that both worlds could judge. The
-    JSON holds `verdict` too, for people; it is not read back.
-    `options` holds what was asked for beside policy and world, such as `seeds`, `profile` or `levels`.
+    The JSON holds `verdict` too, for people; it is not read back.
     """
 
     kind: Literal["transfer"] = "transfer"
@@ -70,13 +78,28 @@ class TransferResult(Result):
     dream: Side
     grounded: Side
     gap: Share | None
+    """The mean difference of success, dream minus grounded, over the episodes that both worlds could judge."""
+
     agree: int
+    """The number of episodes with the same success in both worlds."""
+
     only_dream: int
+    """The number of episodes that succeed only in the dream."""
+
     only_grounded: int
+    """The number of episodes that succeed only in the grounded world."""
+
     families: dict[str, tuple[Share, Share]]
+    """The shares of success in the dream and in the grounded world, by family of tasks."""
+
     partings: tuple[Parting, ...]
+    """The first episodes that succeed in one world only."""
+
     options: dict[str, Any] = Field(default_factory=dict)
+    """The options beside policy and world, such as `seeds`, `profile` or `levels`."""
+
     interrupted: bool = False
+    """Whether the evaluation was interrupted; the result then holds the tasks that both worlds finished."""
 
     @model_validator(mode="before")
     @classmethod
@@ -95,7 +118,7 @@ class TransferResult(Result):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def verdict(self) -> str:
-        """What the figures say together."""
+        """What the figures say together, in words."""
         if self.gap is None:
             return "One of the worlds failed in every episode: nothing can be compared."
         if self._never_succeeds:

@@ -185,7 +185,7 @@ def several(items: Sequence[str], most: int = 3) -> str:
 
 
 def amount(number: int, thing: str, things: str | None = None) -> str:
-    """A number of things in words, without digits.
+    """Return a number of things in words, without digits.
 
     >>> amount(1, "line"), amount(3, "line"), amount(40, "line"), amount(0, "entry", "entries")
     ('one line', 'three lines', 'many lines', 'no entries')
@@ -195,7 +195,7 @@ def amount(number: int, thing: str, things: str | None = None) -> str:
 
 
 def read_call(action: str) -> tuple[str, dict[str, Any]]:
-    """The name and the arguments of a tool call, in JSON or as `name(...)`; empty where it is none.
+    r"""Return the name and the arguments of a tool call, in JSON or as `name(...)`; both are empty where it is no call.
 
     >>> read_call('{"name": "edit", "arguments": "{\\\\"path\\\\": 1}"}'), read_call("click('12')")
     (('edit', {'path': 1}), ('click', {'0': '12'}))
