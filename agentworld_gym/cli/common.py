@@ -107,7 +107,7 @@ def complain(error: AgentWorldError) -> None:
 
 
 def examples(*lines: str) -> str:
-    """The end of a help text: one example a line.
+    """Return the end of a help text, with one example on each line.
 
     >>> print(examples("agentworld envs"))
     Examples:
@@ -118,13 +118,13 @@ def examples(*lines: str) -> str:
 
 
 def spec_source(name: str) -> str:
-    """What an environment's `spec` option is: the domain's name, or the path of a custom spec.
+    """Return the value of an environment's `spec` option: the domain's name, or the path of a custom spec.
+
+    Raises:
+        SpecError: Nothing has that name.
 
     >>> spec_source("terminal"), spec_source("AgentWorld/MCP-v0"), spec_source("swe-v0"), spec_source("my.yaml")
     ('terminal', 'mcp', 'swe', 'my.yaml')
-
-    Raises:
-        SpecError: if nothing has that name.
     """
     from agentworld_gym.registration import ENV_IDS
 
@@ -170,13 +170,13 @@ def pairs(texts: list[str] | None, option: str) -> dict[str, Any] | None:
 
 
 def pair(text: str, option: str) -> tuple[str, Any]:
-    """A key and its value, which is JSON where it can be.
+    """Return a key and its value, which is JSON where it can be.
+
+    Raises:
+        SpecError: The text is not KEY=VALUE.
 
     >>> pair("temperature=0.5", "-o"), pair("thinking=false", "-o"), pair("stop=END", "-o")
     (('temperature', 0.5), ('thinking', False), ('stop', 'END'))
-
-    Raises:
-        SpecError: there is no `=`.
     """
     import json
 
@@ -191,7 +191,7 @@ def pair(text: str, option: str) -> tuple[str, Any]:
 
 @contextmanager
 def progress(description: str, total: int) -> Iterator[Progress]:
-    """A progress bar on stderr with one task; `bar.advance(bar.task_ids[0])` moves it."""
+    """Return a progress bar on stderr with one task; `bar.advance(bar.task_ids[0])` moves it."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -209,7 +209,7 @@ def progress(description: str, total: int) -> Iterator[Progress]:
 
 
 def counter(bar: Progress) -> Callable[[int], None]:
-    """A function that moves a bar to a count; what the first count finds done says nothing of the time left."""
+    """Return a function that moves a bar to a count; what the first count finds done does not enter the time left."""
     task = bar.tasks[0]
 
     def show(done: int) -> None:
@@ -219,16 +219,16 @@ def counter(bar: Progress) -> Callable[[int], None]:
 
 
 def writable(path: Path, option: str) -> Path:
-    """The path of a file that a command writes at its end, once it is sure that it can; so this comes first.
+    """Check that a command will be able to write a file at its end, and return the path.
 
-    The folders above it are made. A file that is there stays as it is.
+    The folders above the file are made. A file that is there stays as it is.
 
     Args:
-        path: of the file.
-        option: where the path was given.
+        path: The path of the file.
+        option: The option by which the path was given.
 
     Raises:
-        SpecError: nothing can be written there.
+        SpecError: Nothing can be written there.
 
     >>> writable(Path("/dev/null/report.html"), "--out")
     Traceback (most recent call last):
@@ -249,7 +249,7 @@ def writable(path: Path, option: str) -> Path:
 
 
 def printable(text: str) -> str:
-    r"""Text that cannot move the cursor or change the terminal: control characters are shown as pictures.
+    r"""Return a text that cannot move the cursor or change the terminal: control characters are shown as pictures.
 
     >>> printable("a\x1b[2J\tb\n")
     'a␛[2J\tb\n'

@@ -48,7 +48,7 @@ NAMED = {
     "desktop": "pyautogui.click(@{push-button 'Save'})",
     "android": '{"action_type": "click", "index": @{Button \'Save\'}}',
 }
-"""How an element of the screen is called by its name in an action of each graphical domain."""
+"""How an action of each graphical domain calls an element of the screen by its name."""
 
 
 def play(
@@ -124,7 +124,7 @@ class Game:
         self._show(observation)
 
     def _forget(self) -> None:
-        """Close every fork; the environment itself stays."""
+        """Close every fork; the environment itself stays open."""
         for fork in (*self.before, self.current):
             if fork is not self.env:
                 fork.close()
@@ -173,7 +173,7 @@ class Game:
                 self.console.print(Text(f"An element of the screen by its name: {example}", style="dim"))
 
     def _step(self, action: str) -> bool:
-        """Do one action; whether the episode is over."""
+        """Do one action, and return whether the episode is over."""
         from agentworld_gym.screens.sight import Sight
 
         episode = self.current.episode
@@ -201,7 +201,7 @@ class Game:
         return True
 
     def _show(self, observation: str) -> None:
-        """An observation; that of a graphical domain as a drawing of its screen."""
+        """Print an observation; that of a graphical domain as a drawing of its screen."""
         from agentworld_gym.rendering import MODAL, latest
         from agentworld_gym.rendering.text.screen import drawing
 

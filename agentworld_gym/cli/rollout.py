@@ -132,7 +132,7 @@ def _policy(policy: Policy) -> PlayedPolicy:
 
 
 def show(outcomes: list[Played]) -> None:
-    """Print a table, one row a family and level."""
+    """Print a table with one row for each family and level."""
     from rich.table import Table
 
     table = Table()
@@ -150,9 +150,9 @@ def show(outcomes: list[Played]) -> None:
 
 
 def summary(outcomes: list[Played]) -> list[str]:
-    """Episodes, success rate, mean return, mean steps, tokens in total, failures of the world.
+    """Return the number of episodes, success rate, mean return, mean steps, all tokens, and failures of the world.
 
-    Where the world failed nothing is known of the agent: those episodes are left out of the rates.
+    Where the world failed, nothing is known of the agent: those episodes are left out of the rates.
     """
     counted = [one for one in outcomes if one.failure is None]
     tested = [one.success for one in counted if one.success is not None]

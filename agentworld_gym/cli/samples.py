@@ -1,4 +1,4 @@
-"""`agentworld samples`: from recorded sessions to what a model is trained on."""
+"""`agentworld samples`: samples for training, made of recorded sessions."""
 
 from __future__ import annotations
 
@@ -121,10 +121,10 @@ def samples(
 
 
 def session_files(paths: Sequence[Path]) -> list[Path]:
-    """The files of sessions that paths name; of a folder those that hold some, whatever else lies there.
+    """Return the files of sessions that paths name; of a folder those that hold some, whatever else lies there.
 
     Raises:
-        SpecError: a path names none.
+        SpecError: A path names no such file.
     """
     found: list[Path] = []
     for path in paths:
@@ -157,7 +157,7 @@ def _holds_sessions(file: Path) -> bool:
 
 
 def line_count(file: Path) -> int:
-    """How many line feeds a file holds."""
+    """Return the number of line feeds in a file."""
     with file.open("rb") as data:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: data.read(1 << 20), b""))
 
@@ -179,7 +179,7 @@ def _report(account: PreparationReport) -> None:
 
 
 def _table(title: str, cells: Mapping[str, Mapping[str, Any]], first: Sequence[str], last: Sequence[str]) -> None:
-    """A table of counts by domain; a column that is empty everywhere is left out."""
+    """Print a table of counts by domain; a column that is empty everywhere is left out."""
     names = {name for counts in cells.values() for name in counts}
     columns = [*first, *sorted(names - {*first, *last}), *last]
     columns = [name for name in columns if any(counts.get(name) for counts in cells.values())]

@@ -18,9 +18,9 @@ from agentworld_gym.generators.pretrained.folders import must_be_there
 
 
 def cpu_settings() -> dict[str, str]:
-    """What vLLM needs to know on a CPU; a GPU ignores it.
+    """Return the settings that vLLM needs on a CPU; a GPU ignores them.
 
-    By itself it takes nearly all memory for its cache, and of two cores leaves one idle.
+    By itself vLLM takes nearly all memory for its cache, and of two cores leaves one idle.
 
     >>> cpu_settings()["VLLM_CPU_KVCACHE_SPACE"]
     '2'
@@ -31,10 +31,10 @@ def cpu_settings() -> dict[str, str]:
 
 
 def model_flags(model: str) -> list[str]:
-    """The flags that depend on the model.
+    """Return the flags that depend on the model.
 
     A model that thinks needs a parser, so that its thinking arrives apart from the observation; a model that could also
-    see is told that it need not. Of a local directory both are read from its files, of a name they are guessed.
+    see is told that it need not. For a local directory both are read from its files, for a name they are guessed.
 
     >>> model_flags("Qwen/Qwen-AgentWorld-35B-A3B")
     ['--reasoning-parser', 'qwen3', '--language-model-only']
@@ -69,7 +69,7 @@ def _chat_template(folder: Path) -> str:
 def server_command(
     model: str, host: str, port: int, name: str | None, max_model_len: int | None, extra: list[str]
 ) -> list[str]:
-    """The command line of the server."""
+    """Return the command line of the server."""
     command = ["vllm", "serve", model, "--host", host, "--port", str(port), "--enable-prefix-caching"]
     command.append("--enable-prompt-tokens-details")
     if _is_installed("vllm-cpu"):
@@ -83,7 +83,7 @@ def server_command(
 
 
 def server_program() -> list[str]:
-    """What stands for `vllm serve` here; the model follows.
+    """Return what stands for `vllm serve` here; the model follows.
 
     Raises:
         GeneratorError: vLLM is not installed.

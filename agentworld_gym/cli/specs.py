@@ -33,7 +33,7 @@ def check(
 
 
 def _check(name: str) -> int:
-    """Load a spec, its prompts and its tasks, and render a first turn; the number of tasks."""
+    """Load a spec, its prompts and its tasks, render a first turn, and return the number of tasks."""
     from agentworld_gym.actions.parser import ActionParser
     from agentworld_gym.cli.common import spec_source
     from agentworld_gym.domain.spec import load_spec

@@ -37,7 +37,7 @@ think = typer.Typer(cls=Commands, no_args_is_help=True, help="Samples with think
 
 @dataclass(frozen=True)
 class _Sessions:
-    """The rows of some files, up to a number; iterated anew they are read again."""
+    """The rows of some files, up to a number; iterating again reads them again."""
 
     files: tuple[Path, ...]
     limit: int | None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agentworld_gym.traces import EpisodeDiff, TraceEpisode, TraceStep
 
 REPLAY_STEPS = 1_000_000
-"""More than any recording has: a replay ends where the recording does."""
+"""A step limit beyond that of any recording, so that a replay ends where the recording does."""
 
 trace = typer.Typer(cls=Commands, no_args_is_help=True, help="Read the traces of a run.")
 
@@ -183,7 +183,7 @@ def _episodes(path: Path) -> Iterator[TraceEpisode]:
 
 
 def _named(name: str, episodes: Iterator[TraceEpisode]) -> Iterable[TraceEpisode]:
-    """The episodes of this id; where there is none, those whose id begins so, and without a name all."""
+    """Return the episodes of this id; where there is none, those whose id begins so, and without a name all."""
     if not name:
         return episodes
     begun = [one for one in episodes if one.id.startswith(name)]

@@ -50,7 +50,7 @@ SetOption = Annotated[
 
 C = TypeVar("C", bound=Strict)
 FINE = 1000
-"""Steps of a progress bar."""
+"""The number of steps of a progress bar."""
 
 
 @train.command(
@@ -151,7 +151,7 @@ def queue(
 
 
 def standing(state: RunState) -> str:
-    """Where a run of a queue stands, in a line.
+    """Say in a line where a run of a queue stands.
 
     >>> from agentworld_gym.recipe.training.queue import RunState
     >>> standing(RunState("terminal", "begun", 1_250_000, 0.9125))
@@ -162,7 +162,7 @@ def standing(state: RunState) -> str:
 
 
 def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
-    """The configuration, once there is what training needs."""
+    """Return the configuration, after checking that what training needs is installed."""
     from agentworld_gym.recipe.config import load_config
 
     settings = load_config(source, kind, dict(pair(text, "--set") for text in changes or ()))
@@ -187,7 +187,9 @@ def _say(text: str) -> None:
 
 @contextmanager
 def _logged() -> Iterator[None]:
-    """The log of the recipe on stderr: what is prepared, and with what a run goes on; of the main process alone."""
+    """Show the log of the recipe on stderr: what is prepared, and with what a run goes on; of the main process
+    alone.
+    """
     if not _main():
         yield
         return
@@ -204,7 +206,9 @@ def _logged() -> Iterator[None]:
 
 @contextmanager
 def _training() -> Iterator[Callable[[Metrics], None] | None]:
-    """A progress bar, from the first line of metrics on, with what the last one says; without a terminal, lines."""
+    """Show a progress bar, from the first line of metrics on, with what the last one says; without a terminal,
+    lines.
+    """
     with ExitStack() as stack:
         shown: dict[str, Any] = {}
         bars: list[Progress] = []
@@ -225,7 +229,7 @@ def _training() -> Iterator[Callable[[Metrics], None] | None]:
 
 
 def measured(metrics: Mapping[str, Any]) -> str:
-    """The step and what it is judged by.
+    """Return the step and what it is judged by.
 
     >>> measured({"step": 120, "loss": 3.2114, "gradient": 0.5})
     'step 120, loss 3.211'
@@ -235,7 +239,7 @@ def measured(metrics: Mapping[str, Any]) -> str:
 
 
 def line(metrics: Mapping[str, Any]) -> str:
-    """Where a run stands, for a log.
+    """Say where a run stands, for a log.
 
     >>> line({"step": 120, "loss": 3.2114, "progress": 0.25, "tokens_per_second": 1234.5, "left": 754.4})
     'step 120, loss 3.211, 25.0% done, 1,234 tokens/s, 0:12:34 left'
@@ -250,7 +254,7 @@ def line(metrics: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _recording(episodes: int) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar from the first count to the last; without a terminal, lines."""
+    """Show a progress bar from the first count to the last; without a terminal, lines."""
     with ExitStack() as stack:
         bars: list[Progress] = []
         terminal, due = stderr().is_terminal, paced(at_once=True)
@@ -275,7 +279,7 @@ def _main() -> bool:
 
 
 def _tell(out: Path, steps: int, model: Path | None, small: bool = False) -> None:
-    """Where the run stands, and how to go on; a `small` model knows compact prompts alone."""
+    """Say where the run stands, and how to go on; a `small` model knows compact prompts alone."""
     if model is None:
         if _main():
             stdout().print(f"{out}: stopped at step {steps}; the same command goes on from there", markup=False)

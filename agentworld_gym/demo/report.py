@@ -1,4 +1,4 @@
-"""The demo's report: one HTML file that needs nothing else."""
+"""The report of the demo: one HTML file that needs nothing else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Report:
     seconds: float
 
     def html(self) -> str:
-        """The page: what `agentworld eval transfer` shows, and what led to it."""
+        """Return the page: what `agentworld eval transfer` shows, and what led to it."""
         learned = curve([(point.steps, point.success) for point in self.curve], "Success over training steps", "steps")
         template = environment(PackageLoader("agentworld_gym", "demo")).get_template("report.html.j2")
         return template.render(report=self, curve=learned)

@@ -1,4 +1,4 @@
-"""The demo, from top to bottom."""
+"""The demo from start to end: prompts of all domains, two worlds side by side, training, evaluation, a report."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def run(
     finished.
 
     Args:
-        report: where the HTML goes.
-        steps: training steps; None takes the default, which is enough to see the agent learn.
-        seed: of training.
-        episodes: how many unseen tasks the agent is tested on, in each world.
-        world: the one beside the grounded terminal.
+        report: The path of the HTML file.
+        steps: The number of training steps; None takes the default, which is enough to see the agent learn.
+        seed: The seed of training.
+        episodes: The number of unseen tasks that the agent is tested on, in each world.
+        world: The world beside the grounded terminal.
     """
     console = Console()
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def run(
 
 
 def beginning(text: str, lines: int = 8) -> str:
-    """The first lines of a text, and how many more there are.
+    """Return the first lines of a text, and how many more there are.
 
     >>> print(beginning("a\\nb\\nc", lines=2))
     a

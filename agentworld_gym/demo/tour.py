@@ -1,4 +1,4 @@
-"""What a world model is sent, and how the small one answers beside the grounded terminal."""
+"""The messages that a world model is sent, and how the small one answers beside the grounded terminal."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Shown:
 
     @property
     def characters(self) -> int:
-        """How long they are together."""
+        """The number of characters of all messages."""
         return sum(len(message["content"]) for message in self.messages)
 
 
 def messages_of_all_domains() -> Iterator[Shown]:
-    """For every domain, what a world model would get for the first action of its first hand-written task's expert.
+    """Yield for every domain what a world model would get for the first action of its first hand-written task's expert.
 
     >>> [shown.env_id for shown in messages_of_all_domains()][:2]
     ['AgentWorld/MCP-v0', 'AgentWorld/Search-v0']
@@ -68,7 +68,7 @@ class SideBySide:
 
 
 def side_by_side(seeds: Iterable[int], worlds: tuple[str, str] = ("grounded", "tiny")) -> list[SideBySide]:
-    """Play the expert of some unseen tasks in two worlds at once, each reading its own history."""
+    """Play the expert of some unseen tasks in two worlds at once, each of which reads its own history."""
     rows: list[SideBySide] = []
     envs = [terminal(world) for world in worlds]
     try:
@@ -90,7 +90,7 @@ def _observed(env: AgentWorldEnv, action: str) -> str:
 
 
 def terminal(world: str) -> AgentWorldEnv:
-    """A terminal with tasks that no training sees."""
+    """Make a terminal with tasks that no training sees."""
     env = gym.make(TERMINAL, world=world, split="test", levels=LEVELS).unwrapped
     assert isinstance(env, AgentWorldEnv)
     return env

@@ -1,4 +1,4 @@
-"""One episode as choices and vectors."""
+"""An episode seen through its menu: its actions as numbered choices, its observations as vectors."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ class Menu:
         self._look()
 
     def _look(self) -> None:
-        """See what is on offer; `finish` is, where nothing else is."""
+        """Find out what is on offer; where nothing is, `finish` is."""
         self.offers = self._sight.offers(self.actions)
         if not any(self.offers):
             self.offers = ("finish", *self.offers[1:])
         self.memory.offered = tuple([entry is not None for entry in self.offers])
 
     def entry(self, choice: int) -> int:
-        """The entry a choice means; one that `masks()` rules out means the next one on offer, round the menu."""
+        """Return the entry that a choice means; a choice that `masks()` rules out means the next entry on offer."""
         count = len(self.actions)
         places = (place % count for place in range(choice % count, choice % count + count))
         return next(place for place in places if self.offers[place] is not None)
 
     def action(self, choice: int) -> str:
-        """What a choice does."""
+        """Return the action of a choice."""
         return self.offers[self.entry(choice)] or "finish"
 
     def observe(self, choice: int, observation: str) -> None:
-        """Take in what a choice led to."""
+        """Take in the observation that a choice led to."""
         entry = self.entry(choice)
         self._sight.see(observation)
         shown = self._words.of_screen(output_of(observation, self._output), self._sight.nodes)
@@ -58,11 +58,11 @@ class Menu:
         self._look()
 
     def vector(self, out: Vector | None = None) -> Vector:
-        """What the agent sees, written to `out` if that is given."""
+        """Return what the agent sees as a vector, written to `out` if that is given."""
         return self.encoder.encode(self.memory, out)
 
     def masks(self) -> NDArray[np.bool_]:
-        """Which choices there are."""
+        """Return which choices are possible."""
         masks = np.zeros(self.encoder.max_menu, np.bool_)
         masks[: len(self.actions)] = self.memory.offered
         return masks

@@ -1,4 +1,4 @@
-"""A policy that scores menu entries, whatever their order and their names.
+"""A policy network that scores menu entries, whatever their order and their names.
 
 `MlpPolicy` ties each output to a place in the menu and has to learn every place on its own. Here all entries go through
 the same weights, see a summary of the whole menu, and get one score each.
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 
 class MenuNetwork(nn.Module):
-    """Scores of all entries, and a summary of the moment for the value."""
+    """Computes the scores of all entries, and a summary of the moment for the value."""
 
     def __init__(self, menu: int, context_size: int, entry_size: int, hidden: int) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class MenuNetwork(nn.Module):
         nn.init.zeros_(self.score.bias)
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores (batch, menu) and summary (batch, hidden)."""
+        """Return the scores, of the shape (batch, menu), and the summary, of the shape (batch, hidden)."""
         context, gate = self.context(features[:, : self.context_size]).chunk(2, dim=1)
         entries = features[:, self.context_size :].reshape(-1, self.menu, self.entry_size)
         there = entries[:, :, :1]
@@ -43,11 +43,11 @@ class MenuNetwork(nn.Module):
         return scores, torch.relu(value)
 
     def forward_actor(self, features: Tensor) -> Tensor:
-        """Scores alone."""
+        """Return the scores alone."""
         return self(features)[0]  # type: ignore[no-any-return]
 
     def forward_critic(self, features: Tensor) -> Tensor:
-        """Summary alone."""
+        """Return the summary alone."""
         return self(features)[1]  # type: ignore[no-any-return]
 
 

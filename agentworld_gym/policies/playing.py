@@ -1,4 +1,4 @@
-"""Policies that play tasks to their end, many at a time, in whatever world.
+"""Policies that play tasks to their end, many at a time, in any world.
 
 A `Policy` sees episodes a wave at a time, so that one that is a network answers for all of them at once. Equal seeds
 give equal draws in every world: only what a world shows makes a policy act otherwise.
@@ -28,25 +28,25 @@ logger = logging.getLogger(__name__)
 
 WAVE = 64
 SLIP = 0.3
-"""How often the policy `mixed` errs before a step."""
+"""The probability that the policy `mixed` errs before a step."""
 
 HANDLES = "expert, mixed, menu, nothing, or the path of a MaskablePPO (.zip)"
 
 
 class Policy(Protocol):
-    """Chooses the actions of many episodes at once; `begin` gives what it keeps of one episode."""
+    """Chooses the actions of many episodes at once."""
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """The name of the policy in results."""
         ...
 
     def begin(self, episode: Episode) -> Any:
-        """What the policy keeps of an episode that begins."""
+        """Return what the policy keeps of an episode that begins."""
         ...
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[Any]) -> list[str]:
-        """The next action of each episode."""
+        """Return the next action of each episode."""
         ...
 
 
@@ -79,16 +79,19 @@ class ScriptedPolicy:
 
 @dataclass(frozen=True)
 class FunctionPolicy:
-    """A function of an episode (its `task`, `observation`, `actions`, `observations`) that gives the next action."""
+    """A policy made of a function of an episode (its `task`, `observation`, `actions`, `observations`)."""
 
     name: str
+    """The name of the policy in results."""
+
     function: Callable[[Episode], str]
+    """A function that returns the next action of an episode."""
 
     def begin(self, episode: Episode) -> None:
-        """Nothing is kept: the episode holds what happened."""
+        """Keep nothing, because the episode holds what happened."""
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[Any]) -> list[str]:
-        """One call an episode."""
+        """Call the function for each episode."""
         return [self.function(episode) for episode in episodes]
 
 
@@ -146,14 +149,14 @@ def play(
     wave: int = WAVE,
     on_progress: Callable[[int], None] | None = None,
 ) -> Iterator[Played]:
-    """Play one episode a seed; as one ends, the next takes its place in the wave.
+    """Play one episode for each seed; as one ends, the next takes its place in the wave.
 
     Args:
-        runner: the world and its tasks.
-        policy: who acts.
-        seeds: equal seeds give equal tasks in every world.
-        wave: how many episodes run at a time.
-        on_progress: called with the number of episodes that are over.
+        runner: The world and its tasks.
+        policy: The policy that acts.
+        seeds: The seeds; equal seeds give equal tasks in every world.
+        wave: The number of episodes that run at a time.
+        on_progress: A function that is called with the number of episodes that are over.
 
     Yields:
         Episodes in the order in which they end.
@@ -188,9 +191,9 @@ def play(
 
 
 def one_a_task(source: TaskSource, seeds: Sequence[int]) -> list[int]:
-    """The seeds, of those that give the same task only the first, so that intervals count independent tasks.
+    """Return the seeds; of those that give the same task only the first, so that intervals count independent tasks.
 
-    A spec without families has few tasks, which the seeds repeat; that some are left out is logged.
+    A spec without families has few tasks, which the seeds repeat; a warning in the log says that some are left out.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> one_a_task(TaskSource(load_spec("terminal"), task="copy_move-1-5"), range(3, 9))
@@ -205,15 +208,20 @@ def one_a_task(source: TaskSource, seeds: Sequence[int]) -> list[int]:
 
 
 def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
-    """The policy that a handle names; another `draw` gives another way through each task, where the policy draws any.
+    """Return the policy that a handle names.
+
+    Args:
+        handle: The name of a scripted policy, or the path of a MaskablePPO (.zip).
+        spec: The domain.
+        draw: The number of the draw; another one gives other actions for each task, where the policy draws any.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> open_policy("expert", load_spec("terminal")).name
     'expert'
 
     Raises:
-        SpecError: it names none, or a file that holds none.
-        ImportError: an agent needs the extra `sb3`.
+        SpecError: The handle names no policy, or a file that holds none.
+        ImportError: An agent needs the extra `sb3`.
     """
     scripts: dict[str, Callable[[Task, random.Random], Way]] = {
         "expert": lambda task, rng: expert_policy(task),

@@ -1,7 +1,7 @@
 """Reads an agent of Stable-Baselines3 by its weights alone: nothing that its file holds is executed.
 
-`MaskablePPO.load` unpickles what the file names, and a pickle runs whatever its author wrote. Here the weights are
-read as tensors, the two spaces and the options of the policy as plain JSON, and the policy is made anew of them.
+`MaskablePPO.load` unpickles what the file names, and a pickle runs whatever its author wrote. Here the weights are read
+as tensors, the two spaces and the options of the policy as plain JSON, and the policy is built from them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ except ImportError as error:
     raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
 
 MOST_BYTES = 2**28
-"""How large the weights of an agent may be."""
+"""The most bytes that the weights of an agent may have."""
 
 MOST_NUMBERS = 2**20
-"""How many numbers an observation may have, and how many choices there may be."""
+"""The most numbers of an observation, and the most choices."""
 
 EXPECTED = (
     "a MaskablePPO with a MenuPolicy or an MlpPolicy over a Box and Discrete choices, which is read by its weights "
@@ -50,10 +50,10 @@ class SavedPolicy:
     """The policy of an agent: it predicts, and does not learn.
 
     Args:
-        path: what `MaskablePPO.save` wrote.
+        path: The file that `MaskablePPO.save` wrote.
 
     Raises:
-        SpecError: the file is something else, or holds a policy that its weights do not describe.
+        SpecError: The file is something else, or holds a policy that its weights do not describe.
     """
 
     def __init__(self, path: Path) -> None:
@@ -74,7 +74,7 @@ class SavedPolicy:
     def predict(
         self, observation: Any, state: Any = None, deterministic: bool = False, action_masks: Any = None
     ) -> tuple[Any, Any]:
-        """Choices for observations, as an algorithm of Stable-Baselines3 gives them."""
+        """Return the choices for observations, as an algorithm of Stable-Baselines3 does."""
         found: tuple[Any, Any] = self._policy.predict(
             observation, state, deterministic=deterministic, action_masks=action_masks
         )
@@ -104,7 +104,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _spaces(said: Any) -> tuple[Box, Discrete]:
-    """The spaces by the plain values that stand beside what is pickled."""
+    """Make the spaces from the plain values that stand beside what is pickled."""
     (size,) = said["observation_space"]["_shape"]
     choices = int(said["action_space"]["n"])
     if not 0 < int(size) <= MOST_NUMBERS or not 0 < choices <= MOST_NUMBERS:
@@ -113,7 +113,7 @@ def _spaces(said: Any) -> tuple[Box, Discrete]:
 
 
 def _policy(weights: Weights, said: Any, seen: Box, choices: Discrete) -> MaskableActorCriticPolicy:
-    """A policy of the shape that its weights have."""
+    """Make a policy of the shape that its weights have."""
     if "mlp_extractor.context.weight" in weights:
         double, context_size = weights["mlp_extractor.context.weight"].shape
         return MenuPolicy(seen, choices, _still, context_size=int(context_size), hidden=int(double) // 2)

@@ -1,8 +1,8 @@
-"""Texts as vectors, for agents that choose from a menu.
+"""Texts as vectors of hashed features, for agents that choose from a menu.
 
-Words are hashed with CRC-32, so an encoding is the same in every process. What generalises to names that were never
-seen is not a word itself but where it stands: "the word after `to` in the instruction", "the word after `copy` in a
-line that `cat` printed". Every menu entry is described by the places of its own words.
+Words are hashed with CRC-32, so that an encoding is the same in every process. What generalises to names that were
+never seen is not a word itself but where it stands: "the word after `to` in the instruction", "the word after `copy` in
+a line that `cat` printed". Every menu entry is described by the places of its own words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Vector = NDArray[np.float32]
 
 
 def atoms(text: str) -> list[str]:
-    """The words, flags and operators of a text, in order.
+    """Return the words, flags and operators of a text, in order.
 
     >>> atoms("sort -u a.txt > out/b.txt")
     ['sort', '-u', 'a.txt', '>', 'out', 'b.txt']
@@ -63,8 +63,8 @@ class TextEncoder:
 
     A vector is `context_size` numbers about the episode, then `entry_size` numbers for each of `max_menu` entries
     (zeros where the menu is shorter). The first number of an entry is 1 where the entry is on offer: it exists, and
-    `Memory.offered`, where that is given, does not rule it out. A `blind` encoder
-    gives zeros only: what an agent that sees nothing would get.
+    `Memory.offered`, where that is given, does not rule it out. A `blind` encoder gives only zeros, which is what an
+    agent that sees nothing gets.
 
     >>> encoder = TextEncoder(max_menu=4)
     >>> memory = encoder.begin("Copy a.txt to b.txt", ["cp a.txt b.txt", "ls", "finish"])
@@ -82,24 +82,26 @@ class TextEncoder:
 
     @property
     def context_size(self) -> int:
-        """Numbers about the episode: instruction (twice as many buckets), last output, last and all actions."""
+        """The count of numbers about the episode: instruction (twice as many buckets), last output, last and all
+        actions.
+        """
         return 5 * self.word_buckets + NUMBERS
 
     @property
     def entry_size(self) -> int:
-        """Numbers about one menu entry."""
+        """The count of numbers about one menu entry."""
         return NUMBERS + self.word_buckets + 2 * self.role_buckets
 
     @property
     def size(self) -> int:
-        """Length of a whole vector."""
+        """The length of a whole vector."""
         return self.context_size + self.max_menu * self.entry_size
 
     def begin(self, instruction: str, menu: Sequence[str], observation: str = "") -> Memory:
-        """The memory of an episode that starts.
+        """Return the memory of an episode that starts.
 
         Raises:
-            SpecError: if the menu is empty or longer than `max_menu`.
+            SpecError: The menu is empty or longer than `max_menu`.
         """
         if not 1 <= len(menu) <= self.max_menu:
             raise SpecError("task", "menu", len(menu), f"between 1 and {self.max_menu} entries (TextEncoder.max_menu)")
@@ -138,7 +140,7 @@ class TextEncoder:
         self._read(memory, output, producer=choice)
 
     def encode(self, memory: Memory, out: Vector | None = None) -> Vector:
-        """The vector of the current moment, written to `out` if that is given."""
+        """Return the vector of the current moment, written to `out` if that is given."""
         vector = np.zeros(self.size, np.float32) if out is None else out
         if self.blind:
             vector[:] = 0.0
@@ -155,7 +157,7 @@ class TextEncoder:
         return vector
 
     def _describe(self, memory: Memory) -> None:
-        """What holds for a whole episode: the instruction, the entries, and where their words stand in it."""
+        """Compute what holds for a whole episode: the instruction, the entries, and where their words stand in it."""
         size, roles = self.word_buckets, NUMBERS + self.word_buckets
         lowered = [word.lower() for word in memory.words]
         _add(memory.context[: 2 * size], [*lowered, *(f"{a} {b}" for a, b in pairwise(lowered))])
@@ -205,7 +207,7 @@ class TextEncoder:
 
     @staticmethod
     def _origin(memory: Memory, producer: int | None) -> list[str]:
-        """Who printed an output: its verb, and where its arguments stand in the instruction."""
+        """Return who printed an output: its verb, and where its arguments stand in the instruction."""
         if producer is None:
             return ["shown at the start"]
         origin = [f"by {memory.menu[producer][0]}"]
@@ -217,7 +219,7 @@ class TextEncoder:
 
     @staticmethod
     def _numbers(memory: Memory) -> list[list[float]]:
-        """How the words of each entry overlap with everything else."""
+        """Compute how the words of each entry overlap with everything else."""
         instruction = memory.instruction.keys()
         known = instruction | memory.seen
         previous = memory.sets[memory.last] if memory.last >= 0 else frozenset()
@@ -257,7 +259,7 @@ class TextEncoder:
 
 
 def _slots(action: Sequence[str]) -> list[tuple[str, str]]:
-    """Each argument with its slot: the verb, and the flag before it or its number.
+    """Return each argument with its slot: the verb, and the flag before it or its number.
 
     >>> _slots(["sort", "-o", "a", "b"])
     [('-o', 'sort 1'), ('a', 'sort -o'), ('b', 'sort 3')]

@@ -13,14 +13,14 @@ from agentworld_gym.documents.strict import Strict
 
 LEVEL = 0.95
 Z = 1.959964
-"""Of a 95% interval."""
+"""The quantile of the standard normal distribution for a 95% interval."""
 
 DRAWS = 1000
 DRAWN_AT_ONCE = 200_000
-"""Drawn groups held in memory together."""
+"""The number of drawn groups that are held in memory together."""
 
 SAME = 1e-12
-"""How far apart equal means may come out."""
+"""The greatest distance of means that count as equal."""
 
 
 class Share(Strict):
@@ -47,20 +47,21 @@ def interval(
     draws: int = DRAWS,
     bounds: tuple[float, float] | None = None,
 ) -> Share:
-    """The mean of some values and its 95% interval, bootstrapped over groups.
+    """Compute the mean of some values and its 95% interval, bootstrapped over groups.
 
-    Where all groups agree a bootstrap has no width, however few they are. Of bounded values the interval is then
-    Wilson's for as many groups.
+    Where all groups have the same mean, a bootstrap has no width, however few groups there are. If the values are
+    bounded, the interval is then Wilson's for that number of groups.
 
     Args:
-        values: one a turn; booleans give a share.
-        groups: the session of each value, drawn as a whole; None takes each value for itself.
-        seed: equal seeds give equal intervals.
-        draws: bootstrap samples.
-        bounds: the least and the greatest that a value can be; None: 0 and 1 of booleans, of others not known.
+        values: The values, such as one for each turn; booleans give a share.
+        groups: The session of each value, which is drawn as a whole; None takes each value for itself.
+        seed: The seed; equal seeds give equal intervals.
+        draws: The number of bootstrap samples.
+        bounds: The least and the greatest value that is possible; None stands for 0 and 1 where the values are
+            booleans, and for no known bounds otherwise.
 
     Raises:
-        ValueError: there are no values, or not one group a value.
+        ValueError: There are no values, or not one group for each value.
 
     >>> interval([True, True, False, True]).share
     0.75
@@ -87,19 +88,19 @@ def mean_interval(
     draws: int = DRAWS,
     bounds: tuple[float, float] | None = None,
 ) -> Share:
-    """The mean of the strata's means (macro average) with its 95% interval, from that of each stratum (MOVER).
+    """Compute the mean of the strata's means (macro average) with its 95% interval, from that of each stratum (MOVER).
 
-    The distances of the strata's ends from their means are those of independent errors: their squares add up (Zou and
-    Donner 2008).
+    The errors of the strata are independent, so that the squares of the distances between their means and the ends of
+    their intervals add up (Zou and Donner 2008).
 
     Args:
-        strata: values and groups of each stratum, such as a domain; see `interval`.
-        seed: equal seeds give equal intervals.
-        draws: bootstrap samples.
-        bounds: see `interval`.
+        strata: The values and the groups of each stratum, such as a domain; see `interval`.
+        seed: The seed; equal seeds give equal intervals.
+        draws: The number of bootstrap samples.
+        bounds: The bounds of the values; see `interval`.
 
     Raises:
-        ValueError: there is no stratum, or one without values.
+        ValueError: There is no stratum, or one without values.
 
     >>> mean_interval([([1, 1, 1], None), ([0], None)]).share
     0.5
@@ -149,7 +150,7 @@ def bootstrap_interval(
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
-    """The ends of the 95% interval of a share of `count` independent draws (Wilson 1927).
+    """Return the ends of the 95% interval of a share of `count` independent draws (Wilson 1927).
 
     >>> [round(end, 3) for end in wilson(1.0, 20)]
     [0.839, 1.0]
@@ -163,7 +164,7 @@ def wilson(share: float, count: int) -> tuple[float, float]:
 def _grouped(
     given: NDArray[np.float64], groups: Sequence[Hashable] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and size of each group."""
+    """Return the sum and the size of each group."""
     if not len(given):
         raise ValueError("an interval needs values")
     if groups is None:
@@ -178,7 +179,7 @@ def _grouped(
 def _drawn(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], dice: np.random.Generator, draws: int
 ) -> NDArray[np.float64]:
-    """The mean of each bootstrap sample, drawn some samples at a time, so that memory stays small."""
+    """Return the mean of each bootstrap sample; some samples are drawn at a time, so that memory stays small."""
     found = []
     block = max(1, DRAWN_AT_ONCE // len(sums))
     for start in range(0, draws, block):

@@ -1,7 +1,7 @@
 """Intervals for successes of independent episodes.
 
-A bootstrap of a few episodes that all went alike has no width, so that one episode would prove anything. These
-intervals keep theirs.
+A bootstrap of a few episodes that all went alike has no width, so that one episode would prove anything. The intervals
+of this module keep a width.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from agentworld_gym.statistics.bootstrap import Share, Z, wilson
 
 
 def proportion(successes: Sequence[bool]) -> Share:
-    """The share of successes with its 95% interval (Wilson 1927).
+    """Compute the share of successes with its 95% interval (Wilson 1927).
 
     Raises:
-        ValueError: there are none to count.
+        ValueError: There are no episodes.
 
     >>> print(proportion([True] * 20))
     1.000 [0.839, 1.000]
@@ -30,12 +30,12 @@ def proportion(successes: Sequence[bool]) -> Share:
 
 
 def paired_gap(pairs: Sequence[tuple[bool, bool]]) -> Share:
-    """The share of first successes minus that of second ones, on the same tasks, with its 95% interval.
+    """Compute the share of first successes minus that of second ones, on the same tasks, with its 95% interval.
 
     The interval is that of Bonett and Price (2012), whose coverage holds from few pairs on.
 
     Raises:
-        ValueError: there are no pairs.
+        ValueError: There are no pairs.
 
     >>> print(paired_gap([(True, False)]))
     1.000 [-0.734, 1.000]
@@ -55,10 +55,13 @@ def paired_gap(pairs: Sequence[tuple[bool, bool]]) -> Share:
 
 
 def paired_ratio(pairs: Sequence[tuple[bool, bool]]) -> tuple[float, float, float] | None:
-    """The share of first successes by that of second ones, on the same tasks, with its 95% interval.
+    """Compute the share of first successes divided by that of second ones, on the same tasks, with its 95% interval.
 
     The interval is Wald's for the logarithm, with half a success more on both sides, so that it has a width where the
-    two never differ. None where nothing succeeds second.
+    two never differ.
+
+    Returns:
+        The ratio and the ends of its interval; None where nothing succeeds second.
 
     >>> [round(value, 2) for value in paired_ratio([(True, True)] * 28 + [(False, True)] * 2)]
     [0.93, 0.83, 1.05]

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 PAGE = "result.html"
 MEASURES = ("valid", "exact", "deterministic", "similarity", "tree")
 FAILED_ROWS = 0.05
-"""A run of which a greater share of the rows failed ends as a failed one."""
+"""The share of failed rows above which a run ends as a failed one."""
 
 UNASKED = {"top_p": "top_p", "thinking": "chat_template_kwargs"}
-"""Fields of a request that the official run does not send, by what would ask for them in `--sampling`."""
+"""Fields of a request that the official run does not send, with the name in `--sampling` that asks for them."""
 
 
 def bench(
@@ -149,14 +149,16 @@ def bench(
 
 
 def _failures(result: BenchResult) -> dict[str, int]:
-    """How many rows failed, by stage and kind."""
+    """Say how many rows failed, by stage and kind."""
     if result.judged is not None:
         return result.judged.failures
     return {f"prediction/{kind}": number for kind, number in result.rows.failures.items()}
 
 
 def _run(run: BenchRun, total: int, prices: dict[str, Prices]) -> BenchResult:
-    """The run behind a bar that tells what it costs; rows that were over before say nothing of the time left."""
+    """Run the benchmark behind a bar that shows what it costs; rows that were over before do not enter the time
+    left.
+    """
     with progress("predicting", total) as bar:
         task = bar.tasks[0]
 
@@ -180,7 +182,7 @@ def _open(
     concurrency: int,
     deadline: float,
 ) -> Lease:
-    """A party's generator; `named` are the options that its handle and `given` came from.
+    """Open a party's generator; `named` are the options that its handle and `given` came from.
 
     A server is sent what the official run sends, a seed, and whatever else `sampling` asks for.
     """
@@ -198,7 +200,7 @@ def _open(
 
 
 def _address(handle: str, option: str) -> str:
-    """The handle of a generator; the bundled model has a name."""
+    """Return the handle of a generator; the bundled model has a name."""
     if handle != "tiny":
         return handle
     from agentworld_gym.worlds.bundled import tiny_model
@@ -210,12 +212,14 @@ def _address(handle: str, option: str) -> str:
 
 
 def _overlaps(handle: str) -> bool:
-    """Whether requests may be sent while others are open: to servers; engines in this process want a whole wave."""
+    """Whether requests may be sent while others are open: to servers they may; engines in this process want a whole
+    wave.
+    """
     return handle.startswith(("http://", "https://"))
 
 
 def _sampling(given: list[str] | None, option: str, preferred: Mapping[str, Any] = MappingProxyType({})) -> Sampling:
-    """The official run's sampling, what the model prefers, and over both what the user asks for."""
+    """Merge the official run's sampling, what the model prefers, and over both what the user asks for."""
     from agentworld_gym.documents.strict import validated
     from agentworld_gym.domain.spec import SamplingSpec
     from agentworld_gym.judging.judge import BENCH_SAMPLING
@@ -268,7 +272,7 @@ def _tables(result: BenchResult) -> None:
 
 
 def _cell(averages: Averages, digits: int) -> str:
-    """A mean without failed rows, and in brackets with these as zero where that differs."""
+    """Write a mean without failed rows, and in brackets with these as zero where that differs."""
     zero = f"{averages.as_zero.share:.{digits}f}"
     if averages.excluded is None:
         return f"- ({zero})"

@@ -140,7 +140,7 @@ def fidelity(
 
 
 def _options_of(given: Mapping[str, Any], quick: bool) -> dict[str, Any]:
-    """What was asked for, but for what has a place of its own in the result."""
+    """Return the options, except for those that have a place of their own in the result."""
     asked = {key: value for key, value in given.items() if key not in ("spec", "world", "split")}
     return {**asked, "quick": True} if quick else asked
 

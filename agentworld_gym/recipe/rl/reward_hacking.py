@@ -166,7 +166,7 @@ def is_padded(prediction: str, truth: str) -> bool:
 
 
 def is_disguised(prediction: str, known: str) -> bool:
-    r"""Whether a prediction has invisible characters, or words of mixed alphabets, that no known text has.
+    """Whether a prediction has invisible characters, or words of mixed alphabets, that no known text has.
 
     >>> is_disguised("per\\u200bfect", "ok"), is_disguised("p\\u0435rfect", "ok"), is_disguised("caf\\u00e9", "ok")
     (True, True, False)

@@ -195,7 +195,7 @@ def amount(number: int, thing: str, things: str | None = None) -> str:
 
 
 def read_call(action: str) -> tuple[str, dict[str, Any]]:
-    r"""Return the name and the arguments of a tool call, in JSON or as `name(...)`; both are empty where it is no call.
+    """Return the name and the arguments of a tool call, in JSON or as `name(...)`; both are empty where it is no call.
 
     >>> read_call('{"name": "edit", "arguments": "{\\\\"path\\\\": 1}"}'), read_call("click('12')")
     (('edit', {'path': 1}), ('click', {'0': '12'}))
