@@ -21,7 +21,7 @@ from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
 from agentworld_gym.engines.terminal.host_files import names_host, replaced_host_files
-from agentworld_gym.engines.terminal.parser import Incomplete, Simple, TooDeep, Unexpected, parse
+from agentworld_gym.engines.terminal.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 from agentworld_gym.engines.terminal.script_rewriting import clock_variables, rewritten
 from agentworld_gym.engines.terminal.shell import need_shell_files
 from agentworld_gym.process.interrupts import deferred_interrupt
@@ -77,7 +77,7 @@ def _folder(episode: Episode, directory: Any) -> str:
 def _run(
     episode: Episode,
     command: str,
-    commands: list[Simple],
+    commands: list[SimpleCommand],
     folder: str,
     place: str,
     timeout: int | None,
@@ -112,7 +112,7 @@ def _run(
     return Envelope(command, place, text, exit_code=code, pids=pids)
 
 
-def _executed(run: Run, command: str, commands: list[Simple], folder: str) -> tuple[str, int]:
+def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str) -> tuple[str, int]:
     """Run a command, make its files those of the episode, and return what it printed and its exit status.
 
     Raises:
@@ -174,7 +174,7 @@ def _shell(run: Run, folder: str) -> Bash:
     return bash
 
 
-def _started(episode: Episode, commands: list[Simple], command: str, background: bool) -> list[int]:
+def _started(episode: Episode, commands: list[SimpleCommand], command: str, background: bool) -> list[int]:
     """Return numbers for the processes that a command leaves in the background; those that only sleep stay alive."""
     jobs = [simple for simple in commands if simple.background and simple.words]
     count = len(jobs) + background
@@ -186,7 +186,7 @@ def _started(episode: Episode, commands: list[Simple], command: str, background:
     return pids
 
 
-def _without_sleepers(command: str, commands: list[Simple]) -> str:
+def _without_sleepers(command: str, commands: list[SimpleCommand]) -> str:
     """Return the command with `:` for every `sleep` in the background, which would hold up the rest."""
     for simple in reversed(commands):
         if simple.background and simple.words[:1] == ["sleep"]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from agentworld_gym.engines.terminal.parser import Incomplete, Simple, TooDeep, Unexpected, Waiting, parse
+from agentworld_gym.engines.terminal.parser import HereDocument, Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 
 _NAMED = {
     "C-a": "\x01",
@@ -41,19 +41,19 @@ def keys_of(keystrokes: str) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class EnteredScript:
     """A complete script with those of its simple commands that could be parsed; it is empty for a fresh prompt alone.
 
     `status` is the value of `$?` where nothing is run.
     """
 
     script: str = ""
-    commands: tuple[Simple, ...] = ()
+    commands: tuple[SimpleCommand, ...] = ()
     status: int | None = None
 
 
 @dataclass(slots=True)
-class Line:
+class InputLine:
     """The input line, the earlier lines of an unfinished script, and whether a program holds the screen.
 
     `waiting` is the here-document in which the earlier lines end, if they do.
@@ -62,13 +62,13 @@ class Line:
     typed: str = ""
     pending: str = ""
     running: bool = False
-    waiting: Waiting | None = None
+    waiting: HereDocument | None = None
 
-    def copy(self) -> Line:
+    def copy(self) -> InputLine:
         """Return an independent copy."""
         return replace(self)
 
-    def press(self, key: str, printed: list[str]) -> Entered | None:
+    def press(self, key: str, printed: list[str]) -> EnteredScript | None:
         """Handle one key. Returns what is to be run, or `None` where no prompt is due."""
         if key == "\n":
             return self._enter(printed)
@@ -76,16 +76,16 @@ class Line:
             self.typed = self.pending = ""
             self.running = False
             printed.append("^C\n")
-            return Entered(status=130)
+            return EnteredScript(status=130)
         if key == "\x1a" and self.running:
             self.running = False
             printed.append("^Z\n[1]+  Stopped\n")
-            return Entered(status=148)
+            return EnteredScript(status=148)
         if key == "\x04" and not self.typed and not self.running:
             return self._end_of_input(printed)
         if key == "\x0c" and not self.running:
             printed.append(CLEAR)
-            return Entered()
+            return EnteredScript()
         if key in ("\x7f", "\x08"):
             self._erase(1, printed)
         elif key == "\x15":
@@ -104,14 +104,14 @@ class Line:
             self.typed = self.typed[:-count]
             printed.append("\b \b" * min(count, 4_000))
 
-    def _end_of_input(self, printed: list[str]) -> Entered:
+    def _end_of_input(self, printed: list[str]) -> EnteredScript:
         if self.pending:
             self.pending = ""
             printed.append("\nbash: syntax error: unexpected end of file\n")
-            return Entered(status=2)
-        return Entered("exit\n", (Simple(["exit"]),))
+            return EnteredScript(status=2)
+        return EnteredScript("exit\n", (SimpleCommand(["exit"]),))
 
-    def _enter(self, printed: list[str]) -> Entered | None:
+    def _enter(self, printed: list[str]) -> EnteredScript | None:
         printed.append("\n")
         line, self.typed = self.typed, ""
         if self.running:
@@ -121,7 +121,7 @@ class Line:
             self.pending = script
             printed.append("> ")
             return None
-        commands: list[Simple] = []
+        commands: list[SimpleCommand] = []
         try:
             commands = parse(script)
         except Incomplete as incomplete:
@@ -132,8 +132,8 @@ class Line:
         except Unexpected as error:
             self.pending = ""
             printed.append(f"bash: syntax error near unexpected token `{error}'\n")
-            return Entered(status=2)
+            return EnteredScript(status=2)
         except TooDeep:
             pass
         self.pending = ""
-        return Entered(script, tuple(commands)) if script.strip() else Entered()
+        return EnteredScript(script, tuple(commands)) if script.strip() else EnteredScript()

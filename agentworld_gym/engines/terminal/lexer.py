@@ -13,7 +13,7 @@ MAX_DEPTH = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class HereDocument:
     """The end of a here-document: its delimiter, which may follow tabs if `tabs` is true."""
 
     delimiter: str
@@ -22,7 +22,7 @@ class Waiting:
     def ends(self, line: str) -> bool:
         """Return whether a line ends the here-document.
 
-        >>> Waiting("END", tabs=True).ends("\\tEND"), Waiting("END", tabs=False).ends("\\tEND")
+        >>> HereDocument("END", tabs=True).ends("\\tEND"), HereDocument("END", tabs=False).ends("\\tEND")
         (True, False)
         """
         return (line.lstrip("\t") if self.tabs else line) == self.delimiter
@@ -34,7 +34,7 @@ class Incomplete(Exception):
     `waiting` is the here-document in which the text ends, if it does.
     """
 
-    def __init__(self, waiting: Waiting | None = None) -> None:
+    def __init__(self, waiting: HereDocument | None = None) -> None:
         super().__init__("the text goes on")
         self.waiting = waiting
 
@@ -64,7 +64,7 @@ class Lexer:
         self.text = text
         self.position = 0
         self.depth = 0
-        self.heredocs: list[Waiting] = []
+        self.heredocs: list[HereDocument] = []
         self.token = self._next()
 
     def _next(self) -> Token:

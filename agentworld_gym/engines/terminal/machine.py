@@ -10,7 +10,7 @@ from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar, Span
 from agentworld_gym.engines.terminal import shell as shells
-from agentworld_gym.engines.terminal.keyboard import Entered, Line, keys_of
+from agentworld_gym.engines.terminal.keyboard import EnteredScript, InputLine, keys_of
 from agentworld_gym.engines.terminal.screen import capture
 from agentworld_gym.engines.terminal.shell import Shell
 from agentworld_gym.engines.terminal.state import TerminalState
@@ -34,7 +34,7 @@ class TerminalMachine:
 
     def __init__(self, shell: Shell) -> None:
         self._shell: Shell | None = shell
-        self._line = Line()
+        self._line = InputLine()
         self._status = 0
         self._jobs = ""
         self._observation = capture(self.prompt())
@@ -189,11 +189,11 @@ class TerminalMachine:
                 printed.append(self.prompt())
         return printed
 
-    def _enter(self, shell: Shell, entered: Entered, printed: list[str]) -> None:
+    def _enter(self, shell: Shell, entered: EnteredScript, printed: list[str]) -> None:
         names = [command.words[0] for command in entered.commands if command.words]
         if names in (["exit"], ["logout"]):
             printed.append("exit\n")
-            entered = Entered("cd\n")
+            entered = EnteredScript("cd\n")
         else:
             shell.context.history.append(entered.script.removesuffix("\n"))
         shell.context.clock.advance(LINE_SECONDS)

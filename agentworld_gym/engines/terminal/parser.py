@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from agentworld_gym.engines.terminal.lexer import (
     BLANK,
     MAX_DEPTH,
+    HereDocument,
     Incomplete,
     Lexer,
     Token,
     TooDeep,
     Unexpected,
-    Waiting,
     unquoted,
 )
 
-__all__ = ["Incomplete", "Simple", "TooDeep", "Unexpected", "Waiting", "parse"]
+__all__ = ["HereDocument", "Incomplete", "SimpleCommand", "TooDeep", "Unexpected", "parse"]
 
 _REDIRECT = re.compile(r"(?:\d*[<>]|&>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
@@ -28,7 +28,7 @@ _CLOSERS = frozenset(("then", "else", "elif", "fi", "do", "done", "esac", "}", "
 
 
 @dataclass(slots=True)
-class Simple:
+class SimpleCommand:
     """A simple command: its raw words, their positions, and whether its output goes elsewhere than the screen.
 
     `reads` says that its input comes from a file or pipe, `background` that it ends with `&`.
@@ -41,7 +41,7 @@ class Simple:
     background: bool = False
 
 
-def parse(text: str) -> list[Simple]:
+def parse(text: str) -> list[SimpleCommand]:
     """Return the simple commands of a complete script in order, without those inside `$(…)`.
 
     Raises:
@@ -60,7 +60,7 @@ def parse(text: str) -> list[Simple]:
 class _Parser(Lexer):
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.commands: list[Simple] = []
+        self.commands: list[SimpleCommand] = []
 
     def script(self) -> None:
         self._list(frozenset())
@@ -161,17 +161,17 @@ class _Parser(Lexer):
 
     def _arithmetic(self, start: int) -> None:
         self.position = self._balanced(start + 1, ")")
-        self.commands.append(Simple(["(("]))
+        self.commands.append(SimpleCommand(["(("]))
         self.token = self._next()
 
     def _redirects(self, first: int) -> None:
         while self.token.kind == "operator" and _REDIRECT.match(self.token.text):
-            command = Simple()
+            command = SimpleCommand()
             self._redirect(command)
             if command.hidden:
                 self._hide(first)
 
-    def _redirect(self, command: Simple) -> None:
+    def _redirect(self, command: SimpleCommand) -> None:
         operator = self._peek_heredoc()
         if ">" in operator.text and not operator.text.startswith("2"):
             command.hidden = True
@@ -188,11 +188,11 @@ class _Parser(Lexer):
             return self._advance()
         start = BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
         end = self._word_end(start)
-        self.heredocs.append(Waiting(unquoted(self.text[start:end]), operator.text.endswith("-")))
+        self.heredocs.append(HereDocument(unquoted(self.text[start:end]), operator.text.endswith("-")))
         return self._advance()
 
     def _simple(self) -> None:
-        command = Simple()
+        command = SimpleCommand()
         self.commands.append(command)
         empty = True
         while True:
@@ -216,7 +216,7 @@ class _Parser(Lexer):
             else:
                 return
 
-    def _function(self, command: Simple) -> None:
+    def _function(self, command: SimpleCommand) -> None:
         self._advance()
         if self.token.kind == "end":
             raise Unexpected("newline")
@@ -316,7 +316,7 @@ class _Parser(Lexer):
         self._advance()
 
     def _condition(self) -> None:
-        self.commands.append(Simple(["[["]))
+        self.commands.append(SimpleCommand(["[["]))
         while self.token.text != "]]":
             if self.token.kind == "end":
                 raise Incomplete

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from agentworld_gym.engines.terminal.builtins.dates import parsed
 from agentworld_gym.engines.terminal.context import Context
-from agentworld_gym.engines.terminal.parser import Simple
+from agentworld_gym.engines.terminal.parser import SimpleCommand
 
 ON_TERMINAL = " -C --quoting-style=shell-escape"
 _CONVERSION = re.compile(r"%(?:\([^)]*\)(?P<time>T)|[-+ #0]*\d*(?:\.\d+)?(?:(?P<percent>%)|[a-zA-Z]))")
@@ -26,7 +26,7 @@ _DATE = re.compile(r"(-d|--date)(?:=(.*))?", re.DOTALL)
 _CLOCKED = re.compile(r"SECONDS|EPOCH|\bbash\b|\bsh\b|\bsource\b|\./|(?:^|[;&|]\s*)\. ")
 
 
-def rewritten(script: str, commands: Sequence[Simple], context: Context) -> str:
+def rewritten(script: str, commands: Sequence[SimpleCommand], context: Context) -> str:
     """Return the script in the form in which the sandbox runs it.
 
     >>> from random import Random
@@ -73,7 +73,7 @@ def _drawn(match: re.Match[str]) -> str:
     return re.sub(r"\\.|(\$\{?)SRANDOM\b", lambda found: f"{found[1]}RANDOM" if found[1] else found[0], text)
 
 
-def _timed(command: Simple, now: float, start: float) -> list[tuple[int, int, str]]:
+def _timed(command: SimpleCommand, now: float, start: float) -> list[tuple[int, int, str]]:
     """Give `printf` the virtual time as an argument for each `%(…)T` that has no time of its own."""
     place = next(
         (n for n, word in enumerate(command.words) if n and word[0] != "-" and command.words[n - 1] != "-v"), 0
@@ -96,7 +96,7 @@ def _timed(command: Simple, now: float, start: float) -> list[tuple[int, int, st
     return edits
 
 
-def _clocked(command: Simple, now: float) -> list[tuple[int, int, str]]:
+def _clocked(command: SimpleCommand, now: float) -> list[tuple[int, int, str]]:
     """Give a program of awk or jq that asks for the time the virtual one; texts in the program stay as they are."""
     place = _program(command.words)
     if place is None:
@@ -143,7 +143,7 @@ def clock_variables(script: str, now: float, start: float) -> str:
     return f"EPOCHSECONDS={int(now)}; EPOCHREALTIME={now:.6f}; SECONDS={int(now - start)}\n"
 
 
-def _dated(command: Simple, now: float) -> list[tuple[int, int, str]]:
+def _dated(command: SimpleCommand, now: float) -> list[tuple[int, int, str]]:
     edits = []
     for index, word in enumerate(command.words[1:], 1):
         match = _DATE.fullmatch(word)

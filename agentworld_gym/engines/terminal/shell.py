@@ -18,7 +18,7 @@ from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
 from agentworld_gym.engines.terminal.host_files import names_host, replaced_host_files
-from agentworld_gym.engines.terminal.keyboard import Entered
+from agentworld_gym.engines.terminal.keyboard import EnteredScript
 from agentworld_gym.engines.terminal.messages import bash_output
 from agentworld_gym.engines.terminal.script_rewriting import clock_variables, rewritten
 from agentworld_gym.engines.terminal.state import TerminalState, moment, system_files
@@ -132,7 +132,7 @@ class Shell:
         assert files is not None
         return files
 
-    def run(self, entered: Entered, status: int) -> Outcome:
+    def run(self, entered: EnteredScript, status: int) -> Outcome:
         """Run a complete script; `status` is the value of `$?` at its start.
 
         Raises:

@@ -12,8 +12,8 @@ from contextlib import suppress
 import pytest
 
 from agentworld_gym.contracts import Failure, Observation
+from agentworld_gym.engines.hunks import changes
 from agentworld_gym.engines.terminal import EngineError, TerminalMachine, shell
-from agentworld_gym.engines.terminal.builtins.diffing import changes
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.worlds.waves import side_by_side

@@ -271,9 +271,7 @@ def _products(phone: Phone, screen: Screen) -> Widget:
         return widgets.item(product["name"], ("shop/open", product["id"]), detail=detail, trailing=(add,))
 
     rows = (
-        widgets.listing(screen, phone.ordered("products", matches), line)
-        if matches
-        else widgets.empty("Nothing found")
+        widgets.listing(screen, phone.ordered("products", matches), line) if matches else widgets.empty("Nothing found")
     )
     search = row(widgets.gap(widgets.MARGIN), field, widgets.gap(widgets.MARGIN), height=widgets.ROW)
     return _tabbed(phone, "Pantry", 0, search, chips, rows)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agentworld_gym.engines.hunks import Hunk, changes, unified
 from agentworld_gym.engines.swe.git.objects import Tree, blob_id
-from agentworld_gym.engines.terminal.builtins.diffing import Hunk, changes, unified
 
 CELLS = 1_000_000
 NULL = "0" * 40

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins.common import Tree, Usage, mode_bits, mode_text, options
+from agentworld_gym.engines.terminal.builtins.common import FileTree, Usage, mode_bits, mode_text, options
 from agentworld_gym.engines.terminal.context import Context
 
 _SHORT = "cxtruvzjJf:C:kphOaPm"
@@ -84,7 +84,7 @@ class _Tar:
     def __init__(
         self, context: Context, call: BuiltinContext, flags: list[tuple[str, str]], operands: list[str]
     ) -> None:
-        self.context, self.tree = context, Tree(context, call)
+        self.context, self.tree = context, FileTree(context, call)
         self.flags = flags
         self.chosen = dict(flags)
         self.operands = operands

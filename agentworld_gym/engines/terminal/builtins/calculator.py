@@ -11,7 +11,7 @@ from decimal import ROUND_DOWN, Decimal, InvalidOperation, getcontext, localcont
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins.common import Tree
+from agentworld_gym.engines.terminal.builtins.common import FileTree
 from agentworld_gym.engines.terminal.builtins.series import LIBRARY
 from agentworld_gym.engines.terminal.context import Context
 
@@ -44,7 +44,7 @@ class _Quit(Exception):
 def bc(context: Context, call: BuiltinContext) -> BuiltinResult:
     """`bc`: expressions, variables, `if`, `while`, `for`, `sqrt`, `length`, `scale`, and the library of `-l`."""
     program: list[str] = []
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     library = False
     for word in call.argv:
         if word.startswith("-"):

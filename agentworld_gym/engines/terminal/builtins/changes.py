@@ -8,8 +8,8 @@ from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins.common import (
     MISSING,
+    FileTree,
     Metadata,
-    Tree,
     Usage,
     hint,
     mode_bits,
@@ -31,7 +31,7 @@ def mkdir(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             raise hint("mkdir", "missing operand")
     except Usage as usage:
         return usage.result
-    tree, chosen = Tree(context, call), dict(flags)
+    tree, chosen = FileTree(context, call), dict(flags)
     out: list[str] = []
     errors: list[str] = []
     mode = changed_mode(chosen["m"], 0o777, True, umask=False) if "m" in chosen else None
@@ -83,7 +83,7 @@ def rm(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             raise hint("rm", "missing operand")
     except Usage as usage:
         return usage.result
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     recursive = bool(flags & {"r", "R"})
     out: list[str] = []
     errors: list[str] = []
@@ -114,7 +114,7 @@ def rm(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return BuiltinResult("".join(out), "".join(errors), 1 if errors else 0)
 
 
-def _tell_removed(tree: Tree, name: str, path: str, metadata: Metadata, out: list[str]) -> None:
+def _tell_removed(tree: FileTree, name: str, path: str, metadata: Metadata, out: list[str]) -> None:
     if metadata["file_type"] == "directory":
         for child, below in (tree.listing(path) or {}).items():
             _tell_removed(tree, f"{name.rstrip('/')}/{child}", f"{path}/{child}", below, out)
@@ -142,7 +142,7 @@ def chmod(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             raise hint("chmod", f"missing operand after '{operands[0]}'")
     except Usage as usage:
         return usage.result
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     if "reference" in chosen:
         model = tree.target(tree.path(chosen["reference"]))
         if model is None:
@@ -167,7 +167,7 @@ def chmod(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 def _chmod(
-    tree: Tree, text: str, name: str, path: str, metadata: Metadata, chosen: dict[str, str], out: list[str]
+    tree: FileTree, text: str, name: str, path: str, metadata: Metadata, chosen: dict[str, str], out: list[str]
 ) -> None:
     before = mode_bits(metadata)
     after = changed_mode(text, before, metadata["file_type"] == "directory")

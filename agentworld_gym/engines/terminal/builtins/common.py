@@ -86,7 +86,7 @@ def options(
     return flags, operands
 
 
-class Tree:
+class FileTree:
     """The files as one command sees them. Each directory is listed once, because listing is slow."""
 
     def __init__(self, context: Context, call: BuiltinContext) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins.common import Tree, Usage, hint, options
+from agentworld_gym.engines.terminal.builtins.common import FileTree, Usage, hint, options
 from agentworld_gym.engines.terminal.context import Context
 
 _COLUMNS = "lwmcL"
@@ -23,7 +23,7 @@ def wc(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         counts = _counts((call.stdin or "").encode("utf-8", "replace"))
         width = 1 if len(columns) == 1 else 7
         return " ".join(f"{counts[column]:>{width}}" for column in columns) + "\n"
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     rows: list[tuple[str, dict[str, int]]] = []
     lines: list[tuple[str, bool]] = []
     sizes, odd = 0, False
@@ -78,7 +78,7 @@ def ln(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     except Usage as usage:
         return usage.result
     flags = {option for option, _ in chosen}
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     *targets, last = operands if len(operands) > 1 else [operands[0], "."]
     path = tree.path(last)
     entry = tree.entry(path)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins.common import MISSING, Tree, Usage, options
+from agentworld_gym.engines.terminal.builtins.common import MISSING, FileTree, Usage, options
 from agentworld_gym.engines.terminal.context import Context
 
 ABSENT = (
@@ -100,7 +100,7 @@ def mktemp(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     if not operands or "p" in chosen or "t" in chosen:
         stem = f"{chosen.get('p', '/tmp').rstrip('/')}/{stem}"
     name = stem + "".join(context.random.choices(_LETTERS, k=count)) + chosen.get("suffix", "")
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     path = tree.path(name)
     if not tree.is_directory(path.rpartition("/")[0] or "/"):
         kind = "directory" if "d" in chosen else "file"
@@ -131,7 +131,7 @@ def shuf(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     elif "e" in chosen:
         lines = operands
     elif operands and operands[0] != "-":
-        tree = Tree(context, call)
+        tree = FileTree(context, call)
         try:
             lines = tree.files.read_file(tree.path(operands[0])).decode("utf-8", "replace").splitlines()
         except RuntimeError:
@@ -149,7 +149,7 @@ def _shuffled(context: Context, lines: list[str]) -> list[str]:
 
 def zcat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`zcat`, of text files."""
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     out: list[str] = []
     errors: list[str] = []
     for name in call.argv:

@@ -7,7 +7,7 @@ import re
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins.common import Metadata, Tree, Usage, options
+from agentworld_gym.engines.terminal.builtins.common import FileTree, Metadata, Usage, options
 from agentworld_gym.engines.terminal.context import Context
 
 _MAGIC = (
@@ -36,7 +36,7 @@ def file(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     if not operands:
         return BuiltinResult("", "Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]\n", 1)
     flags = {option for option, _ in chosen}
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     width = max(len(name) for name in operands) + 2
     out = []
     for name in operands:
@@ -47,7 +47,7 @@ def file(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return "".join(out)
 
 
-def _kind(tree: Tree, path: str, metadata: Metadata) -> str:
+def _kind(tree: FileTree, path: str, metadata: Metadata) -> str:
     if metadata["file_type"] == "directory":
         return "directory"
     if metadata["file_type"] == "symlink":
@@ -94,7 +94,7 @@ def tee(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         flags, operands = options("tee", call.argv, "aip", {"append": "a"})
     except Usage as usage:
         return usage.result
-    tree, text = Tree(context, call), call.stdin or ""
+    tree, text = FileTree(context, call), call.stdin or ""
     append = any(option == "a" for option, _ in flags)
     errors = []
     for name in operands:

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins.common import (
+    FileTree,
     Metadata,
-    Tree,
     Usage,
     blocks,
     human,
@@ -83,7 +83,7 @@ def ls(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         style = _style(flags)
     except Usage as usage:
         return usage.result
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     errors: list[str] = []
     files: list[_Item] = []
     folders: list[_Item] = []
@@ -149,7 +149,7 @@ def _style(flags: Iterable[tuple[str, str]]) -> _Style:
     return style
 
 
-def _contents(tree: Tree, style: _Style, folder: _Item) -> list[_Item]:
+def _contents(tree: FileTree, style: _Style, folder: _Item) -> list[_Item]:
     entries = tree.listing(folder.path) or {}
     base = "" if folder.path == "/" else folder.path
     items = [
@@ -166,7 +166,7 @@ def _contents(tree: Tree, style: _Style, folder: _Item) -> list[_Item]:
     return _sorted(tree, style, items)
 
 
-def _sorted(tree: Tree, style: _Style, items: list[_Item]) -> list[_Item]:
+def _sorted(tree: FileTree, style: _Style, items: list[_Item]) -> list[_Item]:
     if style.order == "U":
         return items
     items = sorted(items, key=lambda item: item.name)
@@ -187,7 +187,7 @@ def _sorted(tree: Tree, style: _Style, items: list[_Item]) -> list[_Item]:
     return items
 
 
-def _print(tree: Tree, style: _Style, items: list[_Item], total: bool) -> str:
+def _print(tree: FileTree, style: _Style, items: list[_Item], total: bool) -> str:
     for item in items:
         item.shown = _quoted(item.name, style.quoting) + _indicator(style, item.metadata)
     if style.quoting and style.form in "lCx" and any(item.shown[:1] in "'\"" for item in items):
@@ -224,7 +224,7 @@ def _indicator(style: _Style, metadata: Metadata) -> str:
     return "*" if mode_bits(metadata) & 0o111 else ""
 
 
-def _long(tree: Tree, style: _Style, items: list[_Item], total: bool) -> str:
+def _long(tree: FileTree, style: _Style, items: list[_Item], total: bool) -> str:
     rows: list[list[str]] = []
     for item in items:
         size = tree.size(item.path, item.metadata)

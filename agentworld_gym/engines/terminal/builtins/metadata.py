@@ -11,8 +11,8 @@ from bashkit import BuiltinContext, BuiltinResult
 from agentworld_gym.engines.terminal.builtins.common import (
     KINDS,
     MISSING,
+    FileTree,
     Metadata,
-    Tree,
     Usage,
     blocks,
     hint,
@@ -38,7 +38,7 @@ def stat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             raise hint("stat", "missing operand")
     except Usage as usage:
         return usage.result
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     chosen = dict(flags)
     out, errors = [], []
     for name in operands:
@@ -67,7 +67,7 @@ def _default(metadata: Metadata) -> str:
     )
 
 
-def _formatted(tree: Tree, form: str, name: str, path: str, metadata: Metadata) -> str:
+def _formatted(tree: FileTree, form: str, name: str, path: str, metadata: Metadata) -> str:
     owner = tree.owner(path)
     identity = 0 if owner == "root" else tree.context.uid
     modified = tree.modified(metadata)
@@ -162,7 +162,7 @@ def du(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     chosen = dict(flags)
     apparent = "b" in chosen or "A" in chosen
     depth = int(chosen["d"]) if chosen.get("d", "").isdigit() else 1 << 30
-    tree = Tree(context, call)
+    tree = FileTree(context, call)
     out: list[str] = []
     errors: list[str] = []
 
@@ -191,7 +191,7 @@ def du(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return BuiltinResult("".join(out), "".join(errors), 1 if errors else 0)
 
 
-def _usage(tree: Tree, name: str, path: str, apparent: bool, level: int) -> Iterator[tuple[str, str, int, int]]:
+def _usage(tree: FileTree, name: str, path: str, apparent: bool, level: int) -> Iterator[tuple[str, str, int, int]]:
     """Yield name, kind, depth and size of everything below an operand, children first and the operand last."""
     metadata = tree.entry(path)
     if metadata is None:

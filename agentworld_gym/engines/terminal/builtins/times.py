@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins.common import Tree, Usage, hint, options
+from agentworld_gym.engines.terminal.builtins.common import FileTree, Usage, hint, options
 from agentworld_gym.engines.terminal.builtins.dates import parsed
 from agentworld_gym.engines.terminal.context import Context
 
@@ -72,7 +72,7 @@ def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             return BuiltinResult("", f"date: invalid date '{chosen['d']}'\n", 1)
         now = moment
     if "r" in chosen:
-        tree = Tree(context, call)
+        tree = FileTree(context, call)
         metadata = tree.target(tree.path(chosen["r"]))
         if metadata is None:
             return BuiltinResult("", f"date: {chosen['r']}: No such file or directory\n", 1)

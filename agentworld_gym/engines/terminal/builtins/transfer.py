@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins.common import MISSING, Metadata, Tree, Usage, hint, options
+from agentworld_gym.engines.terminal.builtins.common import MISSING, FileTree, Metadata, Usage, hint, options
 from agentworld_gym.engines.terminal.context import Context
 
 _COPY = {
@@ -29,7 +29,7 @@ class _Transfer(ABC):
 
     def __init__(self, name: str, context: Context, call: BuiltinContext) -> None:
         self.name = name
-        self.tree = Tree(context, call)
+        self.tree = FileTree(context, call)
         self.out: list[str] = []
         self.errors: list[str] = []
         flags, self.operands = options(name, call.argv, "aRrfivpndPLHuTbxlst:", _COPY)

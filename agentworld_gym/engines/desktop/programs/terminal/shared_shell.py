@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from agentworld_gym.engines import EngineError, Scalar
 from agentworld_gym.engines.desktop.filesystem import HOME, MAX_TIME, SYSTEM, FileSystem, Node
 from agentworld_gym.engines.desktop.program import DesktopServices
-from agentworld_gym.engines.terminal.keyboard import Line
+from agentworld_gym.engines.terminal.keyboard import InputLine
 from agentworld_gym.engines.terminal.shell import LAST_RESORT_SECONDS, Shell
 from agentworld_gym.engines.terminal.state import TerminalState
 
@@ -60,7 +60,7 @@ class SharedShell:
     def run(self, desktop: DesktopServices, script: str, folder: str, status: int) -> tuple[int, str, str]:
         """Run a script in a folder; return its status, its output, and the folder in which it ended."""
         printed: list[str] = []
-        entered = Line(script.removesuffix("\n")).press("\n", printed)
+        entered = InputLine(script.removesuffix("\n")).press("\n", printed)
         if entered is None:
             return 2, "bash: syntax error: unexpected end of file\n", folder
         if not entered.script:
@@ -219,5 +219,5 @@ def commands_of(script: str) -> list[list[str]] | None:
     >>> commands_of("cd /tmp; ls -la\\n"), commands_of("for f in a; do\\n"), commands_of("gedit a.txt &\\n")
     ([['cd', '/tmp'], ['ls', '-la']], None, [['gedit', 'a.txt']])
     """
-    entered = Line(script.removesuffix("\n")).press("\n", [])
+    entered = InputLine(script.removesuffix("\n")).press("\n", [])
     return None if entered is None else [list(command.words) for command in entered.commands]
