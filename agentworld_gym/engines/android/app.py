@@ -19,18 +19,18 @@ class EmptyState(Strict):
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything from which an app makes its part of the model.
-
-    `rng` belongs to the app alone. `now` is the phone's time. `defaults` is the app's file in the scenario's folder
-    (`domain_specs/scenarios/android/<scenario>/<app id>.yaml`; empty where there is none), and `words` are the word
-    lists that all scenarios share. `data` holds the parts of earlier apps in the order of `MODULES`, contacts first.
-    """
+    """Everything from which an app makes its part of the model."""
 
     rng: random.Random
+    """A source of random numbers for this app alone."""
     now: datetime
+    """The phone's time."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    """The app's file in the scenario's folder; empty where there is none."""
     words: Mapping[str, Any] = field(default_factory=dict)
+    """The word lists that all scenarios share."""
     data: Mapping[str, Any] = field(default_factory=dict)
+    """The parts of earlier apps in the order of `MODULES`, contacts first."""
 
 
 class App:

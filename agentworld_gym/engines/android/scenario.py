@@ -32,23 +32,33 @@ _ZONE = re.compile(r"GMT[+-]\d\d:\d\d ")
 
 
 class Interruption(Strict):
-    """A dialog that interrupts the user. Its last button changes the settings in `sets`; all buttons close it."""
+    """A dialog that interrupts the user. All of its buttons close it."""
 
     title: str = Field(min_length=1)
+    """The heading."""
     text: str
+    """The text."""
     buttons: tuple[str, ...] = Field(min_length=1, max_length=3)
+    """The labels of the buttons."""
     sets: dict[str, Setting] = Field(default_factory=dict)
+    """The settings that the last button changes."""
 
 
 class DeviceFile(Strict):
-    """The document `device.yaml`: the time, the account, all settings with their initial values, and the launcher."""
+    """The document `device.yaml`."""
 
     title: str = Field(min_length=1)
+    """The name of the device."""
     time: str
+    """The phone's time at the start, such as `2026-03-04 09:41`."""
     settings: dict[str, Setting]
+    """All settings with their initial values."""
     pages: tuple[tuple[str, ...], ...] = Field(min_length=1)
+    """The titles of the apps on each page of the launcher."""
     dock: tuple[str, ...] = Field(max_length=4)
+    """The titles of the apps on the dock."""
     interruptions: tuple[Interruption, ...] = Field(min_length=1)
+    """The dialogs of the control `unexpected-dialog`."""
 
     @field_validator("time")
     @classmethod
@@ -57,19 +67,24 @@ class DeviceFile(Strict):
 
 
 class DeviceState(Strict):
-    """What a task's state says about the phone itself; each app adds a key of its own.
-
-    A language world is told `device` and `rules`, which mean nothing here. `seed` is the seed of what is drawn.
-    """
+    """What a task's state says about the phone itself; each app adds a key of its own."""
 
     scenario: str = "pixel"
+    """The name of the scenario."""
     time: str | None = None
+    """The phone's time at the start; None for that of the scenario."""
     seed: int | None = None
+    """The seed of what is drawn; None for the seed of the episode."""
     device: str = ""
+    """A text for language worlds alone."""
     rules: str = ""
+    """A text for language worlds alone."""
     apps: tuple[str, ...] | None = None
+    """The titles of the installed apps; None for all."""
     settings: dict[str, Setting] = Field(default_factory=dict)
+    """Settings that differ from the scenario's."""
     permissions: dict[str, str] = Field(default_factory=dict)
+    """Permissions by `app/permission`."""
 
     @field_validator("time")
     @classmethod

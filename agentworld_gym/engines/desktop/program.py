@@ -15,34 +15,45 @@ if TYPE_CHECKING:
 
 
 class Window(TypedDict):
-    """One window, as plain data.
-
-    `data` belongs to the program: dictionaries, lists, text fields and scalars. `focus` is the key of the widget that
-    receives the keys, and `scroll` says how far each scrolling widget is scrolled. `box` is x, y, width and height of
-    the frame, including the title bar.
-    """
+    """One window, as plain data."""
 
     id: int
+    """The number of the window."""
     program: str
+    """The id of its program."""
     title: str
+    """The text of the title bar."""
     box: list[int]
+    """The x, y, width and height of the frame, including the title bar."""
     maximized: bool
+    """Whether it fills the screen."""
     minimized: bool
+    """Whether it is hidden."""
     focus: str
+    """The key of the widget that receives the keys."""
     scroll: dict[str, int]
+    """The scroll offset of each scrolling widget, by key."""
     dialogs: list[dict[str, Any]]
+    """The dialogs over the window, the one in front last."""
     ready: int
+    """The number of the action at which the window appears."""
     version: int
+    """A number that changes with everything that the window shows."""
     data: dict[str, Any]
+    """The program's own data: dictionaries, lists, text fields and scalars."""
 
 
 class Entry(NamedTuple):
-    """One entry of a menu. Its `message` goes to the program's `update`, or opens a menu if it begins with `menu`."""
+    """One entry of a menu."""
 
     label: str
+    """The text of the entry."""
     message: Message = ()
+    """The message for the program's `update`; one that begins with `menu` opens a menu."""
     enabled: bool = True
+    """Whether the entry is listed."""
     checked: bool = False
+    """Whether the entry has a check mark."""
 
 
 class ToolError(Exception):

@@ -10,19 +10,25 @@ from agentworld_gym.engines import Scalar
 
 
 class DialogText(Strict):
-    """A dialog that opens by itself. `buttons` are ids and labels, the default button last."""
+    """A dialog that opens by itself."""
 
     title: str
+    """The heading."""
     text: str
+    """The text."""
     buttons: dict[str, str]
+    """The labels of the buttons by id, the default button last."""
 
 
 class ShellData(Strict):
     """The content of `shell.yaml`."""
 
     dock: tuple[str, ...]
+    """The ids of the programs on the dock."""
     settings: dict[str, str | bool | int | float | None]
+    """The settings that the shell itself reads, with their defaults."""
     dialogs: tuple[DialogText, ...]
+    """The dialogs of the control `unexpected-dialog`."""
 
 
 @lru_cache(maxsize=1)

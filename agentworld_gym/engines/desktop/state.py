@@ -13,20 +13,27 @@ from agentworld_gym.engines.desktop.filesystem import absolute
 
 
 class FileState(Strict):
-    """One file: its text, its octal mode, and the time of its last change (by default the start of the episode)."""
+    """One file."""
 
     content: str = ""
+    """The text of the file."""
     mode: str = Field(default="644", pattern=r"^[0-7]{3}$")
+    """Its octal permissions."""
     modified: datetime | None = None
+    """The time of its last change; None for the start of the episode."""
 
 
 class OpenState(Strict):
-    """A window that is open at the start; `box` is x, y, width and height."""
+    """A window that is open at the start."""
 
     program: str
+    """The id of its program."""
     arguments: tuple[str, ...] = ()
+    """The arguments of the program, such as a path."""
     box: tuple[int, int, int, int] | None = None
+    """The x, y, width and height of the window; None for a default."""
     maximized: bool | None = None
+    """Whether it fills the screen; None for the program's default."""
 
     @field_validator("box")
     @classmethod
@@ -39,20 +46,28 @@ class OpenState(Strict):
 
 
 class DesktopState(Strict):
-    """The initial state of a desktop, as a task's `state` gives it. Settings that it omits have their defaults.
+    """The initial state of a desktop, as a task's `state` gives it.
 
     >>> DesktopState.of({"files": {"~/a.txt": "hi"}}).files["/home/user/a.txt"].content
     'hi'
     """
 
     clock: datetime = datetime(2026, 3, 4, 9, 41)
+    """The time of the desktop's clock."""
     files: dict[str, FileState] = Field(default_factory=dict)
+    """Files by path; a text stands for a file with that content."""
     folders: tuple[str, ...] = ()
+    """Paths of folders, for those that hold no file."""
     settings: dict[str, str | bool | int | float | None] = Field(default_factory=dict)
+    """Settings that differ from their defaults."""
     open: tuple[OpenState, ...] = ()
+    """The open windows, the one in front last."""
     clipboard: str = ""
+    """The text in the clipboard."""
     sites: dict[str, Any] = Field(default_factory=dict)
+    """The state of the sites that the web browser shows."""
     notes: str = ""
+    """A text for language worlds alone."""
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> DesktopState:

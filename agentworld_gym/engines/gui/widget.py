@@ -16,47 +16,64 @@ Arrangement = Literal["column", "row", "grid", "layers"]
 
 @dataclass(slots=True, eq=False)
 class Widget:
-    """One element of a screen. `place` sets its box (`x`, `y`, `w`, `h`).
-
-    `role` is what the representation calls it (`push-button`, `android.widget.Switch`). `key` is its identity from one
-    view to the next, needed by what takes the focus or scrolls. `on` maps an input (`click`, `double`, `long`, `right`,
-    `enter`, `changed`, …) to a message. A `field` takes typed text. `flags` are printed as they stand; `disabled` among
-    them takes no input. A `modal` widget keeps all input from what lies below it. `shown` is False for what only
-    arranges others and is not printed.
-
-    `width` and `height` are pixels; None is as much as its content needs. `grow` is its share of what is left over
-    along its container's direction; across it, a widget without a size fills the container where `fill` is set.
-    `at` is the place within a container of layers.
-    """
+    """One element of a screen."""
 
     role: str = ""
+    """What the screen's representation calls it, such as `push-button` or `android.widget.Switch`."""
     name: str = ""
+    """Its accessible name."""
     text: str = ""
+    """The text that it shows."""
     description: str = ""
+    """Its accessible description."""
     key: str = ""
+    """Its identity from one view to the next, which a widget needs that takes the focus or scrolls."""
     on: Mapping[str, Message] = field(default_factory=dict)
+    """The messages of inputs (`click`, `double`, `long`, `right`, `enter`, `changed`, …)."""
     field: Field | None = None
+    """The text field that takes typed text; None if it takes none."""
     flags: tuple[str, ...] = ()
+    """States that are printed as they stand. With `disabled` among them it takes no input."""
     children: tuple[Widget, ...] = ()
+    """The widgets inside it."""
     arrangement: Arrangement = "column"
+    """How its children lie: below each other, side by side, in a grid, or on top of each other."""
     columns: int = 1
+    """The number of columns of a grid."""
     scrolls: bool = False
+    """Whether its content scrolls."""
     modal: bool = False
+    """Whether it keeps all input from the widgets below it."""
     shown: bool = True
+    """Whether it is printed; False for a widget that only arranges others."""
     width: int | None = None
+    """Its width in pixels; None for as much as its content needs."""
     height: int | None = None
+    """Its height in pixels; None for as much as its content needs."""
     grow: int = 0
+    """Its share of the space that is left over along its container's direction."""
     fill: bool = True
+    """Whether a widget without a size fills its container across that direction."""
     at: tuple[int, int] = (0, 0)
+    """Its place within a container of layers."""
     padding: tuple[int, int] = (0, 0)
+    """The space at its left and right, and at its top and bottom."""
     gap: int = 0
+    """The space between its children."""
     lines: int = 1
+    """The number of lines of its text."""
     x: int = 0
+    """The left edge of its box, which `place` sets like the other three."""
     y: int = 0
+    """The upper edge of its box."""
     w: int = 0
+    """The width of its box."""
     h: int = 0
+    """The height of its box."""
     extent: int = 0
+    """The height of its content, if it scrolls."""
     offset: int = 0
+    """How far its content is scrolled."""
 
     @property
     def enabled(self) -> bool:

@@ -31,15 +31,16 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """An open `alert`, `confirm` or `prompt`.
-
-    Once it is accepted, the button or link `node` is activated. The text of a prompt goes to `field`.
-    """
+    """An open `alert`, `confirm` or `prompt`."""
 
     kind: str
+    """One of `alert`, `confirm` and `prompt`."""
     message: str
+    """The text of the dialog."""
     node: int
+    """The index of the button or link that is activated once the dialog is accepted."""
     field: str = ""
+    """The name of the field that takes the text of a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Tab:
-    """One tab, which shows `entries[place]` of its history.
-
-    `refreshes` says that the page is about to reload itself. `fresh` marks a tab that a link opened; the empty page
-    before the link's page is no step of its history.
-    """
+    """One tab, which shows `entries[place]` of its history."""
 
     page: Page
     url: str = BLANK
@@ -75,7 +72,9 @@ class Tab:
     load: int = 0
     status: int = 200
     refreshes: bool = False
+    """Whether the page is about to reload itself."""
     fresh: bool = False
+    """Whether a link opened the tab; the empty page before the link's page is no step of its history."""
     modal: Dialog | Chooser | None = None
     requests: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)

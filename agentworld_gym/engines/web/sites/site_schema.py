@@ -44,21 +44,26 @@ Path = Annotated[str, AfterValidator(_path)]
 
 
 class FieldSpec(Strict):
-    """One field of a form, or one parameter of a URL.
-
-    `min` and `max` bound a number, or the length of a text. `flag` is 1 when a checkbox is ticked, else 0. `many` holds
-    all values of a name as a JSON list, for `json_each`. `error` replaces every error message about the field.
-    """
+    """One field of a form, or one parameter of a URL."""
 
     type: Literal["text", "integer", "number", "email", "date", "flag", "many"] = "text"
+    """The type of the value. `flag` is 1 when a checkbox is ticked, else 0; `many` holds all values as a JSON list."""
     label: str = ""
+    """The name of the field in error messages."""
     required: bool = False
+    """Whether a form without a value is invalid."""
     min: float | None = None
+    """The smallest number, or the smallest length of a text."""
     max: float | None = None
+    """The largest number, or the largest length of a text."""
     pattern: str | None = None
+    """A regular expression that the whole text must match."""
     choices: tuple[str | int, ...] = ()
+    """The valid values; empty for all."""
     default: str | int | float | None = None
+    """The value where none is sent."""
     error: str | None = None
+    """The message that replaces every error message about the field."""
 
     @field_validator("pattern")
     @classmethod
@@ -72,18 +77,20 @@ class FieldSpec(Strict):
 
 
 class Query(Strict):
-    """A query of a page: `one` row, all `rows`, or a single `value`.
-
-    Without the `one` row the page is a 404, unless the query is `optional`. `page` is the number of rows on a page; the
-    parameter `page` of the URL chooses one. `reorder` lets the control of that name change the order of rows.
-    """
+    """A query of a page: `one` row, all `rows`, or a single `value`."""
 
     one: Reading | None = None
+    """The SQL of a query for one row. Where there is none the page is a 404, unless the query is `optional`."""
     rows: Reading | None = None
+    """The SQL of a query for all rows."""
     value: Reading | None = None
+    """The SQL of a query for a single value."""
     optional: bool = False
+    """Whether the `one` row may be missing."""
     page: int = Field(default=0, ge=0, le=100)
+    """The number of rows on a page, which the parameter `page` of the URL chooses; 0 for all rows."""
     reorder: bool = False
+    """Whether the control `reordered-menu` may change the order of the rows."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Query:
@@ -101,44 +108,59 @@ class Query(Strict):
 
 
 class Rule(Strict):
-    """A condition that a form must meet: `sql` gives a true value, or else the template `error` is shown."""
+    """A condition that a form must meet."""
 
     sql: Reading
+    """A query whose value is true if the condition is met."""
     error: str
+    """The template of the error message."""
     field: str = ""
+    """The field that the message belongs to; empty for the whole form."""
 
 
 class Route(Strict):
     """One route: `get` shows a page; `post` checks a form, writes, and redirects.
 
-    `query` are the parameters of the URL. `data` is looked up first. `login` requires a visitor who is signed in.
-    `allow` gives a true value, or else the page is forbidden. `fields` and `rules` check the form; where a rule of a
-    page fails, the visitor is sent `back` with its message.
-
-    `run` writes: it is a statement, or a mapping from a name to a statement, whose first value (or inserted row id)
-    later statements can use. A page may write too, before its data is looked up, as when it marks a message as read. An
-    invalid form is shown again where its path has a page, and else the visitor is sent `back` with the message.
-    `sign_in` finds the key of an account.
+    An invalid form is shown again where its path has a page; else the visitor is sent `back` with the message.
     """
 
     get: Path | None = None
+    """The pattern of the paths of a page."""
     post: Path | None = None
+    """The pattern of the paths that a form is sent to."""
     login: bool = False
+    """Whether the visitor must be signed in."""
     allow: Reading | None = None
+    """A query whose value is true if the visitor may use the route."""
     forbidden: str = "You do not have permission to view this page."
+    """The message for a visitor who may not."""
     query: dict[str, FieldSpec] = Field(default_factory=dict)
+    """The parameters of the URL."""
     data: dict[str, Query] = Field(default_factory=dict)
+    """The queries of the route; its form, rules and template can use their results."""
     title: str = ""
+    """The template of the page's title."""
     template: str | None = None
+    """The file of the page's template."""
     fields: dict[str, FieldSpec] = Field(default_factory=dict)
+    """The fields of the form."""
     rules: tuple[Rule, ...] = ()
+    """The conditions of the form, or of the page; where one of a page fails, the visitor is sent `back`."""
     run: tuple[Writing | dict[str, Writing], ...] = ()
+    """The statements that write. Of a mapping, later statements can use each name: it is the first value that its
+    statement returns, or the id of the inserted row. A page may write too, as when it marks a message as read."""
     sign_in: Reading | None = None
+    """A query for the key of the account that signs in."""
     sign_out: bool = False
+    """Whether the route signs the visitor out."""
     wrong: str = "Wrong user name or password."
+    """The message where `sign_in` gives no account."""
     flash: str = ""
+    """The template of a message on the next page."""
     redirect: str = "/"
+    """The template of the path that the visitor is sent to after a form."""
     back: str = "/"
+    """The template of the path that the visitor is sent to where a form or a rule fails."""
 
     @model_validator(mode="after")
     def _whole(self) -> Route:
@@ -166,33 +188,45 @@ class Route(Strict):
 
 
 class Entry(Strict):
-    """One entry of a menu. `role` is the value that the account's column `role` must have."""
+    """One entry of a menu."""
 
     name: str
+    """The text of the link."""
     path: str
+    """The path that the link leads to."""
     for_: Literal["everyone", "users", "guests"] = Field(default="everyone", alias="for")
+    """The visitors who see the entry."""
     role: str | None = None
+    """The value that the account's column `role` must have for the entry to be shown."""
 
 
 class Accounts(Strict):
-    """How visitors sign in: `user` finds an account by its key `:user`, and `path` is the sign-in page."""
+    """How visitors sign in."""
 
     user: Reading
+    """A query for the account with the key `:user`."""
     path: Path = "/login"
+    """The path of the sign-in page."""
 
 
 class SiteFile(Strict):
-    """The document `site.yaml`.
-
-    The queries of `page` run for every page. `menus` are lists of links by name, and `words` are lists for `rows.yaml`.
-    """
+    """The document `site.yaml`."""
 
     title: str = Field(min_length=1)
+    """The name of the site."""
     description: str = Field(min_length=1)
+    """One sentence about the site."""
     host: str = Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")
+    """The host of its URLs."""
     now: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+    """The time at which a session begins, unless a task states another one."""
     accounts: Accounts
+    """How visitors sign in."""
     menus: dict[str, tuple[Entry, ...]] = Field(default_factory=dict)
+    """Lists of links by name."""
     page: dict[str, Query] = Field(default_factory=dict)
+    """The queries that run for every page."""
     routes: tuple[Route, ...] = Field(min_length=1)
+    """The routes; the first one that fits a path answers it."""
     words: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    """Lists of words for `rows.yaml`."""

@@ -24,13 +24,21 @@ class ToolResult:
     """
 
     errors: list[str] = field(default_factory=list)
+    """The lines of the section `Error`."""
     results: list[str] = field(default_factory=list)
+    """The lines of the section `Result`."""
     code: list[str] = field(default_factory=list)
+    """The Playwright code that the call stands for."""
     tabs: list[str] = field(default_factory=list)
+    """The list of open tabs."""
     page: list[str] = field(default_factory=list)
+    """The URL and the title of the page."""
     modal: list[str] = field(default_factory=list)
+    """The open dialog or file chooser."""
     snapshot: str | None = None
+    """The snapshot of the page; None if it is not shown."""
     events: list[str] = field(default_factory=list)
+    """The messages of the console since the last call."""
 
     def text(self) -> str:
         """Return the whole answer."""

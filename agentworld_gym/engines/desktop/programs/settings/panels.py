@@ -14,19 +14,22 @@ from agentworld_gym.engines import Scalar
 
 
 class Control(Strict):
-    """One line of a panel: its label, the setting that it changes, and the initial value.
-
-    `choices` are those of a combo box or a group of radio buttons. `needs` names a switch without which the line is
-    disabled. `text` is the text of a line without a setting.
-    """
+    """One line of a panel."""
 
     kind: Literal["switch", "combo", "slider", "radio", "entry", "label", "heading"]
+    """The kind of its widget."""
     label: str
+    """The text beside the widget."""
     setting: str = ""
+    """The setting that it changes."""
     default: str | bool | int | None = None
+    """The initial value of the setting."""
     choices: tuple[str, ...] = ()
+    """The choices of a combo box or of radio buttons."""
     needs: str = ""
+    """The switch without which the line is disabled."""
     text: str = ""
+    """The text of a line without a setting."""
 
     @model_validator(mode="after")
     def _whole(self) -> Control:
