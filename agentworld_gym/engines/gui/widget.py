@@ -77,32 +77,32 @@ class Widget:
 
     @property
     def enabled(self) -> bool:
-        """Whether it takes input."""
+        """Whether the widget takes input."""
         return "disabled" not in self.flags
 
 
 def row(*children: Widget, **options: Any) -> Widget:
-    """Children from left to right; not printed unless it is given a role."""
+    """Return a container with children from left to right, which is printed only if it has a role."""
     return _container("row", children, options)
 
 
 def column(*children: Widget, **options: Any) -> Widget:
-    """Children from top to bottom; not printed unless it is given a role."""
+    """Return a container with children from top to bottom, which is printed only if it has a role."""
     return _container("column", children, options)
 
 
 def grid(columns: int, children: Iterable[Widget], **options: Any) -> Widget:
-    """Children line by line in columns of equal width; not printed unless it is given a role."""
+    """Return a container with children line by line in equal columns, which is printed only if it has a role."""
     return _container("grid", children, {**options, "columns": columns})
 
 
 def layers(*children: Widget, **options: Any) -> Widget:
-    """Children one above the other, each at its `at`; the last one lies on top."""
+    """Return a container with children on top of each other, each at its `at`; the last one lies on top."""
     return _container("layers", children, options)
 
 
 def scroll(key: str, *children: Widget, **options: Any) -> Widget:
-    """A column that shows as much as its box holds; `key` names it in the scroll offsets given to `place`."""
+    """Return a column that scrolls within its box; `key` names it in the scroll offsets of `place`."""
     return _container("column", children, {"grow": 1, **options, "key": key, "scrolls": True})
 
 

@@ -118,6 +118,13 @@ def test_a_deleted_contact_leaves_its_number() -> None:
     assert "07700 900102" in hand.app("Messages").texts
 
 
+def test_an_empty_search_day_and_form_say_so() -> None:
+    assert "Nothing found" in Hand().app("Pantry").type("'Search products'", "zzz").texts
+    assert "Nothing planned" in Hand(calendar={"events": []}).app("Calendar").texts
+    hand = Hand().app("Contacts").tap("'Create contact'", "Button 'Save'")
+    assert "Nothing to save. Contact discarded." in hand.texts
+
+
 def test_favourites_have_a_tab_of_their_own() -> None:
     hand = Hand().app("Contacts").tap("'Cora Ravel'", "'Add to favorites'").back().tap("'Favorites'")
     assert {"Alma Petrov", "Cora Ravel"} <= set(hand.texts) and "Bruno Keller" not in hand.texts
