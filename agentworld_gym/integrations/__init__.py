@@ -1,1 +1,1 @@
-"""Bridges to other libraries; each module imports its library, this package imports none."""
+"""Bridges to other libraries: each module imports its library, and this package imports none."""

@@ -1,4 +1,4 @@
-"""Several agents in one world, as PettingZoo knows it."""
+"""The environment of several agents in one world, as PettingZoo defines it."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ except ImportError as error:
 class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,unused-ignore]
     """Agents that share one session, one task and one reward.
 
-    In every round each agent acts once, in the order of `possible_agents`, and sees what its own action showed; what
-    the others did is visible only in the state they share. An agent whose action the world did not answer (a `finish`,
+    In every round each agent acts once, in the order of `possible_agents`, and sees what its own action showed; it sees
+    what the others did only in the state that they share. An agent whose action the world did not answer (a `finish`,
     a failure, or a round that was over before its turn) sees again what it saw last. A round is one step: step limits
     count rounds, and a whole round costs what a step of a single agent costs. The first `finish` ends the episode for
-    all. A failure of the world truncates it for all.
+    all agents, and a failure of the world truncates it for all.
 
     Args:
-        num_agents: how many.
-        options: as for `gym.make`, with `spec` (a domain's name, the id of its environment, or a path).
+        num_agents: The number of agents.
+        render_mode: The mode of `render`: `ansi` or None.
+        options: The options of `gym.make`, with `spec` (a domain's name, the id of its environment, or a path).
 
     Raises:
-        SpecError: a spec or an option is wrong.
-        WorldNotConfigured: the domain has no such world.
+        SpecError: A spec or an option is wrong.
+        WorldNotConfigured: The domain has no such world.
 
     >>> env = AgentWorldParallelEnv(2, spec="terminal", world="scripted")
     >>> observations, infos = env.reset(seed=7)
@@ -78,7 +79,7 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
         """The current task.
 
         Raises:
-            ClosedError: there is no episode.
+            ClosedError: There is no episode.
         """
         if self._episode is None:
             raise ClosedError("there is no episode; call reset()")
@@ -86,15 +87,15 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
 
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
-        """What can be called in this episode, by every agent: name, description and JSON Schema of each tool."""
+        """The name, description and JSON Schema of each tool that every agent can call in this episode."""
         return self.runner.tools(self.task)
 
     def observation_space(self, agent: str) -> UnicodeText:
-        """The same object each time."""
+        """Return the observation space of an agent, which is the same object each time."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> UnicodeText:
-        """The same object each time."""
+        """Return the action space of an agent, which is the same object each time."""
         return self.action_spaces[agent]
 
     def reset(
@@ -102,19 +103,24 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
     ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
         """Begin an episode; every agent sees the same first observation.
 
-        Of `options` those of `AgentWorldEnv.reset` count; PettingZoo's tests pass others, which are left out.
+        Args:
+            seed: The seed of the task, the initial state and the world's requests.
+            options: The options of `AgentWorldEnv.reset`. Others, which PettingZoo's tests pass, are left out.
+
+        Returns:
+            The first observation and the `info` of each agent.
 
         Raises:
-            ClosedError: after `close()`.
-            SpecError: an option that does not fit.
+            ClosedError: The environment is closed.
+            SpecError: An option does not fit.
         """
         if self._closed:
             raise ClosedError("this environment is closed; make another one")
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
-        chosen = int(self._random.integers(MAX_SEED)) if seed is None else seed
-        known = {key: value for key, value in (options or {}).items() if key in RESET_OPTIONS}
-        [(episode, observation, info)] = self.runner.start([chosen], known, len(self.possible_agents))
+        episode_seed = int(self._random.integers(MAX_SEED)) if seed is None else seed
+        reset_options = {key: value for key, value in (options or {}).items() if key in RESET_OPTIONS}
+        [(episode, observation, info)] = self.runner.start([episode_seed], reset_options, len(self.possible_agents))
         if self._episode is not None:
             self._episode.session.close()
         self._episode = episode
@@ -126,14 +132,17 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
     def step(
         self, actions: dict[str, str]
     ) -> tuple[dict[str, str], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """One round: the actions are applied in the order of the agents; all share the sum of the rewards.
+        """Play one round: the actions are applied in the order of the agents, and all share the sum of the rewards.
 
         Args:
-            actions: a string for each agent.
+            actions: The text of each agent, by its name.
+
+        Returns:
+            The observations, the rewards, who terminated, who was truncated, and the `info`s, each by agent.
 
         Raises:
-            ClosedError: there is no episode.
-            SpecError: an agent has no action or one that is no string, or there is no such agent; nothing has been
+            ClosedError: There is no episode.
+            SpecError: An agent has no action or one that is no string, or there is no such agent; nothing has been
                 done then.
         """
         if self._episode is None or not self.agents:
@@ -160,7 +169,7 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
         )
 
     def _act(self, episode: Episode, agent: str, action: str) -> Transition:
-        """One agent's turn; what it was shown and whether it was asked to confirm is its own."""
+        """Play one agent's turn, with what this agent was shown and whether it was asked to confirm."""
         episode.confirming = agent in self._confirming
         [result] = self.runner.advance([episode], [action])
         if result.answered:
@@ -183,11 +192,11 @@ class AgentWorldParallelEnv(ParallelEnv[str, str, str]):  # type: ignore[misc,un
                 raise SpecError("step", f"actions.{agent}", actions.get(agent), "a string")
 
     def render(self) -> str | None:
-        """The episode so far, as text."""
+        """Return the episode so far as text, if the render mode is `ansi`."""
         return transcript(self._episode) if self.render_mode == "ansi" and self._episode else None
 
     def close(self) -> None:
-        """Free the episode and the world; more than once is fine."""
+        """Free the episode and the world. A second call does nothing."""
         if not self._closed:
             self._closed = True
             if self._episode is not None:

@@ -1,4 +1,4 @@
-"""TRL: whole batches of episodes as the rollouts of `GRPOTrainer`.
+"""Whole batches of episodes as the rollouts of TRL's `GRPOTrainer`.
 
     rollout = EnvironmentRollout("AgentWorld/Terminal-v0", levels=[1])
     trainer = GRPOTrainer(
@@ -10,8 +10,8 @@
         rollout_func=rollout,
     )
 
-All episodes of a batch go forward together: one generation and one wave of the world per turn. Needs
-the extra `train`.
+All episodes of a batch go forward together: a turn takes one generation and one wave of the world. This needs the
+extra `train`.
 """
 
 from __future__ import annotations
@@ -42,16 +42,31 @@ Chat = list[dict[str, Any]]
 
 @dataclass(slots=True)
 class Rollout:
-    """One episode as tokens: `mask` is 1 where the model wrote and 0 where the world did."""
+    """One episode as tokens."""
 
     prompt: list[int]
+    """The tokens of the prompt."""
+
     episode: Episode
+    """The episode."""
+
     tokens: list[int] = field(default_factory=list)
+    """The tokens after the prompt, of the model and of the world."""
+
     mask: list[int] = field(default_factory=list)
+    """1 for each token that the model wrote, and 0 for each that the world wrote."""
+
     logprobs: list[float] = field(default_factory=list)
+    """The log-probability of each token of the model; 0.0 for those of the world."""
+
     total: float = 0.0
+    """The sum of the rewards."""
+
     success: bool | None = None
+    """Whether the task was solved; None where that was not tested."""
+
     failed: bool = False
+    """Whether the world failed."""
 
     def add(self, tokens: Sequence[int], mask: int, logprobs: Sequence[float] | None = None) -> None:
         """Append tokens of the model (1) or of the world (0)."""
@@ -63,17 +78,20 @@ class Rollout:
 class EnvironmentRollout:
     """A `rollout_func` that lets a model act in an environment.
 
-    Every prompt carries the seed of its task, so all members of a group face the same one. A member whose world failed
-    has no reward and no token to learn from. What the world shows is escaped before it enters the chat, by
-    the special tokens of the trainer's tokenizer too.
+    Every prompt carries the seed of its task, so that all members of a group face the same task. A member whose world
+    failed has no reward and no token to learn from. What the world shows is escaped before it enters the chat, also by
+    the special tokens of the trainer's tokenizer.
 
     Args:
-        env_id: as for `gym.make`.
-        max_turns: an episode is cut after so many actions.
-        max_tokens: an episode is cut before its transcript grows beyond this.
-        system: the system message; None takes `agentworld_gym.agent_prompt`: the domain, how to write an action, the
+        env_id: The id of the environment, as for `gym.make`.
+        max_turns: The number of actions after which an episode is cut.
+        max_tokens: The number of tokens beyond which the transcript of an episode does not grow; the episode is cut.
+        system: The system message. None takes `agentworld_gym.agent_prompt`: the domain, how to write an action, the
             tools of the episode's task and how to finish.
-        options: as for `gym.make`: `world`, `families`, `levels`, `split` and the others.
+        options: The options of `gym.make`, such as `world`, `families`, `levels` and `split`.
+
+    Raises:
+        SpecError: An option is wrong.
     """
 
     def __init__(
@@ -89,27 +107,27 @@ class EnvironmentRollout:
         self.system = system
 
     def dataset(self, seeds: Sequence[int]) -> Dataset:
-        """One row a seed: a chat that holds the instruction and what the world shows first."""
+        """Return one row a seed: a chat that holds the instruction and what the world shows first."""
         rows = []
         for batch in (seeds[start : start + WAVE] for start in range(0, len(seeds), WAVE)):
             for seed, (episode, observation, _) in zip(batch, self.runner.start(list(batch), {}), strict=True):
                 episode.session.close()
-                told = self.system
-                if told is None:
-                    told = role_of_agent(self.runner.spec, self.runner.tools(episode.task))
+                system = self.system
+                if system is None:
+                    system = role_of_agent(self.runner.spec, self.runner.tools(episode.task))
                 rows.append(
                     [
-                        {"role": "system", "content": told, SEED: None},
+                        {"role": "system", "content": system, SEED: None},
                         {"role": "user", "content": escape(observation), SEED: int(seed)},
                     ]
                 )
         return Dataset.from_dict({"prompt": rows})
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
-        """Play one episode for each prompt; what TRL wants of a `rollout_func`.
+        """Play one episode for each prompt and return what TRL expects of a `rollout_func`.
 
         Raises:
-            SpecError: a prompt carries no seed, or leaves no room for an action within `max_tokens`.
+            SpecError: A prompt carries no seed, or leaves no room for an action within `max_tokens`.
         """
         tokenizer = trainer.processing_class
         self._rule = rule_of(tokenizer)
@@ -156,8 +174,8 @@ class EnvironmentRollout:
     def _turn(
         self, live: Sequence[Rollout], trainer: Any, tokenizer: Any, template: Mapping[str, Any], last: bool
     ) -> list[Rollout]:
-        """One action of each episode; those that go on."""
-        # The one generation that serves vLLM and transformers alike; it has no public name in TRL.
+        """Play one action of each episode; return those that go on."""
+        # This is the one generation that serves vLLM and transformers alike; it has no public name in TRL.
         written, logprobs = trainer._generate_single_turn([r.prompt + r.tokens for r in live], None, {}, 1)
         actions = []
         for place, (rollout, tokens) in enumerate(zip(live, written, strict=True)):
@@ -171,17 +189,17 @@ class EnvironmentRollout:
             rollout.failed = "failure" in result.info
             if result.terminated or result.truncated or last:
                 continue
-            shown = observation_tokens(tokenizer, self._rule.escape(escape(result.observation)), template)
-            if rollout.tokens[-1:] == shown[:1]:
-                shown = shown[1:]
-            if len(rollout.prompt) + len(rollout.tokens) + len(shown) < self.max_tokens:
-                rollout.add(shown, 0)
+            observed = observation_tokens(tokenizer, self._rule.escape(escape(result.observation)), template)
+            if rollout.tokens[-1:] == observed[:1]:
+                observed = observed[1:]
+            if len(rollout.prompt) + len(rollout.tokens) + len(observed) < self.max_tokens:
+                rollout.add(observed, 0)
                 going.append(rollout)
         return going
 
 
 def environment_reward(completions: Sequence[Any], environment_return: Sequence[float | None], **_: Any) -> list[Any]:
-    """The return of each episode; None where the world failed, so that the member stays out of its group's mean.
+    """Return the return of each episode; a None, where the world failed, keeps the member out of its group's mean.
 
     >>> environment_reward(["a", "b"], environment_return=[0.5, None])
     [0.5, None]
@@ -190,13 +208,13 @@ def environment_reward(completions: Sequence[Any], environment_return: Sequence[
 
 
 def seed_of(prompt: Chat) -> int:
-    """The task seed that a prompt carries.
+    """Return the task seed that a prompt carries.
 
     >>> seed_of([{"role": "user", "content": "Do it.", "task_seed": 7}])
     7
 
     Raises:
-        SpecError: the prompt carries none.
+        SpecError: The prompt carries none.
     """
     for message in prompt:
         if message.get(SEED) is not None:
@@ -207,7 +225,7 @@ def seed_of(prompt: Chat) -> int:
 
 
 def observation_tokens(tokenizer: Any, text: str, template: Mapping[str, Any]) -> list[int]:
-    """What the chat template puts between two actions: the end of one, the observation, the start of the next."""
+    """Return the tokens between two actions: the end of one, the observation, and the start of the next."""
     mark = "ACTION-OF-THE-AGENT"
     chat = [{"role": "user", "content": "."}, {"role": "assistant", "content": mark}, {"role": "user", "content": text}]
     whole = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True, **template)

@@ -1,4 +1,4 @@
-"""What decoding means, whatever reads the tokens: rows that are being written, and how a next token is chosen."""
+"""The rows that are being written, and how the next token of a row is chosen, for every decoder."""
 
 from __future__ import annotations
 
@@ -10,31 +10,46 @@ from agentworld_gym.domain.sampling import Sampling
 
 @dataclass(slots=True)
 class Row:
-    """One request on its way: its prompt, what it has written, and how it ended.
-
-    `limit` is how many tokens it may write, `logprob` the sum of their log-probabilities. `text` is set when a stop
-    string ended it.
-    """
+    """One request that is being answered."""
 
     index: int
+    """The index of the request in its wave."""
+
     prompt: list[int]
+    """The tokens of the prompt."""
+
     sampling: Sampling
+    """How tokens are chosen."""
+
     limit: int
+    """The number of tokens that may be written."""
+
     dice: Any
+    """The row's own random number generator of torch."""
+
     written: list[int] = field(default_factory=list)
+    """The tokens that were written."""
+
     logprob: float = 0.0
+    """The sum of the log-probabilities of the written tokens."""
+
     cached: int = 0
+    """The number of tokens of the prompt that came from the prefix cache."""
+
     text: str | None = None
+    """The text that was written, if a stop string ended it."""
+
     finish: str = ""
+    """Why the row ended: `stop` or `length`; empty while it is being written."""
 
     def take(self, token: int, tokenizer: Any, ends: frozenset[int]) -> None:
-        """Write one more token; `finish` says whether it was the last."""
+        """Write one more token; afterwards `finish` says whether it was the last."""
         self.written.append(token)
         if token in ends:
             self.finish = "stop"
             return
         for stop in self.sampling.stop:
-            # A token holds at least one byte in all but odd vocabularies: this tail holds the whole stop string.
+            # This tail holds the whole stop string: a token has at least one byte in all but odd vocabularies.
             tail = tokenizer.decode(self.written[-2 * len(stop.encode()) - 4 :])
             if stop in tail:
                 whole = tokenizer.decode(self.written, skip_special_tokens=True)
@@ -45,7 +60,7 @@ class Row:
 
 
 def draw(logits: Any, sampling: Sampling, dice: Any) -> int:
-    """A token drawn from logits over the vocabulary, by temperature, top-k, top-p and the row's own dice."""
+    """Draw a token from logits over the vocabulary, by temperature, top-k, top-p and the row's own dice."""
     import torch
 
     scores = logits / sampling.temperature
@@ -60,14 +75,14 @@ def draw(logits: Any, sampling: Sampling, dice: Any) -> int:
 
 
 class Chooser:
-    """Chooses tokens from the logits of one pass: the likeliest where a row is greedy, else a draw.
+    """Chooses tokens from the logits of one pass: the likeliest one where a row is greedy, and else a drawn one.
 
     Args:
-        logits: `[positions, vocabulary]`.
-        confidence: whether to work out log-probabilities.
+        logits: The logits, `[positions, vocabulary]`.
+        confidence: Whether log-probabilities are computed.
 
     Raises:
-        RuntimeError: a logit is not a number, as from broken weights or a number format that is too small.
+        RuntimeError: A logit is not a number, as with broken weights or a number format that is too small.
     """
 
     def __init__(self, logits: Any, confidence: bool) -> None:
@@ -79,7 +94,7 @@ class Chooser:
         self._chosen: list[tuple[Row, int, int]] = []
 
     def choose(self, row: Row, position: int) -> int:
-        """The row's next token from the logits at a position."""
+        """Return the row's next token, chosen from the logits at a position."""
         sampling = row.sampling
         greedy = sampling.temperature <= 0
         token = self._greedy[position] if greedy else draw(self._logits[position], sampling, row.dice)

@@ -1,8 +1,8 @@
 """Guesses of what comes next, copied from what was read and written before.
 
-A world model copies a lot: prompts, names, listings. Where the last few tokens stood once before, what followed them is
-a good guess of what follows now; the model reads the whole guess in one pass and keeps as much of it as it would have
-written itself (prompt-lookup decoding). A wrong guess costs time and changes nothing.
+A world model copies a lot: prompts, names, listings. If the last few tokens occurred before, what followed them then is
+a good guess of what follows them here. The model reads the whole guess in one pass and keeps as much of it as it would
+have written itself (prompt-lookup decoding). A wrong guess costs time and changes nothing.
 
 Tokens are held as characters of a string, one each, because strings are searched fast.
 """
@@ -13,14 +13,14 @@ from collections.abc import Iterable, Sequence
 
 _SUFFIXES = (8, 4, 3, 2)
 LONGEST, SHORTEST = _SUFFIXES[0], _SUFFIXES[-1]
-"""How many tokens must have stood before, at most and at least, for what followed them to be a guess."""
+"""The number of last tokens, at most and at least, that must have occurred before for a guess to be made."""
 
 _ELSEWHERE = 3
 """The shortest suffix that is looked for in other rows' texts."""
 
 
 def as_text(tokens: Iterable[int]) -> str:
-    """Tokens as a string of one character each.
+    """Return tokens as a string of one character each.
 
     >>> as_text([72, 105])
     'Hi'
@@ -29,7 +29,7 @@ def as_text(tokens: Iterable[int]) -> str:
 
 
 class Drafts:
-    """Guesses from a row's own text, else from what other rows wrote lately.
+    """Makes guesses from a row's own text, or else from what other rows wrote lately.
 
     >>> drafts = Drafts()
     >>> drafts.guess(as_text([5, 6, 7, 8, 9, 5, 6]), 2)
@@ -39,7 +39,7 @@ class Drafts:
     [4]
 
     Args:
-        limit: how many tokens of other rows are remembered.
+        limit: The number of tokens of other rows that are remembered.
     """
 
     def __init__(self, limit: int = 16_384) -> None:
@@ -47,7 +47,13 @@ class Drafts:
         self._seen = ""
 
     def guess(self, text: str, count: int, least: int = SHORTEST) -> list[int]:
-        """At most `count` tokens that may follow the text, whose last `least` or more stood before."""
+        """Return tokens that may follow a text; there are none if its last tokens never occurred before.
+
+        Args:
+            text: The text, one character a token.
+            count: The number of tokens to guess at most.
+            least: The number of last tokens that must have occurred before at least.
+        """
         if count < 1:
             return []
         lengths = [length for length in _SUFFIXES if length >= least]

@@ -1,4 +1,4 @@
-"""Decoding in which every row goes at its own pace: prompts are read once, guesses checked in one pass."""
+"""The decoder in which every row goes at its own pace: prompts are read once, and guesses are checked in one pass."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from agentworld_gym.generators.local_decoding.packed_model import PackedModel
 from agentworld_gym.generators.local_decoding.prefixes import PrefixCache
 
 _CHUNK = 256
-"""The most tokens of its prompt that a row reads in one pass."""
+"""The number of tokens of its prompt that a row reads in one pass at most."""
 
 _BATCH_BYTES, _SPARE_BYTES = 4 << 30, 1 << 30
-"""Memory for the keys and values of the rows that are decoded together, and as much of it as is kept between waves."""
+"""The memory for keys and values of rows that are decoded together, and how much of it is kept between waves."""
 
 _ROOM = 64
 _FIRST_DRAFT, _LEAST_DRAFT, _LONGEST_DRAFT = 4, 2, 16
@@ -25,30 +25,39 @@ _FIRST_DRAFT, _LEAST_DRAFT, _LONGEST_DRAFT = 4, 2, 16
 
 @dataclass(slots=True)
 class _Seat:
-    """A row in a batch: its text as one character a token, how many tokens the cache holds, and how it guesses.
+    """A row in a batch.
 
-    Where guesses come true they grow, and where one is all wrong the next must rest on more tokens: in a long prompt
-    any two tokens stood somewhere before.
+    Guesses grow where they come true. Where one is all wrong, the next must rest on more tokens, because any two tokens
+    occur somewhere in a long prompt.
     """
 
     row: Row
+    """The row."""
+
     text: str
+    """The prompt and what was written, one character a token."""
+
     known: int
+    """The number of tokens whose keys and values the cache holds."""
+
     draft: int = _FIRST_DRAFT
+    """The number of tokens that the next guess has at most."""
+
     least: int = SHORTEST
+    """The number of last tokens that the next guess must rest on."""
 
 
 class PackedDecoder:
-    """Writes rows, each at its own pace. What was read stays in a prefix cache for the requests to come.
+    """Writes rows, each at its own pace; what was read stays in a prefix cache for later requests.
 
     Args:
-        model: the model, packed.
-        tokenizer: for stop strings.
-        ends: tokens that end an answer.
-        confidence: whether to work out log-probabilities.
-        lock: held during each pass.
-        cache_tokens: how many tokens the prefix cache holds.
-        lookup: whether to guess ahead by copying.
+        model: The packed model.
+        tokenizer: The tokenizer, which is needed for stop strings.
+        ends: The tokens that end an answer.
+        confidence: Whether log-probabilities are computed.
+        lock: The lock that is held during each pass.
+        cache_tokens: The number of tokens that the prefix cache holds.
+        lookup: Whether to guess ahead by copying.
     """
 
     def __init__(
@@ -70,11 +79,11 @@ class PackedDecoder:
 
     @property
     def cached_tokens(self) -> int:
-        """How many tokens the prefix cache holds at this moment."""
+        """The number of tokens that the prefix cache holds at this moment."""
         return self._prefixes.tokens
 
     def fits(self, rows: int, longest: int) -> bool:
-        """Whether so many rows of so many tokens may be decoded together."""
+        """Return whether a number of rows of some length in tokens may be decoded together."""
         return rows * (longest + _ROOM) * self._model.token_bytes <= _BATCH_BYTES
 
     def decode(self, rows: list[Row]) -> Iterator[Row]:
@@ -93,25 +102,25 @@ class PackedDecoder:
             self._spare = held
 
     def _space(self, rows: int, width: int) -> Any:
-        """A cache of at least so many rows and tokens: that of an earlier wave, whose pages the system has given."""
+        """Return a cache of at least some rows and tokens: that of an earlier wave, if it is large enough."""
         spare, self._spare = self._spare, None
         if spare is not None and spare.shape[0] >= rows and spare.shape[3] >= width:
             return spare
         return self._model.cache(rows, width + width // 8)
 
     def _open(self, rows: Sequence[Row]) -> tuple[list[_Seat], Any]:
-        """Seat the rows and read their prompts, but for what is known already and the last token of each."""
-        seats, found = [], {}
+        """Seat the rows and read their prompts, except for what is in the prefix cache and the last token of each."""
+        seats, cached = [], {}
         for row in rows:
             text = as_text(row.prompt)
             pieces = self._prefixes.find(text[:-1])
             row.cached = sum(piece.shape[2] for piece in pieces)
-            found[row.index] = pieces
+            cached[row.index] = pieces
             seats.append(_Seat(row, text, row.cached))
         held = self._space(len(seats), max(len(seat.text) for seat in seats) + _ROOM)
         for place, seat in enumerate(seats):
             at = 0
-            for piece in found[seat.row.index]:
+            for piece in cached[seat.row.index]:
                 held[place, :, :, at : at + piece.shape[2]] = piece
                 at += piece.shape[2]
         self._prefill(seats, held)
@@ -129,7 +138,7 @@ class PackedDecoder:
                 seat.known += len(tokens)
 
     def _write(self, seats: Sequence[_Seat], held: Any) -> Any:
-        """One pass: each row reads its last token and a guess, and keeps what it would have written itself."""
+        """Do one pass: each row reads its last token and a guess, and keeps what it would have written itself."""
         guesses = [self._guess(seat) for seat in seats]
         longest = max(map(len, guesses))
         width = max(seat.known for seat in seats) + longest + 1
@@ -167,7 +176,7 @@ class PackedDecoder:
         return self._drafts.guess(seat.text, min(seat.draft, room), seat.least)
 
     def _leave(self, seats: list[_Seat], held: Any) -> list[Row]:
-        """Take out the rows that ended, and keep what they read; the last row moves up into the gap."""
+        """Take out the rows that ended, and cache what they read; the last row moves into the gap."""
         ended = []
         for place in reversed(range(len(seats))):
             seat = seats[place]

@@ -1,9 +1,9 @@
-"""Any number of new tokens of any number of rows, read in one pass and with no padding.
+"""A model that reads any number of new tokens of any number of rows in one pass, without padding.
 
-The new tokens of all rows stand one after the other in a single sequence, as the model's layers see it; only attention
-knows rows, and looks each one's keys and values up in its own place of the cache. So rows may read and write different
-numbers of tokens in one pass: a whole new turn, or a token with a guess of what follows. Neighbours that read as many
-tokens attend together, in a run; where all do, as when nothing is guessed, one run is the whole pass.
+The new tokens of all rows stand one after the other in a single sequence, as the model's layers see it. Only attention
+knows rows, and looks up the keys and values of each row in its own place of the cache. Rows may therefore read and
+write different numbers of tokens in one pass: a whole turn, or a token with a guess of what follows. Neighbouring rows
+that read equally many tokens attend together, in a run; if all rows do, as without guesses, the pass is one run.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from itertools import groupby
 from typing import Any
 
 ATTENTION = "agentworld_packed"
-"""The name under which transformers knows our attention."""
+"""The name by which transformers finds this attention."""
 
 _PASS, _MASK = 4096, 1 << 26
-"""The most tokens of one pass, and the most numbers of its masks."""
+"""The number of tokens of one pass, and of numbers in its masks, at most."""
 
 
 class Unpackable(Exception):
@@ -26,28 +26,42 @@ class Unpackable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Neighbouring rows with as many new tokens each: which rows, which of the packed tokens, what they may see."""
+    """Neighbouring rows with equally many new tokens each."""
 
     rows: slice
+    """The rows."""
+
     tokens: slice
+    """The packed tokens of these rows."""
+
     width: int
+    """The number of tokens of the cache that the rows may see."""
+
     bias: Any
+    """The mask of what each token may see; None where it may see all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """What attention must know of one pass: the cache, where each packed token belongs in it, and the runs."""
+    """What attention must know of one pass."""
 
     held: Any
+    """The cache."""
+
     row: Any
+    """The row of the cache that each packed token belongs to."""
+
     place: Any
+    """The place of each packed token in its row."""
+
     runs: Sequence[_Run]
+    """The runs."""
 
 
 def _attend(
     module: Any, query: Any, key: Any, value: Any, mask: Any, *, scaling: float | None = None, **options: Any
 ) -> tuple[Any, None]:
-    """Attention of packed tokens, as transformers calls it; the pass comes as the option `packed`."""
+    """Compute the attention of packed tokens, as transformers asks for it; the option `packed` holds the pass."""
     import torch
 
     if any(options.get(name) is not None for name in ("softcap", "s_aux", "sliding_window", "position_bias")):
@@ -57,31 +71,32 @@ def _attend(
     keys, values = now.held[:, layer], now.held[:, layer + 1]
     keys[now.row, :, now.place] = key[0].transpose(0, 1)
     values[now.row, :, now.place] = value[0].transpose(0, 1)
-    groups, seen = keys.shape[1], []
+    groups, outputs = keys.shape[1], []
     for run in now.runs:
         count = run.rows.stop - run.rows.start
         # The query heads of one key head stand below each other, so that keys are never repeated.
         asked = query[0, :, run.tokens].view(groups, heads // groups, count, -1, size).permute(2, 0, 1, 3, 4)
-        found = torch.nn.functional.scaled_dot_product_attention(
+        output = torch.nn.functional.scaled_dot_product_attention(
             asked.reshape(count, groups, -1, size),
             keys[run.rows, :, : run.width],
             values[run.rows, :, : run.width],
             attn_mask=run.bias,
             scale=scaling,
         )
-        found = found.view(count, groups, heads // groups, -1, size).permute(0, 3, 1, 2, 4)
-        seen.append(found.reshape(-1, heads, size))
-    return torch.cat(seen)[None], None
+        output = output.view(count, groups, heads // groups, -1, size).permute(0, 3, 1, 2, 4)
+        outputs.append(output.reshape(-1, heads, size))
+    return torch.cat(outputs)[None], None
 
 
 class PackedModel:
     """A causal model that reads packed rows, with a cache that the caller holds.
 
     Args:
-        model: a causal model of transformers whose layers all attend to everything before. Its attention is replaced.
+        model: The causal model of transformers, whose layers must all attend to everything before. Its attention is
+            replaced.
 
     Raises:
-        Unpackable: its logits differ from the model's own, or it cannot be read so at all.
+        Unpackable: The logits of packed rows differ from the model's own, or rows cannot be packed at all.
     """
 
     def __init__(self, model: Any) -> None:
@@ -104,37 +119,43 @@ class PackedModel:
         try:
             model.set_attn_implementation(ATTENTION)
             self._compare(expected)
-        except Exception as error:  # whatever a model of unknown make raises
+        except Exception as error:  # A model of unknown kind may raise anything.
             model.set_attn_implementation(usual)
             raise error if isinstance(error, Unpackable) else Unpackable(f"{type(error).__name__}: {error}") from error
 
     @property
     def token_bytes(self) -> int:
-        """What keys and values of one token take."""
+        """The bytes that the keys and values of one token take."""
         layers, groups = self._shape
         return int(layers * groups * self._head * self._model.dtype.itemsize)
 
     @property
     def prefers_even(self) -> bool:
-        """Whether needless tokens cost less than further runs: on a GPU, where each run is a call."""
+        """Whether needless tokens cost less than further runs, as on a GPU, where each run is a call."""
         return bool(self._model.device.type != "cpu")
 
     def affordable(self, width: int) -> int:
-        """How many tokens one pass may read when the cache is so wide: masks grow with both."""
+        """Return how many tokens one pass may read with a cache of some width: masks grow with both."""
         return max(1, min(_PASS, _MASK // (self._groups * width)))
 
     def cache(self, rows: int, width: int) -> Any:
-        """An empty cache `[rows, 2 × layers, key heads, width, head size]`."""
+        """Return an empty cache `[rows, 2 × layers, key heads, width, head size]`."""
         import torch
 
         shape = (rows, *self._shape, width, self._head)
         return torch.zeros(shape, dtype=self._model.dtype, device=self._model.device)
 
     def read(self, held: Any, tokens: Sequence[Sequence[int]], starts: Sequence[int], logits: bool = True) -> Any:
-        """Read the new tokens of each row, which go on from `starts`, and write their keys and values.
+        """Read the new tokens of each row, and write their keys and values into the cache.
+
+        Args:
+            held: The cache.
+            tokens: The new tokens of each row.
+            starts: The number of tokens that the cache holds of each row.
+            logits: Whether the logits of all new tokens are wanted.
 
         Returns:
-            Logits `[tokens of all rows, vocabulary]`, in order; of the last token alone without `logits`.
+            The logits, `[tokens of all rows, vocabulary]`, in order; those of the last token alone without `logits`.
         """
         import torch
 
@@ -148,7 +169,7 @@ class PackedModel:
         return self._model(
             input_ids=ids[None],
             position_ids=places[None],
-            attention_mask=ids.new_ones(1, 1, 1, 1),  # four dimensions: taken as it is, and not used
+            attention_mask=ids.new_ones(1, 1, 1, 1),  # A mask of four dimensions is taken as it is; it is not used.
             use_cache=False,
             logits_to_keep=0 if logits else 1,
             packed=now,
@@ -166,7 +187,7 @@ class PackedModel:
             if not each:
                 continue
             width, bias = max(starts[first:row]) + each, None
-            if count * each > 1:  # else it sees all there is
+            if count * each > 1:  # A single token sees all there is.
                 hidden = columns[:width] > places[begin:at].view(count, 1, each, 1)
                 bias = torch.zeros(hidden.shape, dtype=dtype, device=places.device).masked_fill_(hidden, -torch.inf)
                 bias = bias.repeat(1, 1, self._groups, 1)
@@ -191,8 +212,8 @@ class PackedModel:
         with torch.inference_mode():
             held = self.cache(2, 9)
             self.read(held, [first[:2], second[:3]], [0, 0])
-            found = self.read(held, [first[2:], second[3:]], [2, 3])
-        wanted = torch.cat([expected[0][2:], expected[1][3:]])
-        allowed = 1e-3 if wanted.dtype == torch.float32 else 5e-2
-        if not (found - wanted).abs().max() <= allowed * wanted.abs().max():
+            packed = self.read(held, [first[2:], second[3:]], [2, 3])
+        usual = torch.cat([expected[0][2:], expected[1][3:]])
+        allowed = 1e-3 if usual.dtype == torch.float32 else 5e-2
+        if not (packed - usual).abs().max() <= allowed * usual.abs().max():
             raise Unpackable(f"{type(self._model).__name__} gives other logits when its rows are packed")

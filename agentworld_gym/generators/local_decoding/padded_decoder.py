@@ -1,4 +1,4 @@
-"""Decoding of any causal model with the cache that transformers makes for it: rows padded on the left, in step."""
+"""The decoder for any causal model: rows are padded on the left and written in step, with the cache of transformers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from agentworld_gym.generators.local_decoding.decoding import Chooser, Row
 
 
 class PaddedDecoder:
-    """Writes rows token by token, all at the same pace. For models that `PackedDecoder` cannot read.
+    """Writes rows token by token, all at the same pace, for models that cannot be packed.
 
     Args:
-        model: a causal model of transformers.
-        tokenizer: for stop strings.
-        ends: tokens that end an answer.
-        confidence: whether to work out log-probabilities.
-        lock: held during each pass.
+        model: The causal model of transformers.
+        tokenizer: The tokenizer, which is needed for stop strings.
+        ends: The tokens that end an answer.
+        confidence: Whether log-probabilities are computed.
+        lock: The lock that is held during each pass.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class PaddedDecoder:
         self._confidence, self._lock = confidence, lock
 
     def fits(self, rows: int, longest: int) -> bool:
-        """Whether so many rows of so many tokens may be decoded together: always, as far as is known."""
+        """Return True: the memory that a row takes is not known, so that any number may be decoded together."""
         return True
 
     def decode(self, rows: list[Row]) -> Iterator[Row]:

@@ -1,7 +1,8 @@
 """Keys and values of prompts that were read before, so that a history which only grows is read once.
 
-A tree: each node holds a run of tokens with their keys and values, children go on from where it ends. Sessions with one
-beginning, forks above all, share it. Beyond the limit the leaf that was used longest ago goes first.
+The cache is a tree: each node holds a run of tokens with their keys and values, and its children go on where the run
+ends. Sessions with the same beginning, forks above all, share its nodes. Beyond the limit the leaves that were used
+longest ago are dropped first.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class _Node:
 
 
 class PrefixCache:
-    """Values by text: one character a token, and tensors whose third dimension is the tokens.
+    """A cache of values by text: a text has one character a token, and the third dimension of values is the tokens.
 
     >>> import torch
     >>> cache = PrefixCache(100)
@@ -31,7 +32,7 @@ class PrefixCache:
     [[0.0, 1.0, 2.0]]
 
     Args:
-        limit: how many tokens are held at most; 0 holds none.
+        limit: The number of tokens that are held at most; 0 holds none.
     """
 
     def __init__(self, limit: int) -> None:
@@ -45,11 +46,17 @@ class PrefixCache:
         self.tokens = 0
 
     def find(self, text: str) -> list[Any]:
-        """The values of the longest beginning of the text that is known, in pieces."""
+        """Return the values of the longest beginning of a text that is cached, in pieces."""
         return [node.values[:, :, :common] for node, common in self._walk(text)]
 
     def add(self, text: str, make: Callable[[int, int], Any]) -> None:
-        """Hold the values of a text. `make(start, stop)` gives a copy of those that are not known yet."""
+        """Hold the values of a text.
+
+        Args:
+            text: The text.
+            make: The function that returns a copy of the values from a start to a stop; it is called for those that
+                are not cached yet.
+        """
         if not self.limit:
             return
         path = self._walk(text)
@@ -65,7 +72,7 @@ class PrefixCache:
             self._shrink()
 
     def _walk(self, text: str) -> list[tuple[_Node, int]]:
-        """The nodes along a text, each with how many of its tokens agree; only the last may agree in part."""
+        """Return the nodes along a text, each with how many of its tokens agree; only the last may agree in part."""
         self._clock += 1
         node, at, path = self._root, 0, []
         while at < len(text) and (child := node.children.get(text[at])) is not None:
@@ -78,7 +85,7 @@ class PrefixCache:
         return path
 
     def _split(self, node: _Node, at: int) -> _Node:
-        """Cut a node in two; the upper half, which the tree holds in its place."""
+        """Cut a node in two, and return the upper half, which takes its place in the tree."""
         assert node.parent is not None
         upper = _Node(node.text[:at], node.values[:, :, :at].clone(), node.parent, node.used)
         node.values = node.values[:, :, at:].clone()
@@ -89,7 +96,7 @@ class PrefixCache:
         return upper
 
     def _shrink(self) -> None:
-        """Drop leaves, those used longest ago first, until a tenth of the limit is free."""
+        """Drop leaves, those that were used longest ago first, until a tenth of the limit is free."""
         while self.tokens > 0.9 * self.limit:
             leaves = sorted(self._leaves(), key=lambda leaf: leaf.used)
             for leaf in leaves:
@@ -100,18 +107,18 @@ class PrefixCache:
                 self.tokens -= len(leaf.text)
 
     def _leaves(self) -> list[_Node]:
-        found, pending = [], list(self._root.children.values())
+        leaves, pending = [], list(self._root.children.values())
         while pending:
             node = pending.pop()
             if node.children:
                 pending.extend(node.children.values())
             else:
-                found.append(node)
-        return found
+                leaves.append(node)
+        return leaves
 
 
 def _agreeing(one: str, other: str, at: int) -> int:
-    """How many characters of one text the other goes on with from a place."""
+    """Return how many characters of one text the other one continues with from a place on."""
     if other.startswith(one, at):
         return len(one)
     least, most = 0, len(one) - 1

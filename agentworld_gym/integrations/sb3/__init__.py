@@ -1,4 +1,4 @@
-"""Agents that choose from a menu and see vectors: wrappers, a `VecEnv` for Stable-Baselines3, training and evaluation.
+"""Agents of Stable-Baselines3 that choose from menus and see vectors: a `VecEnv`, training and evaluation.
 
 Each name is imported when it is first used, so that this package itself needs no extra.
 

@@ -1,4 +1,4 @@
-"""How well an agent does on given task seeds, with an interval."""
+"""The success of an agent on some task seeds, with an interval."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from agentworld_gym.statistics.proportions import proportion
 
 
 class Agent(Protocol):
-    """What a model must have: every algorithm of Stable-Baselines3 and sb3-contrib with discrete actions has it."""
+    """A model with a `predict`, as every algorithm of Stable-Baselines3 and sb3-contrib with discrete actions is."""
 
     @property
     def predict(self) -> Callable[..., tuple[NDArray[Any], Any]]:
-        """A function of a batch of vectors that gives the choices and the next state.
+        """The function that returns the choices and the next state for a batch of vectors.
 
-        It takes `deterministic`, and where they are among its parameters `action_masks`, `state` and `episode_start`.
+        It is passed `deterministic`, and `action_masks`, `state` and `episode_start` if these are parameters of it.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How an agent did on some seeds. Episodes whose world failed tell nothing of it: only `failures` counts them."""
+    """The episodes of an agent on some seeds. Those whose world failed count only as `failures`."""
 
     episodes: tuple[Played, ...]
+    """All episodes, in the order of the seeds."""
 
     @property
     def judged(self) -> list[Played]:
@@ -47,36 +48,36 @@ class Result:
 
     @property
     def success(self) -> float:
-        """Share of the judged episodes that succeeded."""
+        """The share of the judged episodes that succeeded."""
         return _mean(self.successes)
 
     @property
     def failures(self) -> int:
-        """Episodes whose world failed."""
+        """The number of episodes whose world failed."""
         return sum(episode.failure is not None for episode in self.episodes)
 
     @property
     def reward(self) -> float:
-        """Mean return of the judged episodes."""
+        """The mean return of the judged episodes."""
         return _mean([episode.reward for episode in self.judged])
 
     @property
     def steps(self) -> float:
-        """Mean length of the judged episodes."""
+        """The mean number of steps of the judged episodes."""
         return _mean([len(episode.actions) for episode in self.judged])
 
     def interval(self) -> tuple[float, float]:
-        """The 95% interval of `success` (Wilson 1927), which has a width even where all episodes went alike.
+        """Return the 95% interval of `success` (Wilson 1927), which has a width even where all episodes ended alike.
 
-        It takes the episodes as independent, so the seeds must give different tasks.
+        The interval is valid for independent episodes, so that the seeds must give different tasks.
         """
         if not self.judged:
             return float("nan"), float("nan")
-        found = proportion([bool(episode.success) for episode in self.judged])
-        return found.low, found.high
+        share = proportion([bool(episode.success) for episode in self.judged])
+        return share.low, share.high
 
     def by_family(self) -> dict[str, float]:
-        """Success of every family."""
+        """Return the success of every family."""
         groups: dict[str, list[float]] = {}
         for episode, success in zip(self.judged, self.successes, strict=True):
             groups.setdefault(episode.task.family, []).append(success)
@@ -99,18 +100,19 @@ def evaluate_policy(
     """Let an agent play one episode on each seed.
 
     Args:
-        model: any algorithm of Stable-Baselines3 or sb3-contrib that was trained on a menu. One that takes masks
-            gets them, a recurrent one keeps a state for each episode, and any other that chooses what is not on offer
-            does the next entry that is.
-        env_id: as for `gym.make`; with or without `Menu` in it.
-        seeds: reset seeds; with equal options they give equal tasks in every world.
-        world: who answers.
-        split: which tasks; the default are those no training sees.
-        encoder: the one the agent was trained with; None takes the usual one, with as many choices as the agent has.
-        deterministic: take the best choice instead of drawing one.
-        wave: how many episodes run at a time.
-        on_progress: called with the number of episodes that have ended.
-        options: as for `gym.make`.
+        model: The agent: any algorithm of Stable-Baselines3 or sb3-contrib that was trained on a menu. One that takes
+            masks gets them, a recurrent one keeps a state for each episode, and where any other chooses what is not on
+            offer, the next entry on offer is done.
+        env_id: The id of the environment, with or without `Menu` in it.
+        seeds: The seeds of the episodes; with equal options they give equal tasks in every world.
+        world: The world that answers.
+        split: The split of the tasks; no training sees those of the default.
+        encoder: The encoder that the agent was trained with; None takes the default one, with as many choices as the
+            agent has.
+        deterministic: Whether the best choice is taken in place of a drawn one.
+        wave: The number of episodes that run at a time.
+        on_progress: The function that is called with the number of episodes that have ended.
+        options: The options of `gym.make`.
     """
     envs: Any = gym.make_vec(env_id, num_envs=1, world=world, split=split, **options)
     runner = envs.unwrapped.runner

@@ -1,6 +1,6 @@
-"""Training MaskablePPO on a menu, in one call, with a learning curve and a clean stop.
+"""The training of MaskablePPO on a menu in one call, with a learning curve and a clean stop.
 
-Needs the extra `sb3`.
+This needs the extra `sb3`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from agentworld_gym.policies.menu_network import MenuPolicy
 
 logger = logging.getLogger(__name__)
 
-# Short rollouts and many small updates: an update costs less than the steps it saves. Reward comes with `finish` only.
 DEFAULTS: Mapping[str, Any] = {
     "n_steps": 32,
     "batch_size": 128,
@@ -36,6 +35,8 @@ DEFAULTS: Mapping[str, Any] = {
     "gae_lambda": 0.95,
     "ent_coef": 0.02,
 }
+"""The hyperparameters of `MaskablePPO`: short rollouts and many small updates, because an update costs less than the
+steps that it saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +44,43 @@ class Point:
     """One point of a learning curve: means over the last episodes that began at their start."""
 
     steps: int
+    """The number of environment steps so far."""
+
     success: float
+    """The share of episodes that succeeded."""
+
     reward: float
+    """The mean return."""
+
     length: float
+    """The mean number of steps of an episode."""
+
     episodes: int
+    """The number of episodes so far."""
+
     seconds: float
+    """The seconds since the training began."""
 
 
 @dataclass
 class Training:
-    """What a training run gave. `interrupted` says that Ctrl-C stopped it; the model is the one reached by then."""
+    """The result of a training run."""
 
     model: MaskablePPO
+    """The agent, as it was when the training ended."""
+
     curve: list[Point] = field(default_factory=list)
+    """The learning curve."""
+
     seconds: float = 0.0
+    """The seconds that the training took."""
+
     interrupted: bool = False
+    """Whether Ctrl-C stopped the training."""
 
 
 class CurveCallback(BaseCallback):
-    """Adds a point to the curve after every rollout and reports it. `check` is called after every step."""
+    """A callback that adds a point to the curve after every rollout and reports it; `check` is called every step."""
 
     def __init__(
         self,
@@ -109,13 +128,13 @@ def train_ppo(
     Ctrl-C ends the training, not the program: what was learned until then is returned.
 
     Args:
-        env: from `make_sb3_env`.
-        steps: environment steps, over all members together.
-        seed: of the weights, the sampled actions and the order of minibatches.
-        on_progress: called after every rollout with the newest point of the learning curve.
-        policy: `MenuPolicy`, or the name of a stock policy such as `"MlpPolicy"`.
-        policy_kwargs: passed to the policy.
-        hyperparameters: override `DEFAULTS`; see `MaskablePPO`.
+        env: The environment that `make_sb3_env` made.
+        steps: The number of environment steps, over all members together.
+        seed: The seed of the weights, the sampled actions and the order of minibatches.
+        on_progress: The function that is called after every rollout with the last point of the learning curve.
+        policy: The class `MenuPolicy`, or the name of a stock policy such as `"MlpPolicy"`.
+        policy_kwargs: The arguments of the policy.
+        hyperparameters: The arguments of `MaskablePPO` that replace those of `DEFAULTS`.
     """
     kwargs = dict(policy_kwargs or {})
     if not isinstance(policy, str):

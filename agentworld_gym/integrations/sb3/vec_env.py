@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a `VecEnv` of menus over the batched core.
+"""A `VecEnv` of menus for Stable-Baselines3.
 
     from sb3_contrib import MaskablePPO
     from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
@@ -6,7 +6,7 @@
     env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0)
     model = MaskablePPO("MlpPolicy", env).learn(10_000)
 
-Needs the extra `sb3`.
+This needs the extra `sb3`.
 """
 
 from __future__ import annotations
@@ -40,15 +40,25 @@ AnyWrapper = gym.Wrapper[Any, Any, Any, Any]
 
 
 class AgentWorldVecEnv(VecEnv):
-    """Many episodes as Stable-Baselines3 wants them, one wave of the batched core per step.
+    """Many episodes as Stable-Baselines3 expects them; a step is one wave of the world.
 
     An episode that ends is followed by the next one in the same step. `infos[i]["episode"]` holds return, length and
-    time of an episode that ended, `["is_success"]` whether it succeeded (absent where that was not tested). An episode
+    time of an episode that ended, and `infos[i]["is_success"]` whether it succeeded, if that was tested. An episode
     whose world failed ends like one that ran into a time limit, with no reward.
 
-    With probability `backplay` an episode begins on its expert's way instead of at its start, so that an agent
-    meets the end of long tasks before it can find the way there (learning from a demonstration by starting from its
-    states, Salimans and Chen 2018). `infos[i]["backplay"]` tells how many steps were played ahead.
+    With the probability `backplay` an episode begins somewhere on its expert's way, so that an agent meets the end of
+    long tasks before it can find the way there (learning from a demonstration by starting from its states, Salimans
+    and Chen 2018). `infos[i]["backplay"]` says how many steps were played ahead.
+
+    Args:
+        runner: The runner of the episodes.
+        num_envs: The number of episodes that run at a time.
+        seed: The seed from which member i draws its tasks is `seed + i`; None draws them anew each time.
+        encoder: The encoder that makes vectors of texts; None takes the default one.
+        backplay: The share of episodes that begin somewhere on their expert's way.
+
+    Raises:
+        SpecError: `backplay` is no share.
     """
 
     def __init__(
@@ -74,7 +84,7 @@ class AgentWorldVecEnv(VecEnv):
         self._closed = False
 
     def reset(self) -> Vector:
-        """Start every member anew; a seed given before holds from here on."""
+        """Begin an episode in every member, with the seeds that were set before."""
         for index, seed in enumerate(self._seeds):
             if seed is not None:
                 self._rngs[index] = np.random.default_rng(seed)
@@ -90,7 +100,7 @@ class AgentWorldVecEnv(VecEnv):
         ]
 
     def step_wait(self) -> tuple[Vector, Vector, NDArray[np.bool_], list[dict[str, Any]]]:
-        """One wave, then the next episode of every member that ended."""
+        """Step all members in one wave, and begin the next episode of every member that ended."""
         texts = [self._menus[index].action(choice) for index, choice in enumerate(self._choices)]
         transitions = self.runner.advance([self._episodes[index] for index in range(self.num_envs)], texts)
         rewards = np.array([transition.reward for transition in transitions], np.float32)
@@ -119,7 +129,7 @@ class AgentWorldVecEnv(VecEnv):
         return self._vectors.copy(), rewards, dones, infos
 
     def _start(self, members: Sequence[int], options: Sequence[dict[str, Any]], ahead: bool = True) -> None:
-        """Start episodes; members with equal options start in one wave."""
+        """Begin episodes; members with equal options begin in one wave."""
         groups: dict[str, list[int]] = {}
         for index in members:
             groups.setdefault(repr(options[index]), []).append(index)
@@ -140,7 +150,7 @@ class AgentWorldVecEnv(VecEnv):
             self._start(ended, [{} for _ in range(self.num_envs)], ahead=False)
 
     def _play_ahead(self, members: Sequence[int]) -> list[int]:
-        """Lead some of the members a part of their expert's way; those whose episode ended by that."""
+        """Lead some members a part of their expert's way; return those whose episode ended by that."""
         ways, ended = {}, []
         for index in members:
             expert = self._episodes[index].task.expert
@@ -166,17 +176,17 @@ class AgentWorldVecEnv(VecEnv):
         return menu.offers[menu.actions.index(entry)] if entry in menu.actions else None
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which choices are on offer, for all members."""
+        """Return which choices are on offer, for all members."""
         return np.stack(self.env_method("action_masks"))
 
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
-        """`action_masks` of some members; there are no other methods."""
+        """Call `action_masks` of some members; there is no other method."""
         if method_name != "action_masks" or args or kwargs:
             raise AttributeError(f"members have no method {method_name!r}; they have action_masks()")
         return [self._menus[index].masks() for index in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """An attribute of some members: `task`, `action_masks`, or what `set_attr` set."""
+        """Return an attribute of some members: `task`, `action_masks`, or what `set_attr` has set."""
         members = list(self._get_indices(indices))
         if attr_name == "task":
             return [self._menus[index].task for index in members]
@@ -187,15 +197,15 @@ class AgentWorldVecEnv(VecEnv):
         return [self._attributes[attr_name] for _ in members]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Keep a value that `get_attr` gives back."""
+        """Keep a value, which `get_attr` returns."""
         self._attributes[attr_name] = value
 
     def env_is_wrapped(self, wrapper_class: type[AnyWrapper], indices: Indices = None) -> list[bool]:
-        """Whether members are wrapped: episodes are monitored here, other wrappers there are none."""
+        """Return whether members are wrapped by `Monitor`, whose work is done here; there are no other wrappers."""
         return [wrapper_class.__name__ == "Monitor" for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Let go of the world. Safe to call twice."""
+        """Free the episodes and the world. A second call does nothing."""
         if not self._closed:
             self._closed = True
             for episode in self._episodes.values():
@@ -212,15 +222,15 @@ def make_sb3_env(
     backplay: float = 0.0,
     **options: Any,
 ) -> AgentWorldVecEnv:
-    """A `VecEnv` for Stable-Baselines3, made in one line.
+    """Make a `VecEnv` for Stable-Baselines3.
 
     Args:
-        env_id: as for `gym.make`.
-        num_envs: how many episodes run at a time.
-        seed: member i draws its tasks from `seed + i`.
-        encoder: how texts become vectors.
-        backplay: the share of episodes that begin somewhere on their expert's way.
-        options: as for `gym.make`: `world`, `families`, `levels`, `split`, `max_steps` and the others.
+        env_id: The id of the environment, as for `gym.make`.
+        num_envs: The number of episodes that run at a time.
+        seed: The seed from which member i draws its tasks is `seed + i`; None draws them anew each time.
+        encoder: The encoder that makes vectors of texts; None takes the default one.
+        backplay: The share of episodes that begin somewhere on their expert's way.
+        options: The options of `gym.make`, such as `world`, `families`, `levels`, `split` and `max_steps`.
 
     >>> env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=2, seed=0, world="scripted")
     >>> env.reset().shape == (2, env.encoder.size)
