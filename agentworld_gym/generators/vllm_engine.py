@@ -209,8 +209,8 @@ def _completion(output: Any, rule: TokenRule) -> Completion | Failure:
         return Failure(FailureKind.SERVER, f"vLLM gave up on this request ({written.finish_reason})", retryable=True)
     usage = Usage(len(output.prompt_token_ids), len(written.token_ids), output.num_cached_tokens or 0)
     total = written.cumulative_logprob
-    known = total is not None and math.isfinite(total) and written.token_ids
-    logprob = round(total / len(written.token_ids), 6) if known else None
+    has_logprob = total is not None and math.isfinite(total) and written.token_ids
+    logprob = round(total / len(written.token_ids), 6) if has_logprob else None
     finish = "length" if written.finish_reason == "length" else "stop"
     return Completion(rule.unescape(written.text), finish, usage, logprob=logprob)
 

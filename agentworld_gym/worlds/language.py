@@ -216,8 +216,8 @@ class LanguageWorld:
 
     def _request(self, session: LanguageSession, action: Action, turn: str) -> ChatRequest:
         seed = step_seed(session.seed, session.turn, session.failures) if self.generator.supports_seed else None
-        shown = "" if self.demonstrations is None else self.demonstrations(session, action)
-        last = Message(role="user", content=turn + shown + self.prompts.closing)
+        examples = "" if self.demonstrations is None else self.demonstrations(session, action)
+        last = Message(role="user", content=turn + examples + self.prompts.closing)
         return ChatRequest([*session.history, last], self.sampling.seeded(seed))
 
     def _append(self, session: LanguageSession, action: Action, turn: str, observed: Observation) -> None:

@@ -37,7 +37,7 @@ class _Seat:
     text: str
     """The prompt and what was written, one character a token."""
 
-    known: int
+    tokens_read: int
     """The number of tokens whose keys and values the cache holds."""
 
     draft: int = _FIRST_DRAFT
@@ -128,20 +128,22 @@ class PackedDecoder:
 
     def _prefill(self, seats: Sequence[_Seat], held: Any) -> None:
         affordable = self._model.affordable(held.shape[3])
-        while any(seat.known < len(seat.text) - 1 for seat in seats):
+        while any(seat.tokens_read < len(seat.text) - 1 for seat in seats):
             some, left = [], affordable
             for seat in seats:
-                some.append(seat.row.prompt[seat.known : min(seat.known + min(left, _CHUNK), len(seat.text) - 1)])
+                some.append(
+                    seat.row.prompt[seat.tokens_read : min(seat.tokens_read + min(left, _CHUNK), len(seat.text) - 1)]
+                )
                 left -= len(some[-1])
-            self._model.read(held[: len(seats)], some, [seat.known for seat in seats], logits=False)
+            self._model.read(held[: len(seats)], some, [seat.tokens_read for seat in seats], logits=False)
             for seat, tokens in zip(seats, some, strict=True):
-                seat.known += len(tokens)
+                seat.tokens_read += len(tokens)
 
     def _write(self, seats: Sequence[_Seat], held: Any) -> Any:
         """Do one pass: each row reads its last token and a guess, and keeps what it would have written itself."""
         guesses = [self._guess(seat) for seat in seats]
         longest = max(map(len, guesses))
-        width = max(seat.known for seat in seats) + longest + 1
+        width = max(seat.tokens_read for seat in seats) + longest + 1
         if width > held.shape[3]:
             grown = self._model.cache(len(seats), width + width // 4 + _ROOM)
             grown[:, :, :, : held.shape[3]] = held[: len(seats)]
@@ -149,7 +151,7 @@ class PackedDecoder:
         tokens = [[ord(seat.text[-1]), *guess] for seat, guess in zip(seats, guesses, strict=True)]
         if self._model.prefers_even:
             tokens = [row + [0] * (longest + 1 - len(row)) for row in tokens]
-        logits = self._model.read(held[: len(seats)], tokens, [seat.known for seat in seats])
+        logits = self._model.read(held[: len(seats)], tokens, [seat.tokens_read for seat in seats])
         chooser, at = Chooser(logits, self._confidence), 0
         for seat, guess, given in zip(seats, guesses, tokens, strict=True):
             kept = 0
@@ -160,7 +162,7 @@ class PackedDecoder:
                 if seat.row.finish or kept == len(guess) or guess[kept] != token:
                     break
                 kept += 1
-            seat.known += kept + 1
+            seat.tokens_read += kept + 1
             if guess:
                 grown_draft = min(2 * seat.draft, _LONGEST_DRAFT)
                 seat.draft = grown_draft if kept == len(guess) else max(_LEAST_DRAFT, kept + 1)
@@ -182,7 +184,7 @@ class PackedDecoder:
             seat = seats[place]
             if not seat.row.finish:
                 continue
-            self._prefixes.add(seat.text[: seat.known], partial(_copy, held[place]))
+            self._prefixes.add(seat.text[: seat.tokens_read], partial(_copy, held[place]))
             if self._drafts is not None:
                 self._drafts.remember(seat.text[seat.row.cached :])
             mover = seats.pop()

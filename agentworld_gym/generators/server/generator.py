@@ -316,8 +316,8 @@ class ServerGenerator:
             self._model = names[0]
         reply = await self._get(f"{self.base_url.removesuffix('/v1')}/version", retries)
         try:
-            known = isinstance(reply, _Reply) and reply.status == 200
-            self._version = f"vllm {orjson.loads(reply.data)['version']}" if known else ""  # type: ignore[union-attr]
+            named = isinstance(reply, _Reply) and reply.status == 200
+            self._version = f"vllm {orjson.loads(reply.data)['version']}" if named else ""  # type: ignore[union-attr]
         except (orjson.JSONDecodeError, KeyError, TypeError):
             self._version = ""
         return None
