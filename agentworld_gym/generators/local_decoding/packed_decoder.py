@@ -190,7 +190,7 @@ class PackedDecoder:
             mover = seats.pop()
             if place < len(seats):
                 seats[place] = mover
-                held[place, :, :, : mover.known] = held[len(seats), :, :, : mover.known]
+                held[place, :, :, : mover.tokens_read] = held[len(seats), :, :, : mover.tokens_read]
             ended.append(seat.row)
         return ended[::-1]
 
