@@ -83,7 +83,7 @@ def score(task: Task, reached: Mapping[int, float]) -> float:
     """Return the weighted share of the checks that are passed, from 0 to 1.
 
     Args:
-        checks: The checks of a task.
+        task: The task with its checks.
         reached: How much of each check is passed, by its index; a list, a table or a judge may give a part.
 
     >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}, "weight": 3},
