@@ -62,17 +62,17 @@ class BoundedTemplate(Template):
     environment: BoundedEnvironment
 
     def render(self, *args: Any, **kwargs: Any) -> str:
-        """The text.
+        """Render the template within a budget.
 
         Raises:
-            jinja2.TemplateError: it cannot be rendered, or takes too much.
+            jinja2.TemplateError: It cannot be rendered, or it takes too much.
         """
         with self.environment.budget.open():
             return super().render(*args, **kwargs)
 
 
 class BoundedEnvironment(SandboxedEnvironment):
-    """A sandbox that shows plain data and bounds what a template does; takes what `jinja2.Environment` takes.
+    """A sandbox that shows plain data and bounds the work of a template; it takes what `jinja2.Environment` takes.
 
     >>> environment = BoundedEnvironment()
     >>> environment.from_string("{{ names | join(', ') }}").render(names=["a", "b"])
@@ -105,14 +105,14 @@ class BoundedEnvironment(SandboxedEnvironment):
         self.concat = self._joined  # type: ignore[method-assign]
 
     def add_filters(self, filters: Mapping[str, Callable[..., Any]]) -> None:
-        """Add functions as filters; what they take and give is counted too."""
+        """Add functions as filters, whose arguments and results are charged too."""
         for name, function in filters.items():
             self.filters[name] = self._filter(function, None)
 
     # What a template may reach
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Methods of texts, lists and mappings that change nothing; of other objects what is plain data itself."""
+        """Admit methods of texts, lists and mappings that change nothing, and plain data of other objects."""
         if isinstance(obj, RUNTIME):
             return bool(super().is_safe_attribute(obj, attr, value))
         if attr.startswith("_"):
@@ -123,13 +123,13 @@ class BoundedEnvironment(SandboxedEnvironment):
         return isinstance(value, _SHOWN) and not callable(value)
 
     def wrap_str_format(self, value: Any) -> None:
-        """`str.format` is no method that a template may call: `%` and the filter `format` are."""
+        """Refuse `str.format`; a template may use `%` and the filter `format`."""
         return None
 
     # What is counted
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call what a template may reach; texts and lists that go in or come out are charged."""
+        """Call what a template may reach, and charge the texts and lists that go in or come out."""
         self = __self
         owner, args = getattr(__obj, "__self__", None), tuple(map(self._held, args))
         self.budget.charge(CALL + sum(map(cost_of, (owner, *args, *kwargs.values()))))
@@ -139,7 +139,7 @@ class BoundedEnvironment(SandboxedEnvironment):
         return self.budget.charge_result(super().call(__context, __obj, *args, **kwargs))
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Add, multiply, raise or format, where the result is not too large."""
+        """Add, multiply, raise to a power or format, where the result is not too large."""
         if isinstance(left, int) and isinstance(right, int):
             bits = left.bit_length() * max(right, 0) if operator == "**" else left.bit_length() + right.bit_length()
             if operator in ("*", "**") and bits > MOST_BITS:
@@ -170,7 +170,7 @@ class BoundedEnvironment(SandboxedEnvironment):
         return "".join(taken)
 
     def _charge_turns(self, value: Any) -> Any:
-        """What a loop goes over: charged at once where its length is known, else turn by turn."""
+        """Charge what a loop goes over: at once where its length is known, else turn by turn."""
         if isinstance(value, Sized) and not isinstance(value, Undefined):
             self.budget.charge(STEP * len(value))
             return value
@@ -182,7 +182,7 @@ class BoundedEnvironment(SandboxedEnvironment):
             yield entry
 
     def _charge_compared(self, value: Any) -> Any:
-        if not isinstance(value, Mapping | Set):  # what is in these is found without looking at all
+        if not isinstance(value, Mapping | Set):  # A lookup in these does not compare with every entry.
             self.budget.charge_value(value)
         return value
 
@@ -205,7 +205,7 @@ class BoundedEnvironment(SandboxedEnvironment):
         return bounded
 
     def _held(self, value: Any) -> Any:
-        """What comes one by one, all at once, so that it can be weighed before something is made of it."""
+        """Collect what an iterator gives, so that it can be charged before something is made of it."""
         return self.budget.charge_value(list(self._turns(value))) if isinstance(value, Iterator) else value
 
     def _test(self, test: Callable[..., Any], compares: bool) -> Callable[..., Any]:
@@ -241,7 +241,7 @@ class BoundedEnvironment(SandboxedEnvironment):
 
 
 class _ChargingTransformer(NodeTransformer):
-    """Has the loops of a template counted, and weighed what its operators make or compare."""
+    """Rewrites a template so that its loops, and what its operators make or compare, are charged."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
         self.generic_visit(node)

@@ -1,4 +1,4 @@
-"""Where the data that comes with the package lies: the specs of the domains and the prompts."""
+"""Finds the data that comes with the package: the specs of the domains and the prompts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from agentworld_gym.errors import SpecError
 
 
 def data_folder(name: str) -> Path:
-    """The folder of shipped data called `domain_specs` or `prompts`.
+    """Return the folder of shipped data that is called `domain_specs` or `prompts`.
 
     In an installed wheel it lies inside the package; a checkout keeps it at the top level.
 
     Raises:
-        SpecError: if neither is there.
+        SpecError: There is no such folder.
     """
     packaged = Path(str(resources.files("agentworld_gym"))) / name
     checkout = Path(__file__).resolve().parent.parent.parent / name

@@ -1,4 +1,4 @@
-"""Lines of JSON that survive a crash: one write a wave, a torn last line is cut, a full disk is an error."""
+"""Files of JSON lines that survive a crash: rows are written at once, and a torn last line is cut off."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from agentworld_gym.errors import ClosedError, TraceError
 
 
 class JsonlWriter:
-    """Appends rows to a file, each call to `write` with one system call.
+    """Appends rows to a file; each call of `write` is one system call.
 
     A torn last line (a crash, a full disk) is cut off at opening, so that a file never holds half a row in its middle.
 
     Raises:
-        TraceError: the file cannot be opened or written; what was written before stays whole.
+        TraceError: The file cannot be opened or written; what was written before stays whole.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class JsonlWriter:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was written yet, by this writer or one before."""
+        """Whether the file holds no row."""
         return self._size == 0
 
     def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -61,17 +61,17 @@ class JsonlWriter:
         self._size += len(data)
 
     def close(self) -> None:
-        """Close the file; more than once is fine."""
+        """Close the file; a second call does nothing."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file, split at line feeds only; a torn last line is left out.
+    """Read the rows of a file, split at line feeds only; a torn last line is left out.
 
     Raises:
-        TraceError: the file cannot be read, or a line in its middle is no JSON object (names the line).
+        TraceError: The file cannot be read, or a line in its middle is no JSON object: the error names the line.
     """
     try:
         with path.open("rb") as file:
@@ -91,7 +91,7 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def sealed(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """The row as it is written, with the digest of all that is in it and of the digest `before` it.
+    """Return a row with the digest of its content and of the digest `before` it.
 
     >>> first = sealed({"key": "a"})
     >>> second = sealed({"key": "b"}, first["digest"])
@@ -107,7 +107,7 @@ def sealed(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def is_whole(row: Mapping[str, Any], before: str = "") -> bool:
-    """Whether a row that was read has the digest of what is in it and of what stood before it."""
+    """Whether a row that was read has the digest of its content and of the digest before it."""
     return row.get("digest") == _digest({key: value for key, value in row.items() if key != "digest"}, before)
 
 
@@ -116,14 +116,14 @@ def _digest(row: Mapping[str, Any], before: str) -> str:
 
 
 def check_fields(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, number: int) -> None:
-    """See that a row has some fields of some types.
+    """Check that a row has some fields of some types.
 
     >>> check_fields({"turn": "1"}, {"turn": int}, Path("a.jsonl"), 3)
     Traceback (most recent call last):
     agentworld_gym.errors.TraceError: a.jsonl: line 3: turn: got '1', expected int
 
     Raises:
-        TraceError: names the file, the line, the field, its value and what was expected.
+        TraceError: A field does not fit: the error names file, line, field, value and what was expected.
     """
     for name, kind in kinds.items():
         value = row.get(name)
@@ -133,7 +133,7 @@ def check_fields(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, n
 
 
 def problem_of(line: bytes, error: orjson.JSONDecodeError) -> tuple[str, str]:
-    """Where a line stops being JSON, as the text around that place, and why.
+    """Return the text around the place where a line stops being JSON, and the reason.
 
     >>> line = b'{"reward": NaN}'
     >>> try:
@@ -157,7 +157,7 @@ def problem_of(line: bytes, error: orjson.JSONDecodeError) -> tuple[str, str]:
 
 
 def _lock(fd: int, path: Path) -> None:
-    """One writer a file: two would cut each other's rows."""
+    """Lock a file for one writer, because two would cut each other's rows."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -168,7 +168,7 @@ def _lock(fd: int, path: Path) -> None:
 def _line(row: Mapping[str, Any]) -> bytes:
     try:
         return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # lone surrogates are not valid UTF-8
+    except TypeError:  # A lone surrogate is not valid UTF-8.
         return orjson.dumps(_cleaned(row), option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -183,7 +183,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _whole_lines(fd: int) -> int:
-    """The length of the file up to and including its last line feed."""
+    """Return the length of the file up to and including its last line feed."""
     end = os.fstat(fd).st_size
     while end:
         start = max(0, end - 65536)

@@ -1,4 +1,4 @@
-"""The keys of a typed document: which there are at a place, which are like another, and what data says of one."""
+"""The keys of a typed document: those of a place, those that resemble another, and the value at one of them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pydantic import BaseModel
 
 
 def keys_at(model: type[BaseModel], place: Sequence[str]) -> list[str]:
-    """The keys that a document of a model may have at a place.
+    """Return the keys that a document of a model may have at a place.
 
     Args:
-        model: of the whole document.
-        place: keys from the top; those of lists and free mappings (`0`, `terminal`) are stepped over.
+        model: The model of the whole document.
+        place: The keys from the top to the place; those of lists and free mappings (`0`, `terminal`) are stepped over.
 
     >>> from agentworld_gym.domain.spec import DomainSpec
     >>> keys_at(DomainSpec, ["controls", "fog"]), keys_at(DomainSpec, ["action"])[:2]
@@ -29,7 +29,7 @@ def keys_at(model: type[BaseModel], place: Sequence[str]) -> list[str]:
 
 
 def nearest(wrong: str, known: Collection[str]) -> list[str]:
-    """Known names, those most like a wrong one first.
+    """Sort known names, those that resemble a wrong one most first.
 
     >>> nearest("max_step", ["seed", "max_tokens", "max_steps"])
     ['max_steps', 'max_tokens', 'seed']
@@ -38,7 +38,7 @@ def nearest(wrong: str, known: Collection[str]) -> list[str]:
 
 
 def value_at(data: Any, key: str) -> Any:
-    """What plain data says at a dotted key; None where it says nothing.
+    """Return the value at a dotted key of plain data; None where there is none.
 
     >>> value_at({"train": {"max_steps": 5}}, "train.max_steps"), value_at({}, "train.max_steps")
     (5, None)
@@ -49,7 +49,7 @@ def value_at(data: Any, key: str) -> Any:
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    """The models that a type names, however deep."""
+    """Return the models that a type names, however deep."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models(part)]

@@ -1,4 +1,4 @@
-"""JSON that somebody is judged by: no key stands twice in it, and a model may have written it loosely within prose."""
+"""Reads JSON that a judgement depends on: JSON without repeated keys, and JSON that a model wrote loosely in prose."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 MAX_DEPTH = 8
-"""Loose JSON that nests deeper is none."""
+"""How deep loose JSON may nest."""
 
 MAX_OBJECTS = 1000
-"""A text in which objects begin, or seem to begin, at more places is not searched."""
+"""At how many places of a text objects may begin, or seem to begin, for it to be searched."""
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<mark>[{}\[\],:])|(?P<text>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')|(?P<word>[^\s{}\[\],:"']++))""",
@@ -21,14 +21,14 @@ _IN_SINGLE_QUOTES = re.compile(r"\\'|\"")
 
 
 def read_unique(text: str) -> Any:
-    """The value of a JSON text in which no object holds a key twice.
+    """Read a JSON text in which no object holds a key twice.
 
     >>> read_unique('{"a": [1]}')
     {'a': [1]}
 
     Raises:
-        ValueError: the text is no JSON, or a key stands twice.
-        RecursionError: the text nests too deep.
+        ValueError: The text is no JSON, or a key stands twice.
+        RecursionError: The text nests too deep.
     """
     return json.loads(text, object_pairs_hook=_unique)
 
@@ -42,7 +42,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An object in a text, between `start` and `end`; `repeats` says that a key stands twice somewhere in it."""
+    """An object in a text, between `start` and `end`; `repeats` says whether a key stands twice somewhere in it."""
 
     value: dict[str, Any]
     start: int
@@ -51,16 +51,16 @@ class Found:
 
 
 def loose_objects(text: str) -> list[Found]:
-    """The outermost objects in a text that may have prose, fences and broken JSON between them.
+    """Read the outermost objects in a text that may have prose, fences and broken JSON between them.
 
     They may be written loosely: with commas before a closing bracket, strings in single quotes, keys without quotes,
-    plus signs and line breaks within strings. `NaN` and `Infinity` are no values.
+    plus signs, and line breaks within strings. `NaN` and `Infinity` are no values.
 
     >>> [found.value for found in loose_objects("So: {scores: {'a': +4,}} or {no JSON}")]
     [{'scores': {'a': 4}}]
 
     Raises:
-        ValueError: objects seem to begin at too many places.
+        ValueError: Objects seem to begin at too many places.
     """
     found: list[Found] = []
     place, tried = text.find("{"), 0
@@ -78,7 +78,7 @@ def loose_objects(text: str) -> list[Found]:
 
 
 class _Reader:
-    """Reads one loosely written value from a place of a text on; every error is a ValueError."""
+    """Reads one loosely written value that starts at a place of a text; every error is a ValueError."""
 
     def __init__(self, text: str, place: int) -> None:
         self.text, self.place, self.repeats, self._depth = text, place, False, 0

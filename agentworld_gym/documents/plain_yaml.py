@@ -1,7 +1,7 @@
-"""YAML as plain data of a bounded size, whoever wrote it: no objects, no circles, nothing that grows when it is read.
+"""Reads untrusted YAML as plain data of a bounded size, without objects or circles.
 
-An alias costs a character and may stand for a whole document, so that a few lines can mean more than any memory holds.
-What a document means is therefore counted before it is built.
+An alias costs a character and may stand for a whole document, so that a few lines can stand for more than any memory
+holds. The data of a document is therefore counted before it is built.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ import yaml
 from agentworld_gym.errors import SpecError
 
 MAX_DEPTH = 64
-"""Collections may lie within each other so deep."""
+"""How deep collections may nest."""
 
 MAX_SIZE = 20_000_000
-"""Characters and values that a document may mean, its aliases written out."""
+"""How many characters and values a document may have with its aliases written out."""
 
 MAX_DIGITS = 4000
-"""Characters of a whole number; Python writes down none that is much longer."""
+"""How many characters a whole number may have; Python does not write longer ones."""
 
 MAX_VALUES = 2_000_000
-"""Values that the state of a task may hold."""
+"""How many values the state of a task may hold."""
 
 
 def check_plain(value: Any) -> None:
-    """See that data is finite in every way, so that it can be written down.
+    """Check that data is finite in every way, so that it can be written as JSON.
 
     >>> check_plain({"a": [1, 2.5, "x", None]})
 
     Raises:
-        ValueError: it nests too deep, or within itself; or it holds too many values, or a number that is not finite.
+        ValueError: It nests too deep, or within itself; or it holds too many values, or a number that is not finite.
     """
     level, count = [value], 0
     for _ in range(MAX_DEPTH):
@@ -65,7 +65,7 @@ class _Loader(yaml.SafeLoader):
         self._kept: list[Any] = []
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """A node, of which the size is known once it is whole."""
+        """Compose a node; its size is known once it is whole."""
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         is_alias = self.check_event(yaml.AliasEvent)
         self._depth += 1
@@ -78,7 +78,7 @@ class _Loader(yaml.SafeLoader):
                 raise yaml.MarkedYAMLError(problem="an alias of what it stands in", problem_mark=mark)
         else:
             self._sizes[id(node)] = self._size(node)
-            self._kept.append(node)  # so that no other node gets its id
+            self._kept.append(node)  # The node is kept, so that no other one gets its id.
             if self._sizes[id(node)] > MAX_SIZE:
                 problem = f"more than {MAX_SIZE} characters with its aliases written out"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
@@ -93,7 +93,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _finite(loader: _Loader, node: Any) -> float:
-    """A number of the document; one that JSON cannot hold is none."""
+    """Read a number that JSON can hold."""
     value = float(loader.construct_yaml_float(node))
     if not math.isfinite(value):
         raise yaml.MarkedYAMLError(problem=f"{node.value} is no finite number", problem_mark=node.start_mark)
@@ -101,7 +101,7 @@ def _finite(loader: _Loader, node: Any) -> float:
 
 
 def _whole(loader: _Loader, node: Any) -> int:
-    """A whole number of the document, in any base."""
+    """Read a whole number in any base."""
     if len(node.value) > MAX_DIGITS:
         problem = f"a number of more than {MAX_DIGITS} digits"
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
@@ -113,7 +113,7 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _whole)
 
 
 def load_yaml(text: str, file: str | Path) -> Any:
-    r"""The plain data that a text of YAML means.
+    r"""Read a text of YAML as plain data.
 
     >>> load_yaml("a: &x [1]\nb: *x", "notes.yaml")
     {'a': [1], 'b': [1]}
@@ -122,7 +122,7 @@ def load_yaml(text: str, file: str | Path) -> Any:
     agentworld_gym.errors.SpecError: notes.yaml: line 1: got '.inf is no finite number', expected valid YAML
 
     Raises:
-        SpecError: names the file, the line and the problem: no YAML, too deep, too large, or about itself.
+        SpecError: It is not YAML, too deep, too large, or nests within itself: the error names file, line and problem.
     """
     try:
         loader = _Loader(text)
@@ -135,7 +135,8 @@ def load_yaml(text: str, file: str | Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else "the whole file"
         raise SpecError(file, where, getattr(error, "problem", None) or str(error), "valid YAML") from error
-    except (ValueError, RecursionError) as error:  # a date that is none, a number of too many digits
+    except (ValueError, RecursionError) as error:
+        # A day that does not exist, or a number of too many digits, is a ValueError.
         raise SpecError(file, "the whole file", str(error), "valid YAML") from error
     finally:
         loader.dispose()

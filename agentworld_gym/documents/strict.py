@@ -22,10 +22,10 @@ class Strict(BaseModel):
 
 
 def read_yaml(path: Path) -> Any:
-    """A YAML file as plain data (safe loader, UTF-8).
+    """Read a YAML file in UTF-8 as plain data.
 
     Raises:
-        SpecError: if the file cannot be read or is not YAML, or means too much; see
+        SpecError: The file cannot be read, is not YAML, or stands for too much data; see
             `agentworld_gym.documents.plain_yaml`.
     """
     try:
@@ -38,19 +38,24 @@ def read_yaml(path: Path) -> Any:
 
 
 def validated(model: type[M], data: Any, file: str | Path) -> M:
-    """Validate data against a model, with the first error told as file, key, value and expectation.
+    """Validate data against a model.
 
-    A validator of a whole model names one of its keys by beginning its message with it: `train.max_steps: at least 1`.
-    Where a key does not exist, those that do are told, the nearest first.
+    A validator of a whole model names one of its keys at the beginning of its message: `train.max_steps: at least 1`.
+
+    Args:
+        model: The model.
+        data: The plain data.
+        file: The file that it stood in, for errors.
 
     Raises:
-        SpecError: names the file, the key, its value and what was expected.
+        SpecError: The data does not fit: the error names file, key, value and what was expected. Where there is no such
+            key, it lists the keys that there are, the most similar first.
     """
     try:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        # Of a key that may hold several kinds of value, pydantic adds the name of one of them.
+        # Where a key may hold several kinds of value, pydantic adds the name of one of them.
         place = [part for part in map(str, first["loc"]) if "[" not in part]
         value = None if first["type"] == "missing" else first.get("input")
         expected = expectation(first)
@@ -64,7 +69,7 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
 
 
 def expectation(error: Mapping[str, Any]) -> str:
-    """What pydantic expected, in a few words."""
+    """Return what pydantic expected, in a few words."""
     if error["type"] == "missing":
         return "this key to be there"
     if error["type"] == "extra_forbidden":

@@ -1,4 +1,4 @@
-"""What recordings of other systems have in common: things said, tools called, results."""
+"""The events that recordings of other systems have in common: messages, calls of tools, and results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Role = Literal["system", "user", "agent"]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text of the system, the user or the agent."""
+    """A message of the system, the user or the agent."""
 
     role: Role
     text: str
@@ -21,7 +21,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool called by the agent; `arguments` is what it wrote, mostly a JSON object as text."""
+    """A call of a tool; `arguments` is what the agent wrote, which mostly is a JSON object as text."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call, or all calls since the last result, gave. `id` is empty where the recording names no call."""
+    """The result of a call, or of all calls since the last result; then `id` is empty."""
 
     id: str
     text: str
@@ -41,7 +41,7 @@ Event = Said | Call | Result
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One recorded session in the order it happened. `score` is its reward, None where there is none."""
+    """One recorded session, in the order in which it happened. `score` is its reward, None where there is none."""
 
     id: str
     events: Sequence[Event]
@@ -51,7 +51,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class Tally:
-    """What an import did: rows and turns that came of it, and everything that has no place in a row, by name.
+    """What an import did: how many rows and turns it made, and what had no place in a row, by name.
 
     >>> tally = Tally()
     >>> tally.leave("reasoning", 2)
@@ -71,7 +71,7 @@ class Tally:
 
 
 def text_of(content: Any, tally: Tally) -> str:
-    """The text of a message or result: plain, or parts of which those without text are counted.
+    """Return the text of a message or result, which may come in parts; parts without text are counted.
 
     >>> text_of([{"type": "text", "text": "a"}, {"type": "image_url"}], tally := Tally()), dict(tally.left)
     ('a', {'content of type image_url': 1})
@@ -94,17 +94,18 @@ def text_of(content: Any, tally: Tally) -> str:
 
 
 def arguments_of(value: Any) -> str:
-    """The arguments of a call as text."""
+    """Return the arguments of a call as text."""
     return value if isinstance(value, str) else json.dumps({} if value is None else value, ensure_ascii=False)
 
 
 def score_of(value: Any) -> float | None:
-    """A reward as a number, None where it is none."""
+    """Return a reward as a number; None where it is no number."""
     return float(value) if isinstance(value, int | float) else None
 
 
 def tool_of(tool: Any, tally: Tally) -> dict[str, Any] | None:
-    """A tool's name, description and parameters, of the flat or the nested form; None for one of another kind.
+    """Return the name, description and parameters of a tool in the flat or nested format; None for tools of other
+    kinds.
 
     >>> tool_of({"type": "function", "function": {"name": "f", "parameters": {}}}, Tally())
     {'name': 'f', 'description': '', 'parameters': {}}
@@ -122,6 +123,6 @@ def tool_of(tool: Any, tally: Tally) -> dict[str, Any] | None:
 
 
 def tools_of(tools: Any, tally: Tally) -> tuple[dict[str, Any], ...]:
-    """All tools of a record that are functions."""
+    """Return all tools of a record that are functions."""
     found = [tool_of(tool, tally) for tool in tools or ()] if isinstance(tools, list | None) else []
     return tuple(tool for tool in found if tool)

@@ -22,7 +22,7 @@ from agentworld_gym.importers.conversation import (
 
 Record = Mapping[str, Any]
 Reader = Callable[[Record, str, Tally], Conversation]
-"""From a record and the id it gets where it has none."""
+"""Reads a record; it is given the id of a conversation whose record has none."""
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -34,7 +34,7 @@ _ROLES: dict[str, Role] = {
 
 
 def responses(record: Record, name: str, tally: Tally) -> Conversation:
-    """The OpenAI Responses form: `input` items, then `output` items of a response.
+    """Read a record of OpenAI's Responses: `input` items, then `output` items of a response.
 
     The request stands in `responses_create_params` or at the top, the response in `response` or at the top.
     """
@@ -56,7 +56,7 @@ def responses(record: Record, name: str, tally: Tally) -> Conversation:
 
 
 def chat(record: Record, name: str, tally: Tally) -> Conversation:
-    """OpenAI chat messages with tool calls."""
+    """Read OpenAI's chat messages with tool calls."""
     events: list[Event] = []
     for message in map(_mapping, _list(record.get("messages"))):
         role = message.get("role")
@@ -81,7 +81,7 @@ def chat(record: Record, name: str, tally: Tally) -> Conversation:
 
 
 def atif(record: Record, name: str, tally: Tally) -> Conversation:
-    """Harbor's Agent Trajectory Interchange Format (`trajectory.json`)."""
+    """Read Harbor's Agent Trajectory Interchange Format (`trajectory.json`)."""
     events: list[Event] = []
     for step in map(_mapping, _list(record.get("steps"))):
         source = str(step.get("source"))
@@ -109,7 +109,7 @@ READERS: dict[str, Reader] = {"responses": responses, "chat": chat, "atif": atif
 
 
 def format_of(record: Record) -> str | None:
-    """The name of a record's form, None where it is none of them; only those in `READERS` are conversations.
+    """Return the name of a record's format; None for an unknown one. Only those in `READERS` hold conversations.
 
     >>> format_of({"messages": []}), format_of({"schema_version": "ATIF-v1.7", "steps": []}), format_of({})
     ('chat', 'atif', None)
@@ -126,7 +126,7 @@ def format_of(record: Record) -> str | None:
 
 
 def _item(item: Record, tally: Tally) -> Iterator[Event]:
-    """The events of one item of the Responses form."""
+    """Return the events of one item of Responses."""
     kind = item.get("type") or "message"
     if kind == "message":
         role = str(item.get("role"))

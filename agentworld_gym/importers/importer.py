@@ -28,10 +28,10 @@ from agentworld_gym.text.escaping import unescape
 
 FORMATS = ("auto", *READERS, "browsergym", "agentworldbench")
 UNTESTED = (Check(answer=Expect(matches="")),)
-"""Recorded tasks come without tests of success."""
+"""The checks of a recorded task, which comes without tests of success."""
 
 LONGEST = 1_000_000
-"""Characters of an action: what was really done is not cut."""
+"""How many characters an action may have: an action that was really done is not cut."""
 
 _ACTION = re.compile(r"\*\*Action:\*\*\n(?P<mark>`{3,})[^\n]*\n(?P<action>.*?)\n(?P=mark)", re.DOTALL)
 
@@ -40,12 +40,12 @@ class Importer:
     """Turns the records of files into rows.
 
     Args:
-        form: how records are written, one of `FORMATS`; `auto` tells by their keys.
-        domain: which domain's actions they hold; None tells by the tools that were called.
-        profile: how the messages of the rows are written.
+        form: The format of the records, one of `FORMATS`; `auto` finds it by their keys.
+        domain: The domain of the actions; None finds it by the tools that were called.
+        profile: The profile of the prompts that the rows are written with.
 
     Raises:
-        SpecError: no such format or domain.
+        SpecError: There is no such format or domain.
     """
 
     def __init__(self, form: str = "auto", domain: str | None = None, profile: Profile = "full") -> None:
@@ -58,10 +58,10 @@ class Importer:
             self._prepared(domain)
 
     def rows(self, path: Path) -> Iterator[Row]:
-        """The rows of a file of JSON lines, of a JSON file, or of all such files and experiments in a folder.
+        """Read the rows of a file of JSON lines, of a JSON file, or of all such files and experiments in a folder.
 
         Raises:
-            SpecError: there is no such file, or it is of no known format (names the line).
+            SpecError: There is no such file, or it has no known format: the error names the line.
         """
         folders = experiments(path) if path.is_dir() and self.form in ("auto", "browsergym") else []
         for folder in folders:
@@ -147,7 +147,7 @@ class Importer:
         return self._whole(form, domain, name, data, where)
 
     def _benchmark(self, record: Record, name: str, where: str) -> Row:
-        """A row of AgentWorldBench; its plain actions and observations are read out of the messages."""
+        """Read a row of AgentWorldBench, whose plain actions and observations are taken from its messages."""
         keys = ("task", "id", "system_str", "prompt", "response", "current_prompt", "turn_idx", "total_turns")
         data = completed({key: record[key] for key in keys if key in record})
         for key in record.keys() - set(keys):
@@ -176,7 +176,8 @@ class Importer:
         return validated(Row, whole, where)
 
     def _prepared(self, domain: str, foreign: bool = False) -> tuple[Prompts, ActionParser]:
-        """Prompts and parser of a domain; `foreign` without its own tools, for sessions that had others."""
+        """Return prompts and parser of a domain; for `foreign` sessions, which had other tools, without the domain's
+        own."""
         key = domain, foreign
         if key not in self._domains:
             spec = load_spec(domain)
@@ -188,7 +189,7 @@ class Importer:
 
 
 def _records(file: Path) -> Iterator[tuple[int, Record]]:
-    """The JSON objects of a file: its lines (split at line feeds only), or the file as one object or one list."""
+    """Read the JSON objects of a file: its lines (split at line feeds only), or the file as one object or one list."""
     try:
         data = file.read_bytes()
     except OSError as error:

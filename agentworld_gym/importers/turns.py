@@ -1,4 +1,4 @@
-"""From a conversation to turns: what the agent did in the words of a domain, and what the world answered."""
+"""Turns a conversation into turns: what the agent did, as its domain writes it, and what the world answered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentworld_gym.importers.conversation import Call, Conversation, Result, Sa
 KEYSTROKES = "bash_command"
 COMPLETE = "mark_task_complete"
 SCREEN = "New Terminal Output:\n"
-"""What Terminus writes before a screen."""
+"""The text that Terminus writes before a screen."""
 
 _SHELLS = {"bash", "shell", "terminal", "execute_bash", "execute_code", "run_shell_command", "run_command"}
 _FILES = {"read_file", "write_file", "edit", "edit_file", "patch", "str_replace_editor", "apply_patch"}
@@ -22,10 +22,10 @@ _SEARCH = {"web_search", "web_extractor", "dict_memory"}
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The turns of a conversation. `answer` is what the agent said at last, None where it ended otherwise.
+    """The turns of a conversation.
 
-    `first` is what was shown before the first action. `tools` are those the recording lists; without a list, what the
-    calls show of them.
+    `answer` is what the agent said at last; None where it ended otherwise. `first` is what was shown before the first
+    action. `tools` are those that the recording lists; without a list they are inferred from the calls.
     """
 
     instruction: str
@@ -37,7 +37,7 @@ class Turns:
 
 
 def domain_of(conversation: Conversation) -> str:
-    """The domain whose actions the calls of a conversation are; `mcp` where nothing else fits.
+    """Return the domain whose actions the calls of a conversation are; `mcp` where no other fits.
 
     >>> domain_of(Conversation("a", [Call("1", "bash", "{}")])), domain_of(Conversation("b", []))
     ('swe', 'mcp')
@@ -53,7 +53,7 @@ def domain_of(conversation: Conversation) -> str:
 
 
 def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turns:
-    """The turns, and in the tally what has no place in them."""
+    """Return the turns of a conversation, and count in the tally what has no place in them."""
     events = conversation.events
     pairs = _keystrokes(events, tally) if "keystroke_batch" in spec.action.syntax else _calls(events, spec, tally)
     said = [event.text for event in events if isinstance(event, Said) and event.role == "user"]
@@ -73,7 +73,7 @@ def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turn
 
 
 def _calls(events: Sequence[Any], spec: DomainSpec, tally: Tally) -> list[tuple[str, str]]:
-    """One turn a call, in the order in which the results came."""
+    """Make one turn of each call, in the order in which the results came."""
     pending: dict[str, Call] = {}
     pairs = []
     for number, event in enumerate(events):
@@ -103,7 +103,8 @@ def _written(call: Call, spec: DomainSpec, tally: Tally) -> str:
 
 
 def _keystrokes(events: Sequence[Any], tally: Tally) -> list[tuple[str, str]]:
-    """One turn a batch: all keys since the last screen, from calls, or from the JSON that the agent wrote."""
+    """Make one turn of each batch: all keys since the last screen, from calls, or from the JSON that the agent
+    wrote."""
     pairs: list[tuple[str, str]] = []
     batch: list[dict[str, Any]] = []
     written: list[dict[str, Any]] | None = None
@@ -130,7 +131,7 @@ def _keystrokes(events: Sequence[Any], tally: Tally) -> list[tuple[str, str]]:
 
 
 def _commands(text: str) -> list[dict[str, Any]] | None:
-    """The keystrokes of a batch written as JSON; None where the text is none."""
+    """Return the keystrokes of a batch that is written as JSON; None where the text is no batch."""
     found = _object(text).get("commands")
     if not isinstance(found, list):
         return None
@@ -146,7 +147,7 @@ def _batches(conversation: Conversation) -> bool:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The JSON object in a text, also where words stand around it."""
+    """Return the JSON object in a text, also where words stand around it; None where there is none."""
     start, end = text.find("{"), text.rfind("}")
     try:
         value = json.loads(text[start : end + 1]) if start >= 0 else None
@@ -156,7 +157,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _shapes(events: Sequence[Any]) -> tuple[dict[str, Any], ...]:
-    """Tools as far as their calls show them: names, and names of arguments."""
+    """Infer tools from their calls: their names, and the names of their arguments."""
     shapes: dict[str, dict[str, Any]] = {}
     for event in events:
         if isinstance(event, Call):

@@ -1,4 +1,4 @@
-"""Writing an index over recorded steps, in one pass over the rows."""
+"""Writes an index over recorded steps, in one pass over the rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from agentworld_gym.sessions.pools import split_of_row
 from agentworld_gym.sessions.row import Row
 
 K1, B = 1.2, 0.4
-"""The parameters of BM25; lengths count little, because the steps of one domain are of like length."""
+"""The parameters of BM25. Lengths count little, because the steps of one domain are of like length."""
 
 _WORDS = "words.bin"
 _KEYS_EACH = 5
@@ -49,17 +49,17 @@ def build_index(
 ) -> StepIndex:
     """Write an index over the steps of recorded sessions, in the place of an earlier one in that folder.
 
-    Sessions go to disk as they come. In memory are the vocabularies and, while one domain is ranked, about 50 bytes for
+    Sessions go to disk as they come. Memory holds the vocabularies and, while one domain is ranked, about 50 bytes for
     each word of its steps. The folder appears once it is whole.
 
     Args:
-        rows: whole sessions; a session that came before (of equal content) is left out.
-        folder: of the index.
-        split: only sessions of this split; None takes all.
-        progress: told how many sessions were read.
+        rows: Whole sessions; a session whose content came before is left out.
+        folder: The folder of the index.
+        split: The split whose sessions are taken; None takes all.
+        progress: A function that is called with the number of sessions that were read.
 
     Raises:
-        SpecError: no session is left, or `folder` holds something else than an index.
+        SpecError: No session is left, or `folder` holds something else than an index.
     """
     folder = Path(folder)
     if folder.exists() and not (folder / META).is_file() and any(folder.iterdir()):
@@ -88,7 +88,7 @@ def build_index(
 
 
 class _Writer:
-    """Sessions on their way to disk."""
+    """Writes sessions to disk."""
 
     def __init__(self, folder: Path, opened: ExitStack) -> None:
         self._folder, self._opened = folder, opened
@@ -100,7 +100,7 @@ class _Writer:
         self.steps = 0
 
     def add(self, row: Row) -> None:
-        """Take in one session."""
+        """Write one session."""
         digest = row.digest()
         if digest in self._seen:
             return
@@ -120,7 +120,7 @@ class _Writer:
         self.steps += len(row.actions)
 
     def finish(self) -> None:
-        """Rank the words, and write what tells the index."""
+        """Rank the words, and write the description of the index."""
         np.save(self._folder / OFFSETS, np.array(self._offsets, dtype=np.int64))
         np.save(self._folder / KEYS, np.array(self._keys, dtype=np.uint64).reshape(-1, _KEYS_EACH))
         for domain in self._domains.values():
@@ -136,7 +136,7 @@ class _Writer:
 
 
 class _DomainWriter:
-    """The steps of one domain on their way to disk."""
+    """Writes the steps of one domain to disk."""
 
     def __init__(self, name: str, folder: Path, opened: ExitStack) -> None:
         self._folder, self._features = folder, Features(name)
@@ -144,7 +144,7 @@ class _DomainWriter:
         self._fields = [_FieldWriter(folder / ACTION, opened), _FieldWriter(folder / STATE, opened)]
 
     def add(self, session: int, row: Row) -> None:
-        """Take in the steps of a session of that number."""
+        """Write the steps of the session with that number."""
         for turn, (action, before, _) in enumerate(steps_of(row), 1):
             self._steps.extend((session, turn))
             for field, words in zip(self._fields, self._features.words(action, before), strict=True):
@@ -158,7 +158,7 @@ class _DomainWriter:
 
 
 class _FieldWriter:
-    """The words of one kind on their way to disk: a number for each word, one after the other."""
+    """Writes the words of one kind to disk: a number for each word, one after the other."""
 
     def __init__(self, folder: Path, opened: ExitStack) -> None:
         folder.mkdir(parents=True)
@@ -168,7 +168,7 @@ class _FieldWriter:
         self._file: IO[bytes] = opened.enter_context((folder / _WORDS).open("wb"))
 
     def add(self, words: list[str]) -> None:
-        """Take in the words of one step."""
+        """Write the words of one step."""
         numbers = array("i", [self._numbers.setdefault(word, len(self._numbers)) for word in words])
         self._file.write(numbers.tobytes())
         self._starts.append(self._starts[-1] + len(numbers))
@@ -192,7 +192,7 @@ class _FieldWriter:
 
 
 class _Documents:
-    """The numbers of the words of each step, read from disk as they are asked for."""
+    """The numbers of the words of each step, which are read from disk when they are asked for."""
 
     def __init__(self, words: Any, starts: array[int]) -> None:
         self._words, self._starts = words, starts

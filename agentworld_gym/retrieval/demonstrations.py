@@ -1,4 +1,4 @@
-"""Recorded steps as a part of the request for one prediction."""
+"""Writes recorded steps into the request for one prediction, as demonstrations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TEMPLATES = {"full": "shared/demonstrations.j2", "compact": "shared/bare_demonst
 
 
 class _Asking(Protocol):
-    """The session of a language world, as far as its demonstrations depend on it."""
+    """The part of a language world's session that its demonstrations depend on."""
 
     @property
     def task(self) -> Task: ...
@@ -44,22 +44,27 @@ class _Asking(Protocol):
 
 
 class RetrievalOptions(Strict):
-    """What `gym.make(..., retrieval=…)` takes: where the index is, how many steps are shown, in how many characters.
+    """The value of `gym.make(..., retrieval=…)`.
 
     >>> RetrievalOptions.of("runs/index").k
     3
     """
 
     path: str = Field(min_length=1)
+    """The folder of the index."""
+
     k: Annotated[int, Field(ge=1, le=50)] = 3
+    """How many steps are shown at most."""
+
     max_chars: Annotated[int, Field(ge=100)] = 3000
+    """How many characters of actions and observations are shown at most."""
 
     @classmethod
     def of(cls, value: object) -> RetrievalOptions:
-        """The options from the path of an index, or from a mapping.
+        """Read the options from the path of an index, or from a mapping.
 
         Raises:
-            SpecError: a key or a value that does not fit.
+            SpecError: A key or a value does not fit.
         """
         data = {"path": value} if isinstance(value, str | Path) else value
         if isinstance(data, dict) and isinstance(data.get("path"), Path):
@@ -69,21 +74,22 @@ class RetrievalOptions(Strict):
 
 @dataclass(frozen=True)
 class Demonstrations:
-    """The recorded steps most like the next one, as text for the end of a request.
+    """Writes the recorded steps most like the next one, as text for the end of a request.
 
-    Called by a `LanguageWorld` with a session and an action; the text never enters the history. Steps that share the
-    task or its group (family and seed) are never shown, and those of sessions with controls in force only where the
+    A `LanguageWorld` calls it with a session and an action; the text never enters the history. Steps of the same task
+    or group (family and seed) are never shown, and those of sessions with controls in force are shown only where the
     episode has some too.
 
     Args:
-        index: of recorded steps.
-        prompts: whose profile and form the steps are written in. In the change form a step shows the change that a
-            model would write, or the screen in full where that would refer to the one before, which is not shown;
-            elsewhere a graphical domain shows what changed, because a whole screen says little.
-        k: how many steps at most.
-        max_chars: how many characters of actions and observations at most, shared by the steps alike; what is longer is
-            cut at its end.
-        folder: of templates that stand in for the shipped ones.
+        index: The index of recorded steps.
+        prompts: The prompts whose profile and form the steps are written in. In the change form a step shows the change
+            that a model would write, or the whole screen where that change would refer to the screen before, which is
+            not shown. In the full profile a graphical domain always shows what changed, because a whole screen says
+            little.
+        k: How many steps are shown at most.
+        max_chars: How many characters of actions and observations are shown at most. Every step has an equal share,
+            and what is longer is cut at its end.
+        folder: A folder of templates that stand in for the shipped ones.
     """
 
     index: StepIndex
@@ -93,24 +99,25 @@ class Demonstrations:
     folder: Path | None = None
 
     def __call__(self, session: _Asking, action: Action) -> str:
-        """What a request shows beside its turn; empty where nothing is alike."""
+        """Write what a request shows beside its turn; empty where no step is alike."""
         task = session.task
         return self.text(action.raw, session.screen, _barred(origin_of_task(task), task.controls))
 
     def text(self, action: str, state: str, exclude: Iterable[str]) -> str:
-        """The block for an action in a state, every recorded text escaped; empty where nothing is alike.
+        """Write the block for an action in a state, with every recorded text escaped; empty where no step is alike.
 
         Args:
-            action: as the agent wrote it.
-            state: what is on the screen.
-            exclude: where the steps must not come from; see `StepIndex.search`.
+            action: The action as the agent wrote it.
+            state: The screen before the action.
+            exclude: The origins of steps that must not be shown; see `StepIndex.search`.
         """
         steps = self.index.search(self.prompts.spec.id, action, state, self.k, exclude)
         return render(self._template, steps=[self._shown(step) for step in steps]) if steps else ""
 
     @cached_property
     def digest(self) -> str:
-        """Of all that decides what is shown: the index, the template, how steps are written, and how much."""
+        """The digest of all that decides what is shown: the index, the template, how steps are written, and how
+        much."""
         environment, name = self._environment, TEMPLATES[self.prompts.profile]
         assert environment.loader is not None
         source = environment.loader.get_source(environment, name)[0]
@@ -149,21 +156,21 @@ class Demonstrations:
         }
 
     def _alone(self, step: RecordedStep) -> str:
-        """What a model would answer, without references to a screen that the step does not show."""
+        """Return what a model would answer, without references to a screen that the step does not show."""
         answer = self.prompts.answer(None, step.before, step.observation)
         return self.prompts.answers.display(step.observation) if answer.startswith(SCREEN) else answer
 
 
 def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = None) -> Demonstrations:
-    """The demonstrations that the option `retrieval` asks for.
+    """Open the demonstrations that the option `retrieval` asks for.
 
     Args:
-        value: the path of an index, or a mapping with `path`, `k` and `max_chars`.
-        prompts: of the world.
-        folder: of the user's templates.
+        value: The path of an index, or a mapping with `path`, `k` and `max_chars`.
+        prompts: The prompts of the world.
+        folder: The folder of the user's templates.
 
     Raises:
-        SpecError: an option that does not fit, no index in that folder, or one without steps of the domain.
+        SpecError: An option does not fit, there is no index in that folder, or it has no steps of the domain.
     """
     options = RetrievalOptions.of(value)
     index = StepIndex(options.path)
@@ -173,18 +180,18 @@ def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = N
 
 
 def with_demonstrations(sample: Sample, demonstrations: Demonstrations, row: Row, turn: int) -> Sample:
-    """A training sample of one turn, with demonstrations where a language world would show them.
+    """Put demonstrations into a training sample of one turn, where a language world would show them.
 
-    They are those of other sessions: none shares the row, its task, its group or its content.
+    The steps are those of other sessions: none shares the row, its task, its group or its content.
 
     Args:
-        sample: of `turn_samples`: the last messages are the request for that turn and its completion.
-        demonstrations: what is shown; its prompts are those of the sample.
-        row: the session of the sample.
-        turn: counted from 1.
+        sample: The sample, as `turn_samples` makes it: it ends with the request for that turn and its completion.
+        demonstrations: The demonstrations, with the prompts of the sample.
+        row: The session of the sample.
+        turn: The number of the turn, counted from 1.
 
     Raises:
-        ValueError: the last two messages are not a request and a completion.
+        ValueError: The last two messages are not a request and a completion.
     """
     *past, request, completion = sample.messages
     if request["role"] != "user" or completion["role"] != "assistant":
@@ -197,12 +204,12 @@ def with_demonstrations(sample: Sample, demonstrations: Demonstrations, row: Row
 
 
 def _barred(origin: tuple[str, ...], controls: Mapping[str, float]) -> tuple[str, ...]:
-    """Where shown steps must not come from."""
+    """Return the origins of steps that must not be shown."""
     return origin if any(controls.values()) else (*origin, DISTURBED)
 
 
 def before_closing(content: str, closing: str, text: str) -> str:
-    """A message with a text before its closing request.
+    """Put a text before the closing request of a message.
 
     >>> before_closing("ls. Answer!", " Answer!", " As in: pwd.")
     'ls. As in: pwd. Answer!'

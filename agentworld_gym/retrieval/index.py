@@ -31,34 +31,34 @@ META, SESSIONS, OFFSETS, KEYS, STEPS = "meta.json", "sessions.jsonl", "sessions.
 ACTION, STATE = "action", "state"
 VOCABULARY, SCORES = "vocabulary.txt", ("data.npy", "indices.npy", "indptr.npy")
 STATE_SHARE = 0.3
-"""The action decides; the state breaks ties."""
+"""How much the words of the state count: they only break ties between actions."""
 
 HEAD = 3
-"""The first words of an action say what it does, the others to what: they count twice."""
+"""How many of the first words of an action count twice, because they say what it does."""
 
 RAREST = 3.0
-"""The inverse document frequency (Lucene's) that counts at most, that of a word in 5 % of the steps.
+"""The highest inverse document frequency (as Lucene defines it), which is that of a word in 5 % of the steps.
 
-Rarer ones are names and values, which are those of another episode anyway."""
+Rarer words are names and values, which are those of another episode anyway."""
 
 _AT_ONCE = 64
-"""Steps that are ranked first; more are if they do not do."""
+"""How many steps are ranked at first; more are ranked if these do not suffice."""
 
 _LOOKED_AT = 8
-"""For each step wanted, how many are looked at to find one that is not like another."""
+"""How many steps are looked at, for each one that is wanted, to find one that is not like another."""
 
 
 class StepIndex:
-    """Recorded steps on disk, found by what resembles an action in a state.
+    """Finds recorded steps on disk that resemble an action in a state.
 
-    Nothing but vocabularies is read into memory. Equal questions get equal answers: of steps that score alike the one
-    recorded first comes first. `digest` tells the recorded content.
+    Only the vocabularies are read into memory. Equal questions get equal answers: of steps with equal scores the one
+    that was recorded first comes first. `digest` depends on the recorded content.
 
     Args:
-        folder: what `build_index` wrote.
+        folder: The folder that `build_index` wrote.
 
     Raises:
-        SpecError: there is no index in the folder, or one of another format.
+        SpecError: There is no index in the folder, or one of another format.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -83,15 +83,14 @@ class StepIndex:
     def search(
         self, domain: str, action: str, state: str, k: int = 3, exclude: Iterable[str] = ()
     ) -> list[RecordedStep]:
-        """The recorded steps of a domain that resemble an action most, the best first, no two of them alike.
+        """Find the recorded steps of a domain that resemble an action most, the best first, no two of them alike.
 
         Args:
-            domain: the only one whose steps are found.
-            action: as the agent wrote it.
-            state: what is on the screen, or the last observation.
-            k: how many at most.
-            exclude: where the steps must not come from, as `origin_of_row` or `origin_of_task` tell it: sessions that
-                share any of it are left out.
+            domain: The id of the domain.
+            action: The action as the agent wrote it.
+            state: The screen before the action, or the last observation.
+            k: How many steps are returned at most.
+            exclude: Origins, as `origin_of_row` and `origin_of_task` give them; sessions that share one are left out.
         """
         if domain not in self.domains or k < 1:
             return []
@@ -110,7 +109,7 @@ class StepIndex:
         return found
 
     def _ranked(self, part: _Domain, scores: NDArray[np.float32], barred: set[int]) -> Iterator[int]:
-        """The numbers of steps, the best first, without those of barred sessions."""
+        """Return the numbers of steps, the best first, without those of barred sessions."""
         given, count = 0, _AT_ONCE
         while given < count:
             best = _best(scores, count)
@@ -148,14 +147,14 @@ class _Domain:
         self._fields = [_Field(folder / ACTION), _Field(folder / STATE)]
 
     def scores(self, action: str, state: str) -> NDArray[np.float32]:
-        """How much each step resembles an action in a state; 0 where no word of the action is shared."""
+        """Score how much each step resembles an action in a state; 0 where they share no word of the action."""
         asked, there = self.features.words(action, state)
         found = self._fields[0].scores(asked, len(self.steps)) + self._fields[0].scores(asked[:HEAD], len(self.steps))
         return np.where(found > 0, found + STATE_SHARE * self._fields[1].scores(there, len(self.steps)), found)
 
 
 class _Field:
-    """Words of one kind, with the score of each step that holds them."""
+    """The words of one kind, with the score of each step that holds them."""
 
     def __init__(self, folder: Path) -> None:
         words = (folder / VOCABULARY).read_text(encoding="utf-8").split("\n")[:-1]
@@ -164,7 +163,7 @@ class _Field:
         self._columns: dict[str, Any] = {"data": data, "indices": indices, "indptr": indptr}
 
     def scores(self, words: Iterable[str], steps: int) -> NDArray[np.float32]:
-        """The BM25 score of every step for some words, of which each counts once and rare ones not more than others."""
+        """Return the BM25 score of every step for some words. A word counts once, and very rare words are capped."""
         numbers = [self._numbers[word] for word in dict.fromkeys(words) if word in self._numbers]
         found = np.zeros(steps, dtype=np.float32)
         data, indices, indptr = (self._columns[name] for name in ("data", "indices", "indptr"))
@@ -177,7 +176,8 @@ class _Field:
 
 
 def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """The numbers of the highest scores above 0, the best first; of equal ones the lower number first."""
+    """Return the numbers of the highest scores above 0, the best first; of equal scores the lower number comes
+    first."""
     found = np.flatnonzero(scores > 0)
     if len(found) > count:
         least = np.partition(scores[found], len(found) - count)[len(found) - count]
@@ -186,5 +186,5 @@ def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
 
 
 def key_of(origin: str) -> int:
-    """64 bits that stand for where a session comes from."""
+    """Return 64 bits that stand for an origin of a session."""
     return int.from_bytes(blake2b(origin.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big")

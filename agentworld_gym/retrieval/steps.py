@@ -1,4 +1,4 @@
-"""A recorded step: what it is found by, and where it comes from."""
+"""Recorded steps: the words by which they are found, and the origins by which they are excluded."""
 
 from __future__ import annotations
 
@@ -16,35 +16,44 @@ from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.row import Row
 
 STATE_CHARS = 400
-"""How much of what was shown before a step counts: the end of a text, the beginning of a screen."""
+"""How many characters of what was shown before a step count: at the end of a text, at the beginning of a screen."""
 
 DISTURBED = "disturbed"
-"""The mark of sessions with controls in force; excluded like an origin where none are."""
+"""The origin of all sessions with controls in force; it is excluded where an episode has none."""
 
 _WORD = re.compile(r"\w+|[|<>*]+")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """One turn of a recorded session: the action, what was on the screen `before` it, and what it showed.
-
-    `row` is the id of the session, `turn` counts from 1. `target` is the line of the screen that the action points at,
-    empty where there is none.
-    """
+    """One turn of a recorded session."""
 
     domain: str
+    """The id of the domain."""
+
     row: str
+    """The id of the session."""
+
     turn: int
+    """The number of the turn, counted from 1."""
+
     action: str
+    """The action as the agent wrote it."""
+
     before: str
+    """What was on the screen before the action."""
+
     observation: str
+    """What the action showed."""
+
     target: str = ""
+    """The line of the screen that the action points at; empty where there is none."""
 
 
 class Features:
     """The words by which the steps of one domain are found: those of the action, and those of the state.
 
-    An action on a screen means what it points at, so that the words of that line count as its own.
+    An action on a screen is about what it points at, so that the words of that line count as those of the action.
 
     >>> Features("terminal").words("wc -l < a.txt", "dev@box:~/notes$")
     (['wc', 'l', '<', 'a', 'txt'], ['dev', 'box', 'notes'])
@@ -55,14 +64,14 @@ class Features:
         self._parser = ActionParser(load_spec(domain)) if domain in GRAPHICAL else None
 
     def target(self, action: str, before: str) -> str:
-        """The line of the screen that an action points at first; empty where there is none."""
+        """Return the line of the screen that an action points at first; empty where there is none."""
         if self._parser is None:
             return ""
         lines = pointed_lines(self.domain, self._parser.parse(action).parsed, before)
         return before.split("\n")[lines[0]].strip() if lines else ""
 
     def words(self, action: str, before: str) -> tuple[list[str], list[str]]:
-        """The words of an action, and those of the state it is done in."""
+        """Return the words of an action, and those of the state in which it is done."""
         target = self.target(action, before)
         state = before[:STATE_CHARS] if self._parser is not None else before[-STATE_CHARS:]
         asked = f"{action} {target}" if target else action
@@ -70,7 +79,7 @@ class Features:
 
 
 def steps_of(row: Row) -> Iterator[tuple[str, str, str]]:
-    """The action, what was on the screen before it, and what it showed, for each turn of a session."""
+    """Return the action, the screen before it and the observation after it, for each turn of a session."""
     history = History[str](row.domain, row.first_observation)
     for action, observation in zip(row.actions, row.observations, strict=True):
         yield action, history.screen, observation
@@ -78,7 +87,7 @@ def steps_of(row: Row) -> Iterator[tuple[str, str, str]]:
 
 
 def origin_of_row(row: Row) -> tuple[str, ...]:
-    """What tells where a session comes from: its id, its task, its group and its content.
+    """Return the origins of a session: its id, its task, its group and its content.
 
     A step is never shown to a session that shares one of them. Levels of one family and seed are one group.
 
@@ -92,7 +101,7 @@ def origin_of_row(row: Row) -> tuple[str, ...]:
 
 
 def origin_of_task(task: Task) -> tuple[str, ...]:
-    """The same for an episode that is being played, of which there is only the task.
+    """Return the origins of an episode that is being played: its task and its group.
 
     >>> from agentworld_gym.tasks import generate
     >>> origin_of_task(generate("terminal", "copy_move", 1, 39))

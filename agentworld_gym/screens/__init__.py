@@ -1,4 +1,4 @@
-"""Reading what the graphical domains show: pure functions of an observation, the same for a dream and a grounded world.
+"""Reads the screens of the graphical domains: pure functions of an observation, the same for every world.
 
 >>> nodes = read_screen("android", '[3] text="" content_desc="Save" class=android.widget.Button bounds=[0,0][40,20]')
 >>> nodes[0].role, nodes[0].label, nodes[0].box.centre
@@ -26,10 +26,10 @@ GRAPHICAL: Mapping[str, Callable[[str], list[Node]]] = {
 
 
 def read_screen(domain: str, observation: str) -> list[Node]:
-    """The elements that an observation shows, in the order of its lines.
+    """Return the elements that an observation shows, in the order of its lines.
 
-    Lines that cannot be read are passed over. An observation without a screen (an error, a list of tabs) has none, nor
-    has one of a domain that is not graphical.
+    Lines that cannot be read are passed over. There are no elements in an observation without a screen, such as an
+    error or a list of tabs, or in a domain that is not graphical.
     """
     reader = GRAPHICAL.get(domain)
     return [] if reader is None else reader(observation)

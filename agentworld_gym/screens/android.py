@@ -1,4 +1,4 @@
-"""Phones as indexed lines of interface elements."""
+"""Reads the screens of phones: indexed lines of interface elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ESCAPES = {"n": "\n", "t": "\t"}
 
 
 def read(observation: str) -> list[Node]:
-    """One node a line; lines that are no element are passed over."""
+    """Return one node for each line; lines that are no element are passed over."""
     nodes: list[Node] = []
     for number, line in enumerate(observation.split("\n")):
         found = _LINE.fullmatch(line)
@@ -37,9 +37,9 @@ def read(observation: str) -> list[Node]:
 
 
 def _loose(line: str) -> tuple[str, ...] | None:
-    """What `_LINE` finds, also where quotes were not escaped, or with more attributes; None if it is no element.
+    """Return what `_LINE` finds, also where quotes were not escaped, or with more attributes; None for other lines.
 
-    Cut from the right, so that it takes linear time whatever a model repeats.
+    The line is cut from the right, which takes linear time whatever a model repeats.
     """
     if "bounds=" not in line:
         return None
@@ -53,7 +53,7 @@ def _loose(line: str) -> tuple[str, ...] | None:
 
 
 def _plain(quoted: str) -> str:
-    """A text without its escapes.
+    """Return a text without its escapes.
 
     >>> _plain('one\\\\ntwo'), _plain('say \\\\"hi\\\\"')
     ('one\\ntwo', 'say "hi"')

@@ -1,4 +1,4 @@
-"""Desktops as OSWorld's table of the accessibility tree."""
+"""Reads the screens of desktops: the table that OSWorld makes of the accessibility tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PAIRS = re.compile(r"\((-?\d{1,6}), ?(-?\d{1,6})\)\t\((\d{1,6}), ?(\d{1,6})\)\s
 
 
 def read(observation: str) -> list[Node]:
-    """One node a row; lines that are no row of the table are passed over."""
+    """Return one node for each row; lines that are no row of the table are passed over."""
     nodes: list[Node] = []
     for number, line in enumerate(observation.split("\n")):
         cells = line.split("\t")
@@ -28,7 +28,7 @@ def read(observation: str) -> list[Node]:
 
 
 def _content(cell: str) -> str:
-    """The text of a cell: `""` is none, and a cell with quotes in it is quoted as a whole.
+    """Return the text of a cell: `""` stands for an empty one, and a cell that holds quotes is quoted as a whole.
 
     >>> _content('""'), _content('"say ""hi"" to"'), _content("plain")
     ('', 'say "hi" to', 'plain')

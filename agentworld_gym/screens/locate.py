@@ -1,8 +1,9 @@
-"""Locators: an element of the screen by what it is called, in the place of a reference, an index or a point.
+"""Locators name an element of the screen by what it is called, in the place of a reference, an index or a point.
 
-`@{button 'Add to cart'}` is the first button of that name, text or description; `@{'Add to cart'}` is any element,
-`@{button}` any button. `~'part'` matches a part of a name, `''` is a quote in one. ` after role 'name'` wants what
-follows another element, any number of times; a number at the end picks the second match, the third, and so on.
+`@{button 'Add to cart'}` is the first button of that name, text or description; `@{'Add to cart'}` is the first element
+of any role, and `@{button}` the first button. `~'part'` matches a part of a name, and `''` is a quote in one.
+` after role 'name'`, which may be repeated, asks for what follows another element. A number at the end picks the second
+match, the third, and so on.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ class NotOnScreen(AgentWorldError):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What one element must be; what is None is not asked for."""
+    """What one element must be; a part that is None admits everything."""
 
     role: str | None
     name: str | None
     part: bool = False
 
     def matches(self, node: Node) -> bool:
-        """Whether a node is one."""
+        """Whether a node fits."""
         if self.role is not None and self.role != node.role:
             return False
         if self.name is None:
@@ -52,14 +53,15 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """An element by its pattern, the elements it comes after (the nearest one first), and its number from 1."""
+    """The pattern of an element, those of the elements that it follows (the nearest one first), and its number from
+    1."""
 
     pattern: Pattern
     after: tuple[Pattern, ...] = ()
     number: int = 1
 
     def find(self, nodes: Sequence[Node]) -> Node | None:
-        """The element, if it is on the screen and an action can name it."""
+        """Return the element, if it is on the screen and an action can name it; else None."""
         start = 0
         for anchor in reversed(self.after):
             place = next((i for i in range(start, len(nodes)) if anchor.matches(nodes[i])), None)
@@ -81,7 +83,7 @@ def has_locator(action: str) -> bool:
 
 
 def has_whole_locator(action: str) -> bool:
-    """Whether an action of a graphical domain holds locators, none of them broken.
+    """Whether an action of a graphical domain holds locators and none of them is broken.
 
     >>> has_whole_locator("click('@{button 'Buy'}')"), has_whole_locator("git stash drop stash@{0}")
     (True, False)
@@ -93,14 +95,14 @@ def has_whole_locator(action: str) -> bool:
 
 
 def resolve(action: str, nodes: Sequence[Node]) -> str | None:
-    """The action with every locator replaced by what names its element; None if an element is not on the screen.
+    """Put what names its element in the place of every locator; None if an element is not on the screen.
 
     Args:
-        action: of a graphical domain, with any number of locators.
-        nodes: the screen it is meant for.
+        action: An action of a graphical domain, with any number of locators.
+        nodes: The elements of the screen.
 
     Raises:
-        ValueError: a locator is broken; tasks are tested for that when they are loaded.
+        ValueError: A locator is broken; tasks are tested for that when they are loaded.
 
     >>> nodes = [Node("heading", "Tea", handle="e1"), *(Node("button", "Buy", handle=f"e{n}") for n in (2, 3))]
     >>> resolve("click('@{button 'Buy' after heading 'Tea' 2}')", nodes), resolve("click('@{link}')", nodes)
@@ -120,7 +122,7 @@ def resolve(action: str, nodes: Sequence[Node]) -> str | None:
 
 
 def stand_in(domain: str, action: str) -> str:
-    """The action as it could look on some screen, to see whether it can be read.
+    """Return an action as it could look on some screen, to see whether it can be read.
 
     >>> stand_in("desktop", "pyautogui.click(@{push-button 'Save'})")
     'pyautogui.click(1, 1)'
@@ -133,16 +135,16 @@ def stand_in(domain: str, action: str) -> str:
 
 @lru_cache(maxsize=_CACHED)
 def compiled(action: str) -> tuple[str | Locator, ...]:
-    """The pieces of an action: texts, and locators between them.
+    """Return the pieces of an action: texts, and locators between them.
 
     Raises:
-        ValueError: a locator is broken.
+        ValueError: A locator is broken.
     """
     return tuple(_pieces(action))
 
 
 def _pieces(action: str) -> Iterator[str | Locator]:
-    # A name inside a JSON string is escaped as all of the string is.
+    # A name inside a JSON string is escaped like the rest of the string.
     escaped = action.lstrip().startswith("{")
     place = 0
     while (start := action.find(START, place)) >= 0:
@@ -153,7 +155,7 @@ def _pieces(action: str) -> Iterator[str | Locator]:
 
 
 def _locator(action: str, place: int, escaped: bool) -> tuple[Locator, int]:
-    """The locator that starts at a place, and the place behind it."""
+    """Read the locator that starts at a place; returns it and the place behind it."""
     begin, patterns = place, []
     while True:
         found = _TARGET.match(action, place)

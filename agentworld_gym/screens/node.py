@@ -1,4 +1,4 @@
-"""One element of a screen, as an observation tells of it."""
+"""One element of a screen, as an observation describes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Box(NamedTuple):
 
     @property
     def centre(self) -> tuple[int, int]:
-        """The middle, on whole pixels."""
+        """The centre, on whole pixels."""
         return self.x + self.width // 2, self.y + self.height // 2
 
 
@@ -27,9 +27,10 @@ class Node(NamedTuple):
     """One element of a screen.
 
     `role` is the ARIA role (web), the `tag` (desktop) or the class without its package (Android). `name` is the
-    accessible name, `text` the content or value, `description` the content description. `handle` is what an action
-    names it by: a reference (web) or an index (Android); where there is none, it is its `box`. `flags` are states and
-    attributes in the order of the observation, such as `checked`, `level=2` or `url=/cart`. `line` counts from 0.
+    accessible name, `text` the content or value, and `description` the content description. An action names the element
+    by its `handle`, which is a reference (web) or an index (Android), or else by its `box`. `flags` are states and
+    attributes in the order of the observation, such as `checked`, `level=2` or `url=/cart`. `line` is the number of its
+    line, counted from 0.
     """
 
     role: str
@@ -44,12 +45,12 @@ class Node(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What it is called: its name, else its text, else its description."""
+        """What the element is called: its name, or else its text, or else its description."""
         return self.name or self.text or self.description
 
     @property
     def target(self) -> str | None:
-        """How an action names it: the reference, the index, or `x, y` of its centre; None if nothing can.
+        """How an action names the element: by reference, index, or `x, y` of its centre; None if nothing can.
 
         >>> Node("push-button", box=Box(0, 0, 10, 20)).target, Node("Switch", handle=7).target, Node("text").target
         ('5, 10', '7', None)
@@ -59,7 +60,7 @@ class Node(NamedTuple):
         return None if self.box is None else "{}, {}".format(*self.box.centre)
 
     def value(self, flag: str) -> str | None:
-        """The value of a flag that has one.
+        """Return the value of a flag; None where there is no such flag.
 
         >>> Node("heading", flags=("level=2",)).value("level")
         '2'

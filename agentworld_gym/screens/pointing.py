@@ -1,4 +1,4 @@
-"""Which lines of a screen an action points at, by reference, index or position."""
+"""Finds the lines of a screen that an action points at, by reference, index or position."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from agentworld_gym.screens.node import Node
 
 _POSITION = re.compile(r"\(\s*(?:x\s*=\s*)?(-?[0-9]{1,5})\s*,\s*(?:y\s*=\s*)?(-?[0-9]{1,5})\b")
 MOST = 4
-"""Lines named at most."""
+"""How many lines are named at most."""
 
 
 def pointed_lines(domain: str, parsed: Any, observation: str) -> list[int]:
-    """The lines of the elements that an action is about, in the order of the action, counted from 0; most have one.
+    """Return the numbers of the lines, counted from 0, of the elements that an action names, in the action's order.
 
-    `parsed` is the action as the domain understands it.
+    Args:
+        domain: The id of the domain.
+        parsed: The action as its parser read it.
+        observation: The screen.
 
     >>> row = "push-button\\tSave\\t\\"\\"\\t\\t\\t(10, 10)\\t(20, 20)"
     >>> pointed_lines("desktop", "pyautogui.click(20, 20)", f"tag\\tname\\n{row}")
@@ -38,7 +41,7 @@ def pointed_lines(domain: str, parsed: Any, observation: str) -> list[int]:
 
 
 def _targets(domain: str, parsed: Any) -> Iterator[str | tuple[int, int]]:
-    """References and indices as text, positions as pairs."""
+    """Return what an action points at: references and indices as text, positions as pairs."""
     if domain == "desktop":
         for x, y in _POSITION.findall(parsed if isinstance(parsed, str) else ""):
             yield int(x), int(y)
@@ -52,7 +55,7 @@ def _targets(domain: str, parsed: Any) -> Iterator[str | tuple[int, int]]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All short texts in some arguments: one that is a reference on the page is one."""
+    """Return all short texts in some arguments, each of which may be a reference."""
     if isinstance(value, str) and len(value) <= 12:
         yield value
     elif isinstance(value, dict):
@@ -64,7 +67,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _at(nodes: Sequence[Node], x: int, y: int) -> int | None:
-    """The line of the smallest element at a position; among equal ones the last, which lies on top."""
+    """Return the line of the smallest element at a position; of equal ones that of the last, which lies on top."""
     smallest: tuple[int, int] | None = None
     for node in nodes:
         box = node.box

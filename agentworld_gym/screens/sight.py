@@ -10,7 +10,8 @@ from agentworld_gym.screens.node import Node
 from agentworld_gym.screens.web import is_page
 
 Way = Generator[str, str, None]
-"""Yields actions and is sent the observation of each. In a graphical domain they may hold locators: see `on_screen`."""
+"""A generator that yields actions and is sent the observation of each one. In a graphical domain the actions may hold
+locators: see `on_screen`."""
 
 
 def last_screen(domain: str, observations: Sequence[str]) -> str:
@@ -28,18 +29,18 @@ def last_screen(domain: str, observations: Sequence[str]) -> str:
 
 
 def shows(domain: str, observation: str) -> bool:
-    """Whether an observation shows a screen, an empty one too."""
+    """Whether an observation shows a screen, which may be empty."""
     return _screen(domain, observation) is not None
 
 
 def _screen(domain: str, observation: str) -> list[Node] | None:
-    """The elements shown, none of them on an empty page; None where no screen is shown."""
+    """Return the elements of the screen that an observation shows; None where it shows no screen."""
     nodes = read_screen(domain, observation)
     return nodes if nodes or (domain == "web" and is_page(observation)) else None
 
 
 class Sight:
-    """The last screen that an agent was shown. What shows none, as an error does, leaves it as it was.
+    """The last screen that an agent was shown. An observation without a screen, such as an error, leaves it as it was.
 
     >>> sight = Sight("web", ["### Snapshot\\n- link \\"Cart\\" [ref=e4]", "### Error"])
     >>> sight.resolve("click('@{link 'Cart'}')"), sight.resolve("click('@{button}')"), sight.resolve("noop()")
@@ -61,7 +62,7 @@ class Sight:
     @property
     def nodes(self) -> list[Node]:
         """The elements of the last screen."""
-        # Read only when they are asked for: most actions need none.
+        # Screens are read only when their elements are asked for, because most actions need none.
         while self._observations:
             nodes = _screen(self.domain, self._observations.pop())
             if nodes is not None:
@@ -70,25 +71,26 @@ class Sight:
         return self._nodes
 
     def resolve(self, action: str) -> str | None:
-        """The action for this screen; None if it names an element that is not there."""
+        """Return an action for this screen; None if it names an element that is not there."""
         if self.domain not in GRAPHICAL or not has_locator(action):
             return action
         return resolve(action, self.nodes)
 
     def offers(self, menu: Iterable[str]) -> tuple[str | None, ...]:
-        """Each entry of a menu for this screen; None for those whose element is not there."""
+        """Return each entry of a menu for this screen; None for an entry whose element is not there."""
         return tuple([self.resolve(entry) for entry in menu])
 
 
 def on_screen(way: Way, domain: str, observation: str) -> Way:
-    """A way whose locators are resolved on what was shown last.
+    """Resolve the locators in the actions of a way on the screen that was shown last.
 
-    Where an element is not on the screen, the way gets `NotOnScreen` at its `yield`: it may yield another, or end.
+    Where an element is not on the screen, the way gets `NotOnScreen` at its `yield`: it may yield another action, or
+    end.
 
     Args:
-        way: yields actions with locators.
-        domain: of the task.
-        observation: the first one.
+        way: The way, which yields actions with locators.
+        domain: The id of the domain of its task.
+        observation: The observation before the first action.
     """
     sight = Sight(domain, [observation])
     try:

@@ -1,4 +1,4 @@
-"""Pages as Playwright's tools show them, and as BrowserGym's tree does."""
+"""Reads pages as the tools of Playwright show them, and as the tree of BrowserGym does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BID = re.compile(
 
 
 def read(observation: str) -> list[Node]:
-    """The nodes of a snapshot section, or of a `bid` tree; none where a page is not shown."""
+    """Return the nodes of a snapshot section, or of a `bid` tree; there are none where no page is shown."""
     begin = _START.search(observation)
     if begin is None:
         return _bids(observation)
@@ -48,7 +48,7 @@ def read(observation: str) -> list[Node]:
 
 
 def location(observation: str) -> tuple[str, str]:
-    """Address and title of the page; empty where the observation does not say.
+    """Return the address and the title of the page; they are empty where the observation does not name them.
 
     >>> location("### Page\\n- Page URL: https://a.example/\\n- Page Title: A")
     ('https://a.example/', 'A')
@@ -61,7 +61,7 @@ def location(observation: str) -> tuple[str, str]:
 
 
 def is_page(observation: str) -> bool:
-    """Whether a page is shown, an empty one too.
+    """Whether an observation shows a page, which may be empty.
 
     >>> is_page("### Snapshot"), is_page("### Error")
     (True, False)

@@ -1,4 +1,5 @@
-"""Actions and screens in plain words, for agents that read words: no syntax, references, indices or coordinates."""
+"""Actions and screens in plain words, without syntax, references, indices or coordinates, for agents that read
+words."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _SHOWN = frozenset(("checked", "selected", "expanded", "focused", "active", "dis
 
 
 class Words:
-    """What an episode's actions and screens say; texts of the other domains stay as they are.
+    """Writes the actions and screens of an episode in plain words; texts of other domains stay as they are.
 
     >>> words = Words("android")
     >>> words.of_action('{"action_type": "click", "index": @{Switch after \\'6:30 AM\\'}}')
@@ -32,7 +33,7 @@ class Words:
         self._before: frozenset[str] = frozenset()
 
     def of_action(self, action: str) -> str:
-        """An entry of a menu."""
+        """Write an entry of a menu in plain words."""
         if not self._graphical:
             return action
         pieces = compiled(action) if has_locator(action) else (action,)
@@ -40,9 +41,11 @@ class Words:
         return " ".join(" ".join(words).split()) or action
 
     def of_screen(self, observation: str, nodes: Sequence[Node]) -> str:
-        """An observation: what is on the screen and was not on the one before, an element a line.
+        """Write an observation: the elements that are on the screen and were not on the one before, each on a line.
 
-        `nodes` are those of the last screen; an observation without one, such as an error, is told as it is.
+        Args:
+            observation: The observation; one without a screen, such as an error, stays as it is.
+            nodes: The elements of the last screen.
         """
         if not self._graphical:
             return observation

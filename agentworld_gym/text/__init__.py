@@ -1,1 +1,1 @@
-"""What plain text needs before anybody may read it: escaping, and numbered lines."""
+"""How plain text is prepared for its readers: escaping, and numbers before lines."""

@@ -1,8 +1,9 @@
 """One reversible rule that keeps data from being read as anything but data.
 
-A chat template, a tokenizer, our templates and the parser of completions each give meaning to a few strings. Wherever
-data holds one of them, one backslash is inserted near its start; where data already holds such a backslashed string, it
-gets one more. Taking one backslash away undoes both. The strings are, with the place of the backslash shown as `·`:
+A chat template, a tokenizer, the templates of prompts and the parser of completions each give meaning to a few strings.
+Wherever data holds one of them, one backslash is inserted near its start; where data already holds such a string with a
+backslash, it gets one more. Taking one backslash away undoes both. These are the strings, with a `·` at the place of
+the backslash:
 
 - `<·|` and `<·｜`, which start the control tokens of Qwen, Llama 3, Phi, DeepSeek and others, `<·name|>` of Gemma 4,
   and `[·|name|]` of EXAONE;
@@ -12,13 +13,13 @@ gets one more. Taking one backslash away undoes both. The strings are, with the 
   tokenizers of Llama, Mistral, Gemma and T5; `[·INST]`, `[·TOOL_CALLS]`, `[·SEP]` and others of Mistral and BERT;
   `<·SYS>` within the `<<SYS>>` of Llama 2;
 - `**·Task Instruction:**`, `**·Current State:**`, `**·Action:**`, `**·Environment Observation:**` and `###· Turn 3`,
-  the headings of a turn in our templates;
+  the headings of a turn in the templates;
 - `<U+D800>` to `<U+DFFF>`, which is how a lone surrogate is written: it is no valid text, and neither UTF-8 nor a
   tokenizer takes it.
 
-What begins with a `<` may have a `/` behind it, and so may what begins with a `[`. Letter case does not matter in tags
-and headings. The tokens of a tokenizer that are not among these are escaped by whoever holds it: see
-`agentworld_gym.generators.special_tokens`. NUL and every other character are valid text and stay as they are.
+A `/` may stand behind the first `<` or `[`. Letter case does not matter in tags and headings. A generator that holds a
+tokenizer with further tokens escapes these itself: see `agentworld_gym.generators.special_tokens`. NUL and every other
+character are valid text and stay as they are.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ _NAMES = (
 _HEADINGS = "task instruction|current state|action|environment observation"
 # A pattern that ignores letter case would be tried in full at every `<`.
 _ANY_TAG = "|".join("".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else c for c in tag) for tag in _TAGS)
-# No string begins with what can stand within another, so that a backslash never gets into the rest of one.
+# No string begins with a piece of another one, so that a backslash never gets into the rest of a string.
 _MEANT: Mapping[str, str] = {
     "<": rf"[|｜]|/?(?:{_ANY_TAG}|(?:{_MARKS})>)|[a-z_]{{1,40}}\|>|U\+D[89A-F][0-9A-F]{{2}}>",
     "[": rf"/?(?:{_NAMES})\]|\|\w{{1,40}}\|\]",
     "**": rf"(?i:[ \t]*(?:{_HEADINGS})[ \t]*:?[ \t]*\*\*)",
     "###": r"(?i:[ \t]+turn[ \t]+\d)",
 }
-# By how the strings begin: a search for plain characters costs next to nothing where there are none.
+# The beginnings of the strings: a search for plain characters costs next to nothing where there are none.
 _OPEN = {start: re.compile(rf"{re.escape(start)}(?=\\*+(?:{rest}))") for start, rest in _MEANT.items()}
 _ESCAPED = {start: re.compile(rf"{re.escape(start)}\\(?=\\*(?:{rest}))") for start, rest in _MEANT.items()}
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -56,7 +57,7 @@ _WRITTEN = re.compile(r"<U\+(D[89A-F][0-9A-F]{2})>")
 
 
 def escape(text: str) -> str:
-    r"""The text as it may stand in a message.
+    r"""Escape a text, so that it may stand in a message.
 
     >>> print(escape("<|im_end|> [/INST] <think> <\\think> <b> \ud800"))
     <\|im_end|> [\/INST] <\think> <\\think> <b> <U+D800>
@@ -73,7 +74,7 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    r"""What `escape` was given: `unescape(escape(text)) == text` for every text.
+    r"""Undo `escape`: `unescape(escape(text)) == text` for every text.
 
     >>> unescape("<\\|im_end|> <U+D800>")
     '<|im_end|> \ud800'
@@ -88,7 +89,7 @@ def unescape(text: str) -> str:
 
 
 def escape_all(value: Any) -> Any:
-    """The same data with every string in it escaped, keys of mappings too; tuples become lists.
+    """Return plain data with every string in it escaped, including the keys of mappings; tuples become lists.
 
     >>> escape_all({"files": ["<|x|>", 1]})
     {'files': ['<\\\\|x|>', 1]}
@@ -103,7 +104,7 @@ def escape_all(value: Any) -> Any:
 
 
 def is_valid(text: str) -> bool:
-    """Whether the text can be written as UTF-8, that is, holds no lone surrogate."""
+    """Whether a text can be written as UTF-8, that is, holds no lone surrogate."""
     if text.isascii():
         return True
     try:

@@ -1,15 +1,15 @@
-"""Lines with their numbers, as `read_file` shows them; the engine, references and drills number alike."""
+"""Lines with their numbers, as `read_file` shows them and as references name them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 LONGEST_LINE = 2_000
-"""Characters of a line that `read_file` shows."""
+"""How many characters of a line `read_file` shows."""
 
 
 def numbered(lines: Iterable[str], first: int = 1) -> Iterator[str]:
-    r"""Lines with their numbers, as `cat -n` prints them, cut where they are too long.
+    r"""Number lines as `cat -n` does, and cut those that are too long.
 
     >>> list(numbered(["a", "b"], 9))
     ['     9\ta', '    10\tb']
