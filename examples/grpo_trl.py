@@ -3,8 +3,8 @@
     python examples/grpo_trl.py                                        # a tiny model made on the spot, on a CPU
     python examples/grpo_trl.py --model Qwen/Qwen3-0.6B --steps 200    # a real one, on a GPU
 
-The tiny model has a tokenizer of its own and is first shown some expert episodes, so that it writes commands at all.
-Everything runs in one file, top to bottom. Needs `pip install -e '.[train]'` in a clone.
+The tiny model has a tokenizer of its own and is first trained on some expert episodes, so that it writes commands at
+all. The script reads from top to bottom. It needs `pip install -e '.[train]'` in a clone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Tokens = tuple[list[int], list[int]]
 
 
 def expert_episodes(rollout: EnvironmentRollout, seeds: range) -> list[list[tuple[str, str]]]:
-    """What experts did and saw: for every episode (action, observation after it); the first action is empty."""
+    """Return for every episode of an expert pairs of an action and its observation; the first action is empty."""
     runner, found = rollout.runner, []
     for episode, observation, _ in runner.start(list(seeds), {}):
         turns = [("", observation)]
@@ -45,7 +45,7 @@ def expert_episodes(rollout: EnvironmentRollout, seeds: range) -> list[list[tupl
 
 
 def tiny_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
-    """A byte-level BPE of 800 entries with the ChatML tokens."""
+    """Train a byte-level BPE of 800 entries with the ChatML tokens."""
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
@@ -61,7 +61,7 @@ def tiny_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
 
 
 def tiny_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
-    """A Qwen3 with random weights."""
+    """Make a small Qwen3 with random weights."""
     return Qwen3ForCausalLM(
         Qwen3Config(
             vocab_size=len(tokenizer),
@@ -80,7 +80,7 @@ def tiny_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
 
 
 def expert_tokens(tokenizer: Any, system: str, turns: list[tuple[str, str]]) -> Tokens:
-    """One expert episode as tokens, with labels on what the expert wrote."""
+    """Return one expert episode as tokens, with labels on what the expert wrote."""
     chat = [{"role": "system", "content": system}, {"role": "user", "content": escape(turns[0][1])}]
     tokens = list(tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"])
     labels = [-100] * len(tokens)
@@ -93,7 +93,7 @@ def expert_tokens(tokenizer: Any, system: str, turns: list[tuple[str, str]]) -> 
 
 
 def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], steps: int) -> float:
-    """Plain next-token training on what experts wrote; the last loss."""
+    """Train the model to predict the next token of what experts wrote; return the last loss."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     chance = random.Random(0)
     loss = torch.zeros(())
@@ -112,7 +112,7 @@ def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], ste
 
 
 def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
-    """Train; the log of every step."""
+    """Train and return the log of every step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", help="a name or folder for transformers; without it a tiny model is made")
     parser.add_argument("--world", default="grounded", help="who plays the terminal")
@@ -125,7 +125,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
     options = parser.parse_args(arguments)
     torch.manual_seed(0)
 
-    # The system message is short, because a tiny model pays for every token of it.
+    # The system message is short, because every token of it costs a tiny model time.
     system = "You use a Linux shell. Write one command line, or finish."
     tiny = options.model is None
     rollout = EnvironmentRollout(
@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         max_steps=options.steps,
         per_device_train_batch_size=options.group * options.tasks,
         num_generations=options.group,
-        max_completion_length=24 if tiny else 256,  # of one action, not of the episode
+        max_completion_length=24 if tiny else 256,  # This limits one action, not the episode.
         learning_rate=1e-3 if tiny else 1e-6,
         logging_steps=1,
         report_to="none",
@@ -162,7 +162,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         use_cpu=tiny,
         bf16=not tiny,
         disable_tqdm=False,
-        # TRL 1.x scales by groups; the episodes' own lengths must not weigh.
+        # TRL 1.x scales rewards by groups; the lengths of the episodes must not weigh in.
         loss_type="dapo",
     )
     trainer = GRPOTrainer(

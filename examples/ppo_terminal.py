@@ -4,7 +4,7 @@
     python examples/ppo_terminal.py --steps 120000 --levels 1 2 --families all
     python examples/ppo_terminal.py --world http://localhost:8000/v1  # train inside a language world model
 
-Everything runs in one file, top to bottom. Needs `pip install -e '.[sb3]'` in a clone.
+The script reads from top to bottom. It needs `pip install -e '.[sb3]'` in a clone.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--save", help="a file for the trained agent")
 arguments = parser.parse_args()
 
-# Small matrices: one thread is faster than two, and leaves the other core alone.
+# The matrices are small: one thread is faster than two, and leaves the other core free.
 torch.set_num_threads(1)
 families = None if arguments.families == ["all"] else arguments.families
 tasks = {"families": families, "levels": arguments.levels, "world": arguments.world}
 
-# A VecEnv over the batched core: every step is one wave of the world. An agent does not see texts but vectors, and
-# does not write actions but chooses from the task's menu. Twelve steps are more than any of these tasks needs; a
-# shorter leash gives more episodes.
+# This VecEnv steps all members in one wave of the world. The agent sees vectors instead of texts, and chooses from the
+# task's menu instead of writing actions. Twelve steps are more than any of these tasks needs; a lower limit gives more
+# episodes.
 env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=arguments.num_envs, seed=arguments.seed, max_steps=12, **tasks)
 
 # `MenuPolicy` scores all entries of a menu with the same weights, so that it works on menus and names it never saw.
-# The stock "MlpPolicy" takes the same environment.
+# Stable-Baselines3's own "MlpPolicy" takes the same environment.
 model = MaskablePPO(
     MenuPolicy,
     env,
@@ -52,7 +52,7 @@ model = MaskablePPO(
 
 
 def show(point: Point) -> None:
-    """One line of the learning curve."""
+    """Print one line of the learning curve."""
     print(f"{point.steps:>7} steps  success {point.success:.2f}  reward {point.reward:.2f}  length {point.length:.1f}")
 
 
@@ -63,7 +63,7 @@ except KeyboardInterrupt:
     print("stopped; the agent so far is evaluated")
 env.close()
 
-# Test seeds are never trained on: of every ten task seeds, eight train, one validates and one tests.
+# The agent never trains on test seeds: of every ten task seeds, eight train, one validates and one tests.
 after = evaluate_policy(model, "AgentWorld/Terminal-v0", range(100), **tasks)
 low, high = after.interval()
 print(f"success on unseen tasks: {before.success:.2f} before, {after.success:.2f} after ({low:.2f} to {high:.2f})")

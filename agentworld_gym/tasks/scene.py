@@ -77,6 +77,16 @@ class Scene:
             raise Unfit("a condition does not hold")
 
 
+def alternated(first: Sequence[T], second: Sequence[T]) -> list[T]:
+    """Put two lists into one, in turns; the rest of the longer one comes last.
+
+    >>> alternated([1, 2, 3], [10])
+    [1, 10, 2, 3]
+    """
+    pairs = [entry for pair in zip(first, second, strict=False) for entry in pair]
+    return [*pairs, *first[len(second) :], *second[len(first) :]]
+
+
 S = TypeVar("S", bound=Scene)
 Build = Callable[[S, int], Draft]
 """A function that makes a draft from a scene and a level."""

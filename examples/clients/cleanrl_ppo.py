@@ -12,7 +12,7 @@ from torch.distributions import Categorical
 
 
 class Agent(nn.Module):
-    """Actor and critic over vectors; what is not on offer is never drawn."""
+    """An actor and a critic over vectors; choices that are masked are never drawn."""
 
     def __init__(self, size: int, choices: int) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class Agent(nn.Module):
         self.critic = nn.Sequential(nn.Linear(size, 64), nn.Tanh(), nn.Linear(64, 1))
 
     def forward(self, seen: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
-        """The choices as a distribution, and the value."""
+        """Return the choices as a distribution, and the value."""
         logits = self.actor(seen).masked_fill(mask == 0, -1e8)
         return Categorical(logits=logits), self.critic(seen).squeeze(-1)
 

@@ -17,7 +17,7 @@ def main(steps: int = 200) -> float:
     observations, infos = envs.reset(seed=0)
     total = 0.0
     for _ in range(max(1, steps // 8)):
-        actions = envs.action_space.sample()  # your agent: texts from observations and infos
+        actions = envs.action_space.sample()  # Your agent makes texts from observations and infos.
         observations, rewards, _terminated, _truncated, infos = envs.step(actions)
         total += float(rewards.sum())
     print(f"{observations[0]}\nreturn {total:.2f} over {infos['steps'].sum()} steps of the episodes under way")

@@ -15,7 +15,7 @@ def main(steps: int = 20) -> float:
     # end
     total = 0.0
     for _ in range(steps):
-        actions = {agent: env.action_space(agent).sample() for agent in env.agents}  # your agents
+        actions = {agent: env.action_space(agent).sample() for agent in env.agents}  # Your agents act here.
         observations, rewards, *_ = env.step(actions)
         total += sum(rewards.values())
         if not env.agents:

@@ -15,7 +15,7 @@ from torch import nn
 
 
 class Policy(CategoricalMixin, Model):
-    """Scores of the choices; what is not on offer is never drawn."""
+    """A policy that scores the choices; choices that are masked are never drawn."""
 
     def __init__(self, observation_space, action_space, device):
         Model.__init__(self, observation_space=observation_space, action_space=action_space, device=device)
@@ -24,13 +24,13 @@ class Policy(CategoricalMixin, Model):
         self.layers = nn.Sequential(nn.Linear(size, 64), nn.Tanh(), nn.Linear(64, self.num_actions))
 
     def compute(self, inputs, role=""):
-        """The scores, masked."""
+        """Return the masked scores."""
         seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])
         return self.layers(seen["observation"]).masked_fill(seen["action_mask"] == 0, -1e8), {}
 
 
 class Value(DeterministicMixin, Model):
-    """The value of what is seen."""
+    """A network for the value of an observation."""
 
     def __init__(self, observation_space, action_space, device):
         Model.__init__(self, observation_space=observation_space, action_space=action_space, device=device)
@@ -38,7 +38,7 @@ class Value(DeterministicMixin, Model):
         self.layers = nn.Sequential(nn.Linear(self.num_observations, 64), nn.Tanh(), nn.Linear(64, 1))
 
     def compute(self, inputs, role=""):
-        """The value."""
+        """Return the value."""
         return self.layers(inputs["observations"]), {}
 
 

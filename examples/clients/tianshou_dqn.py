@@ -15,19 +15,19 @@ from torch import nn
 
 
 class Network(nn.Module):
-    """Tianshou hands over the whole observation; the vector is its `obs`."""
+    """A network over the vectors; Tianshou passes the whole observation, whose `obs` is the vector."""
 
     def __init__(self, size: int, choices: int) -> None:
         super().__init__()
         self.layers = MLP(input_dim=size, output_dim=choices, hidden_sizes=[64])
 
     def forward(self, seen, state=None, info=None):
-        """The values of all choices; Tianshou masks them."""
+        """Return the values of all choices, which Tianshou masks."""
         return self.layers(seen.obs if hasattr(seen, "obs") else seen), state
 
 
 def keep_numbers(_action, step) -> None:
-    """Tianshou stops where its buffer lacks a value, and texts and lists are in `info` at some steps only."""
+    """Keep only the numbers of `info`: Tianshou fails if a value is missing, and texts come at some steps only."""
     step.info = Batch(steps=step.info.steps)
 
 

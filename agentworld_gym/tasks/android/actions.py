@@ -7,8 +7,6 @@ import json
 from agentworld_gym.tasks.locators import locator
 
 BACK = '{"action_type": "navigate_back"}'
-ENTER = '{"action_type": "keyboard_enter"}'
-DOWN = '{"action_type": "scroll", "direction": "down"}'
 WAIT = '{"action_type": "wait"}'
 HOME = '{"action_type": "navigate_home"}'
 

@@ -16,7 +16,7 @@ from agentworld_gym.tasks.android.word_lists import words
 from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.people import people_of
 from agentworld_gym.tasks.proof import Stage, prove
-from agentworld_gym.tasks.scene import Scene, family_of
+from agentworld_gym.tasks.scene import Scene, alternated, family_of
 
 
 def line(text: str, description: str | None = None, flags: str = "") -> str:
@@ -207,12 +207,8 @@ class AndroidScene(Scene):
         possible = prove(stage, instruction, expert, success, answer, distractors)
         offers = [f"finish: {text}" for text in wrong if text != answer]
         turns = [action for action in possible if action not in expert]
-        if self.level == 3:
-            ordered = [*offers[:1], *turns, *offers[1:]]
-        else:
-            # Wrong answers and wrong actions alternate, so that a full menu drops some of each.
-            mixed = [entry for pair in zip(offers, turns, strict=False) for entry in pair]
-            ordered = [*mixed, *offers[len(turns) :], *turns[len(offers) :]]
+        # Wrong answers and wrong actions alternate, so that a full menu drops some of each.
+        ordered = [*offers[:1], *turns, *offers[1:]] if self.level == 3 else alternated(offers, turns)
         return Draft(
             f"{instruction} {asks}".rstrip(), self.state, success, tuple(expert), tuple(ordered), answer=answer,
             first_observation=first, menu_max=menu_max,

@@ -78,11 +78,7 @@ def unlock(action: str, seen: str) -> list[str] | None:
 def by_place(task: Task) -> Generator[str, str, None]:
     """Play the expert, but choose from a menu by counting: its fifth line deletes rows."""
     for action in task.expert:
-        yield (
-            "pyautogui.press('down', presses=5)\npyautogui.press('enter')"
-            if "menu-item 'Delete Rows'" in action
-            else action
-        )
+        yield FIFTH if "menu-item 'Delete Rows'" in action else action
 
 
 def by_helper(repeats: bool) -> Solver:

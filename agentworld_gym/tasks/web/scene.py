@@ -16,7 +16,7 @@ from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.people import people_of
 from agentworld_gym.tasks.proof import Stage, prove
-from agentworld_gym.tasks.scene import Scene, family_of
+from agentworld_gym.tasks.scene import Scene, alternated, family_of
 from agentworld_gym.tasks.web.actions import url
 from agentworld_gym.tasks.web.answers import said
 
@@ -199,10 +199,9 @@ class WebScene(Scene):
         offers = [f"finish: {text}" for text in dict.fromkeys(wrong) if text != answer]
         turns = [action for action in possible if action not in expert]
         # Wrong answers and wrong actions alternate, so that a full menu drops some of each.
-        mixed = [entry for pair in zip(offers, turns, strict=False) for entry in pair]
-        rest = offers[len(turns) :] + turns[len(offers) :]
+        ordered = alternated(offers, turns)
         return Draft(
-            instruction, self.state, success, tuple(expert), (*mixed, *rest), answer=answer, first_observation=first,
+            instruction, self.state, success, tuple(expert), tuple(ordered), answer=answer, first_observation=first,
             menu_max=menu_max, hidden=dict(hidden),
         )  # fmt: skip
 
