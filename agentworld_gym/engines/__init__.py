@@ -28,9 +28,9 @@ __all__ = [
 Kind = Literal["deterministic", "pre-existing", "metadata"]
 """What decides a piece of text.
 
-`deterministic`: it follows from the rules and from what was shown before.
-`pre-existing`: it was there before the episode and had not been shown.
-`metadata`: it belongs to the moment of the run, as times, durations and random identifiers do.
+- `deterministic`: it follows from the rules and from what was shown before.
+- `pre-existing`: it was there before the episode and had not been shown.
+- `metadata`: it belongs to the moment of the run, as times, durations and random identifiers do.
 """
 
 Scalar = str | int | float | bool | None

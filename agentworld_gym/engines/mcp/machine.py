@@ -68,11 +68,17 @@ class ToolMachine:
     """
 
     def __init__(
-        self, service: Service, image: bytes, context: Context, seed: int, controls: Controls = NONE, told: bool = True
+        self,
+        service: Service,
+        image: bytes,
+        context: Context,
+        seed: int,
+        controls: Controls = NONE,
+        explicit: bool = True,
     ) -> None:
-        """Start on a copy of a database; `told` says that the task states all of its rows."""
+        """Start on a copy of a database; `explicit` says that the task states all of its rows."""
         self._service, self._context, self._controls = service, context, controls
-        self._tokens, self._provenance = Tokens(seed), Provenance(explicit=told)
+        self._tokens, self._provenance = Tokens(seed), Provenance(explicit)
         self._database: Database | None = Database(image, self._tokens)
         self._calls = 0
         self._jobs: tuple[_Job, ...] = ()
@@ -110,7 +116,7 @@ class ToolMachine:
             image = service.image(wanted.tables)
         about = service.scenario.about
         context = Context(wanted.now or about.now, wanted.user or about.user)
-        return cls(service, image, context, seed, controls, told=wanted.tables is not None)
+        return cls(service, image, context, seed, controls, explicit=wanted.tables is not None)
 
     @property
     def observation(self) -> str:

@@ -38,9 +38,9 @@ class Provenance:
             text: the answer.
             made: the identifiers that were made up for it.
 
-        >>> shown = Provenance(explicit=False)
-        >>> shown.keep('{"id": 7}')
-        >>> shown.spans('{"id": 7, "name": "Ana", "link": "ab12"}', ["ab12"])
+        >>> provenance = Provenance(explicit=False)
+        >>> provenance.keep('{"id": 7}')
+        >>> provenance.spans('{"id": 7, "name": "Ana", "link": "ab12"}', ["ab12"])
         (Span(start=18, end=23, kind='pre-existing'), Span(start=34, end=38, kind='metadata'))
         """
         pieces: list[Span] = []

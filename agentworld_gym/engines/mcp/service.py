@@ -24,15 +24,16 @@ STATE = "task state"
 
 @dataclass(frozen=True)
 class Service:
-    """One server: its scenario, its tools by name, and its empty database.
-
-    `keys` holds the columns of every table, and the positions of those that make the primary key.
-    """
+    """One server that is ready to run."""
 
     scenario: Scenario
+    """The scenario of the server."""
     tools: Mapping[str, Tool]
+    """The tools by name."""
     empty: bytes
+    """The bytes of a database with the tables and without rows."""
     keys: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
+    """The columns of each table, and the positions of those that make its primary key."""
 
     @cached_property
     def listed(self) -> tuple[dict[str, Any], ...]:

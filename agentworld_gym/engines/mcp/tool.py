@@ -13,8 +13,11 @@ class Context:
     """What a call knows beside its arguments: the time, who is signed in, and which items of a batch fail."""
 
     now: str
+    """The time of the episode."""
     user: str
+    """The user who is signed in."""
     failing: frozenset[int] = frozenset()
+    """The positions of the items of a batch that fail."""
 
 
 Call = Callable[[sqlite3.Connection, Mapping[str, Any], Context], Any]
@@ -27,21 +30,24 @@ the others are not filled in.
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool of a server, whose name begins with the name of the server.
-
-    `writes` says whether a call can change the database. `rows` is the key of the list that the tool returns,
-    `optional` names columns of that list that another tool also knows, and `batch` is the argument whose items are
-    dealt with one by one.
-    """
+    """One tool of a server."""
 
     name: str
+    """The name of the tool, which begins with the name of the server."""
     description: str
+    """The description that agents read."""
     parameters: Mapping[str, Any]
+    """The JSON Schema of the arguments."""
     call: Call
+    """The body of the tool."""
     writes: bool = False
+    """Whether a call can change the database."""
     rows: str | None = None
+    """The key of the list that the tool returns, if it returns one."""
     optional: tuple[str, ...] = ()
+    """Columns of that list that another tool also returns."""
     batch: str | None = None
+    """The argument whose items are dealt with one by one, if there is one."""
     listed: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -160,8 +160,7 @@ class Index:
         """Return the pages that a query finds, the best first.
 
         Pages that share a word with the query come first. Unless the query has operators, pages that are like the best
-        one
-        follow, and then all others. A query without a word that the web knows finds nothing.
+        one follow, and then all others. A query without a word that the web knows finds nothing.
         """
         numbers = self._order(query.words)
         first = next(numbers, None)

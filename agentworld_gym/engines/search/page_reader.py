@@ -60,11 +60,14 @@ class Web(NamedTuple):
 
 @dataclass
 class Reader:
-    """Opens pages; `opened` tells of each address whether all of it was shown, `tries` how often it failed."""
+    """Opens pages for one session."""
 
     controls: Controls
+    """The perturbations in force."""
     opened: dict[str, bool] = field(default_factory=dict)
+    """Whether all of a page was shown, by the address that was opened."""
     tries: dict[str, int] = field(default_factory=dict)
+    """The number of failures, by address."""
 
     def copy(self) -> Reader:
         """Return a reader that has opened the same pages."""

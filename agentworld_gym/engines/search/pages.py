@@ -23,18 +23,22 @@ from agentworld_gym.errors import SpecError
 class Page:
     """One page of the web.
 
-    `body` is markdown, `date` a day in ISO form, and `key` the recipe and the row from which the page is made.
-
     >>> Page("https://a.example/x", "X", None, "news", "# X").key
     ''
     """
 
     url: str
+    """The address of the page."""
     title: str
+    """The title of the page."""
     date: str | None
+    """A day in ISO form, if the page has a date."""
     kind: str
+    """The kind of the page."""
     body: str
+    """The text of the page in markdown."""
     key: str = ""
+    """The recipe and the row from which the page is made, if it is made from them."""
 
 
 class Row(SimpleNamespace):

@@ -31,20 +31,22 @@ class ResultList(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SearchEngine:
-    """The web as one task sees it: a shared index, what the task hides, and the controls in force.
-
-    `given` are the addresses of the pages in the task's state. `decoys` are misleading pages, each by the address of
-    the
-    page from which it is made, and `behind` holds them by their own addresses.
-    """
+    """The web as one task sees it: a shared index, what the task hides, and the controls in force."""
 
     index: Index
+    """The index of the web, which other tasks may share."""
     guard: Guard
+    """The guard that keeps the answer out of results."""
     controls: Controls
+    """The perturbations in force."""
     given: Set[str]
+    """The addresses of the pages in the task's state."""
     forger: Forger
+    """The maker of wrong texts."""
     decoys: Mapping[str, Page] = field(default_factory=dict)
+    """Misleading pages, each by the address of the page from which it is made."""
     behind: Mapping[Address | None, Page] = field(default_factory=dict)
+    """The same misleading pages by their own addresses."""
 
     @classmethod
     def of(cls, index: Index, pages: Sequence[Page], hidden: Hidden, controls: Controls) -> SearchEngine:

@@ -12,8 +12,6 @@ MAX_OUTPUT = 20_000
 class Envelope:
     """The outcome of a command.
 
-    `directory` is relative to the root; `exit_code` is `None` where a signal ended the command.
-
     >>> print(Envelope("false", exit_code=1).text)
     Command: false
     Directory: (root)
@@ -25,12 +23,19 @@ class Envelope:
     """
 
     command: str
+    """The command line."""
     directory: str = ""
+    """The folder in which the command ran, relative to the root."""
     output: str = ""
+    """What the command printed."""
     error: str = ""
+    """The error of the tool, if there is one."""
     exit_code: int | None = None
+    """The exit status, or `None` where a signal ended the command."""
     signal: int | None = None
+    """The number of the signal that ended the command, if one did."""
     pids: Sequence[int] = ()
+    """The numbers of the processes in the background."""
 
     @property
     def text(self) -> str:

@@ -10,10 +10,8 @@ class Clock:
     """Virtual time in seconds since the epoch, which only counted work moves.
 
     The sandbox stamps files with the host's clock. Each time the virtual clock moves, a table notes from which host
-    time
-    on the virtual time holds, and `virtual` looks a stamp up in it. Stamps from outside the life of the table were set
-    on
-    purpose (`touch -d`) and are returned unchanged.
+    time on the virtual time holds, and `virtual` looks a stamp up in it. Stamps from outside the life of the table were
+    set on purpose (`touch -d`) and are returned unchanged.
     """
 
     __slots__ = ("_hosts", "_virtuals", "now", "start")

@@ -15,24 +15,31 @@ MAX_COMMANDS = 20_000
 
 @dataclass(slots=True)
 class Context:
-    """The identity, clock, random numbers, history and files of one shell.
-
-    `modes` holds the permissions of files that differ from the usual 644, because the sandbox forgets them when a file
-    is written again. `times` holds the times that a command gave to files, until the sandbox is told of them.
-    `names_host` says that something in the shell may lead to a file that the sandbox fills from its host.
-    """
+    """The identity, clock, random numbers, history and files of one shell."""
 
     user: str
+    """The name of the user."""
     host: str
+    """The name of the machine."""
     home: str
+    """The user's home folder."""
     clock: Clock
+    """The virtual clock."""
     random: Random
+    """The source of random numbers."""
     history: list[str] = field(default_factory=list)
+    """The command lines of the session."""
     modes: dict[str, int] = field(default_factory=dict)
+    """The permissions of files that differ from the usual 644, because the sandbox forgets them when a file is
+    written."""
     times: dict[str, float] = field(default_factory=dict)
+    """The times that a command gave to files, until they are set in the sandbox."""
     files: FileSystem | None = None
+    """The files of the interpreter, while it runs."""
     names_host: bool = False
+    """Whether something in the shell may lead to a file that the sandbox fills from its host."""
     max_commands: int = MAX_COMMANDS
+    """The number of commands after which a script counts as one that never ends."""
 
     @property
     def uid(self) -> int:

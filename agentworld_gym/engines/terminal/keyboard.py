@@ -42,27 +42,28 @@ def keys_of(keystrokes: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class EnteredScript:
-    """A complete script with those of its simple commands that could be parsed; it is empty for a fresh prompt alone.
-
-    `status` is the value of `$?` where nothing is run.
-    """
+    """A complete script with those of its simple commands that could be parsed; it may be a fresh prompt alone."""
 
     script: str = ""
+    """The text of the script."""
     commands: tuple[SimpleCommand, ...] = ()
+    """The simple commands that could be parsed."""
     status: int | None = None
+    """The value of `$?` where nothing is run."""
 
 
 @dataclass(slots=True)
 class InputLine:
-    """The input line, the earlier lines of an unfinished script, and whether a program holds the screen.
-
-    `waiting` is the here-document in which the earlier lines end, if they do.
-    """
+    """The input line, the earlier lines of an unfinished script, and whether a program holds the screen."""
 
     typed: str = ""
+    """The text on the line."""
     pending: str = ""
+    """The earlier lines of an unfinished script."""
     running: bool = False
+    """Whether a program holds the screen."""
     waiting: HereDocument | None = None
+    """The here-document in which the earlier lines end, if they do."""
 
     def copy(self) -> InputLine:
         """Return an independent copy."""

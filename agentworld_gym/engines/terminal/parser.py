@@ -29,16 +29,18 @@ _CLOSERS = frozenset(("then", "else", "elif", "fi", "do", "done", "esac", "}", "
 
 @dataclass(slots=True)
 class SimpleCommand:
-    """A simple command: its raw words, their positions, and whether its output goes elsewhere than the screen.
-
-    `reads` says that its input comes from a file or pipe, `background` that it ends with `&`.
-    """
+    """A simple command of a script."""
 
     words: list[str] = field(default_factory=list)
+    """The raw words."""
     spans: list[tuple[int, int]] = field(default_factory=list)
+    """The start and the end of each word in the script."""
     hidden: bool = False
+    """Whether the output goes elsewhere than to the screen."""
     reads: bool = False
+    """Whether the input comes from a file or a pipe."""
     background: bool = False
+    """Whether the command ends with `&`."""
 
 
 def parse(text: str) -> list[SimpleCommand]:

@@ -102,8 +102,7 @@ def _placed(a: Sequence[str], b: Sequence[str], hunk: Hunk, before: Hunk | None)
     """Move a pure insertion or deletion that could stand higher up to where blocks begin and end.
 
     The hunk is given at its lowest place. The best place is the one whose borders are indented least and lie after
-    blank
-    lines; among equals it is the lowest.
+    blank lines; among equals it is the lowest.
     """
     a1, a2, b1, b2 = hunk
     if (a1 == a2) == (b1 == b2):

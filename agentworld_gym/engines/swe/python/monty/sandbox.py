@@ -177,8 +177,7 @@ class _Run:
         """Return a failure with its whole traceback.
 
         The interpreter forgets where an exception came from when it passes a block that expects one. The test is
-        therefore
-        called once more with such blocks opened.
+        therefore called once more with such blocks opened.
         """
         exception = outcome.exception
         if outcome.phase != "call" or exception is None or not exception.frames:

@@ -26,13 +26,21 @@ class Options:
     """The command line of a test run."""
 
     targets: tuple[str, ...] = ()
+    """The files, folders and test ids to run."""
     verbosity: int = 0
+    """The number of `-v` minus the number of `-q`."""
     keyword: str = ""
+    """The expression of `-k`."""
     max_failures: int = 0
+    """The number of failures after which the run ends; 0 means never."""
     collect_only: bool = False
+    """Whether tests are only listed."""
     style: str = "auto"
+    """The style of tracebacks that `--tb` names."""
     report: str = "fE"
+    """The letters of `-r`."""
     bad: str = ""
+    """The error in the command line, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)

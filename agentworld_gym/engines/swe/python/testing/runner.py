@@ -43,8 +43,7 @@ def run_tests(
     """Run `pytest ARGV` and report the run.
 
     The exit code is 0 if all tests passed, 1 if some failed, 2 after an error of collection, 4 after a wrong command
-    line
-    and 5 if no test was run. The duration in the report follows from the number of tests.
+    line and 5 if no test was run. The duration in the report follows from the number of tests.
     """
     if any(argument in ("--version", "-V") for argument in argv):
         return PythonResult(f"{VERSION}\n", "", 0)
