@@ -1,4 +1,4 @@
-r"""The change form: a prediction as the change against the current state, instead of the whole next one.
+r"""The change form: a prediction is written as the change against the current state instead of the whole next one.
 
 A line of an observation is a node: a line of an accessibility snapshot, a row of a table, an element of a screen. Lines
 end at a line feed and at nothing else. A model is shown them with their numbers, from 0 (`numbered`), and writes:

@@ -1,4 +1,4 @@
-"""The words of the change form: markers, operations, lines and their numbers."""
+"""The grammar of the change form: markers, operations, lines and their numbers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ LINES = re.compile(rf"@\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*@?({_NUMBER}))?\s*")
 INDEX = re.compile(rf"\[{_NUMBER}\] ")
 _OPERATIONS = (EDIT, PART, MOVE, REMOVE, INSERT)
 
-# Where an element lies: its bounds at the end of the line, or its position before its size.
+# An element has its bounds at the end of its line, or its position before its size.
 _BOUNDS = re.compile(r"\[(-?[0-9]{1,6}),(-?[0-9]{1,6})\]\[(-?[0-9]{1,6}),(-?[0-9]{1,6})\]\Z")
 _POSITION = re.compile(r"\((-?[0-9]{1,6}), (-?[0-9]{1,6})\)(?=\t\([0-9]+, [0-9]+\)\Z)")
 
 
 class ChangeError(AnswerError):
-    """A change does not fit the state it is applied to; names its line and what was expected."""
+    """A change does not fit the state that it is applied to; the error names its line and what was expected."""
 
     def __init__(self, place: int, line: str, expected: str) -> None:
         self.place, self.line, self.expected = place, line, expected
@@ -40,7 +40,7 @@ class ChangeError(AnswerError):
 
 
 def numbered(state: str) -> str:
-    r"""The lines of a state with their numbers, as a model is shown them.
+    r"""Number the lines of a state, as a model is shown them.
 
     >>> print(numbered("- list\n  - item"))
     0| - list
@@ -54,7 +54,7 @@ def numbered(state: str) -> str:
 
 
 def split(state: str) -> tuple[list[str], bool]:
-    """The lines of a state, and whether all began with their index, which is then gone."""
+    """Split a state into lines, without their index if all have one; also returns whether they had."""
     lines = state.split("\n")
     heads = [f"[{number}] " for number in range(len(lines))]
     if all(map(str.startswith, lines, heads)):
@@ -63,17 +63,20 @@ def split(state: str) -> tuple[list[str], bool]:
 
 
 def joined(lines: Sequence[str], indexed: bool) -> str:
-    """The state of some lines, each with its index if there are such."""
+    """Join lines to a state, each with its index if `indexed`."""
     return "\n".join(f"[{number}] {line}" for number, line in enumerate(lines)) if indexed else "\n".join(lines)
 
 
 def labelled(label: str, line: str) -> str:
-    """A line after its number, or after an operation."""
+    """Put a label, which is a number or an operation, before a line."""
     return f"{label}| {line}" if line else f"{label}|"
 
 
 def kind_of(lines: Sequence[str]) -> tuple[str, int] | None:
-    """`change`, `same`, `screen` or `full` and where its body starts; nothing for a full state without a marker."""
+    """Return the kind of an answer (`change`, `same`, `screen` or `full`) and the line where its body starts.
+
+    The result is None for a full state without a marker.
+    """
     said = [number for number, line in enumerate(lines[:8]) if line.strip()][:2]
     if len(said) == 2 and FENCE.fullmatch(lines[said[0]]):
         del said[0]
@@ -86,7 +89,7 @@ def kind_of(lines: Sequence[str]) -> tuple[str, int] | None:
 
 
 def parts_of(text: str) -> tuple[str, str]:
-    """The old and the new text of an operation on a part of a line."""
+    """Return the old and the new text of an operation on a part of a line."""
     old, arrow, new = text.partition(ARROW)
     return (old, new) if arrow else (text.removesuffix(ARROW.rstrip()), "")
 
@@ -98,7 +101,7 @@ def once(part: str, text: str) -> bool:
 
 
 def origin(line: str) -> tuple[int, int] | None:
-    """Where the element of a line lies: its left and top; None if the line does not say.
+    """Return the left and the top of the element of a line, in pixels; None if the line does not hold them.
 
     >>> origin('text="A" bounds=[0,40][90,80]'), origin("icon\\tA\\t(12, 5)\\t(64, 64)"), origin("- button")
     ((0, 40), (12, 5), None)
@@ -108,7 +111,7 @@ def origin(line: str) -> tuple[int, int] | None:
 
 
 def moved(line: str, x: int, y: int) -> str | None:
-    """The line of an element that lies elsewhere, by so many pixels; None if the line does not say where it lies.
+    """Move the element of a line by some pixels; None if the line does not hold its position.
 
     >>> moved('text="A" bounds=[0,40][90,80]', 0, -30)
     'text="A" bounds=[0,10][90,50]'

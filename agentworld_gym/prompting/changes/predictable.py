@@ -33,12 +33,12 @@ from agentworld_gym.prompting.references.contract import LONGEST
 _INDEX = re.compile(r"\A\[[0-9]+\] ")
 
 FEW = 8
-"""Operations up to which a screen counts as changed in a few places."""
+"""How many operations a screen may take to count as changed in a few places."""
 
 
 @lru_cache(maxsize=256)
 def predictable_diff(before: str, after: str) -> str:
-    r"""The next state as a few operations, or in full with references or numbers.
+    r"""Write the next state as a few operations, or in full with references or numbers.
 
     `apply(before, predictable_diff(before, after)) == after` for all texts. The last results are kept: a turn is told,
     put into the history and followed by one that asks what it moved.
@@ -83,7 +83,7 @@ def _anywhere(line: str) -> str:
 
 
 def renumbers(change: str) -> bool:
-    r"""Whether lines have other numbers or places after a change, so that who was told the old ones must be told anew.
+    r"""Whether lines have other numbers or places after a change, so that a screen has to be shown again.
 
     A screen with references has no numbers of its own.
 

@@ -1,4 +1,4 @@
-"""From a change to the state it means."""
+"""Reads a change: applies it to the state before."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ from agentworld_gym.prompting.changes.grammar import (
 
 
 def apply(before: str, change: str) -> str:
-    r"""The next state that a prediction in the change form means.
+    r"""Return the next state that a prediction in the change form stands for.
 
-    Read leniently where the intent is plain: `-3:5` for `-3..5`, a removal that repeats the line's text, an index in
-    brackets that is left in, lines that go on after the last one, a missing `@@ change`, a fence around it all.
+    Small errors are passed over where the intent is plain: `-3:5` for `-3..5`, a removal that repeats the line's text,
+    an index in brackets that is left in, lines that go on after the last one, a missing `@@ change`, a fence around it
+    all.
 
     >>> apply("a\nb\nc", "@@ change\n0| A\n+1| b2\n-2")
     'A\nb\nb2'
@@ -38,8 +39,8 @@ def apply(before: str, change: str) -> str:
     ('a\nb\nc', 'all new')
 
     Raises:
-        ChangeError: a line that is no operation, that names a line which is not there, or that contradicts another; or
-            references that stand for too much.
+        ChangeError: A line is no operation, names a line that does not exist, or contradicts another one; or references
+            stand for too much.
     """
     given = change.split("\n")
     found = kind_of(given)
@@ -67,9 +68,9 @@ def apply(before: str, change: str) -> str:
 
 @dataclass(slots=True)
 class _Plan:
-    """What is to become of each line of a state; numbers are those of the state before.
+    """What becomes of each line of a state; numbers are those of the state before.
 
-    `drop` takes an index in brackets off the lines of the change.
+    `drop` says whether an index in brackets is taken off the lines of the change.
     """
 
     old: list[str]
@@ -80,7 +81,7 @@ class _Plan:
     added: dict[int, list[str]] = field(default_factory=dict)
 
     def read(self, body: Iterable[tuple[int, str]]) -> _Plan:
-        """The plan with the operations of a change, each with the number of its line in the text of the change."""
+        """Add the operations of a change to the plan, each with the number of its line in the text of the change."""
         for place, line in body:
             if match := EDIT.fullmatch(line):
                 self._edit(place, line, int(match[1]))
@@ -98,7 +99,7 @@ class _Plan:
         return self
 
     def carried_out(self) -> list[str]:
-        """The lines of the next state."""
+        """Return the lines of the next state."""
         lines = list(self.added.get(-1, ()))
         for number, line in enumerate(self.old):
             if number not in self.removed:
@@ -160,7 +161,7 @@ class _Plan:
 
 
 def _unfenced(lines: Sequence[str], start: int) -> Sequence[str]:
-    """The lines from a place on, without the fence that ends what one before that place began."""
+    """Return the lines from a place on, without a fence at the end that closes one before that place."""
     last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
     fenced = last >= start and any(map(FENCE.fullmatch, lines[:start])) and FENCE.fullmatch(lines[last])
     return lines[start:last] if fenced else lines[start:]

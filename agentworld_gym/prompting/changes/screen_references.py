@@ -1,4 +1,4 @@
-r"""A whole next screen that refers to the screen before for the lines that stand there, as headers and menus do.
+r"""A whole next screen with references to lines of the screen before, such as headers and menus.
 
     @@ screen
     @0..3                 lines 0 to 3 of the screen before
@@ -18,19 +18,19 @@ from agentworld_gym.prompting.changes.grammar import LINES, SCREEN, ChangeError
 from agentworld_gym.prompting.references.contract import ESCAPE, LONGEST, MARK
 
 LEAST = 3
-"""Lines of the shortest run that is referred to."""
+"""How many lines the shortest run has that is referred to."""
 
 OFTEN = 64
 """Places up to which some lines begin a run: each is looked at, and a page seldom repeats itself ten times."""
 
 SHARE = 1 / 3
-"""Lines of a screen, at least, that references stand for where they are written."""
+"""The share of the lines of a screen that references must stand for, or else none are written."""
 
 _MARKED = re.compile(rf"\\*{MARK}")
 
 
 def refer(old: Sequence[str], new: Sequence[str]) -> str | None:
-    r"""The new lines with references to the old ones, or nothing where these stand for too few of them.
+    r"""Write the new lines with references to the old ones; None where these stand for too few lines.
 
     >>> print(refer(["head", "menu", "search", "a cart"], ["head", "menu", "search", "@home"]))
     @@ screen
@@ -44,15 +44,16 @@ def refer(old: Sequence[str], new: Sequence[str]) -> str | None:
 
 
 def resolve(old: Sequence[str], body: Iterable[str], place: int) -> Iterator[str]:
-    r"""The lines that a screen with references stands for; `place` is the number of its first line in the answer.
+    r"""Return the lines that a screen with references stands for; `place` is the number of its first line in the
+    answer.
 
     >>> list(resolve(["head", "menu", "search"], ["@1..2", "\\@home"], 2))
     ['menu', 'search', '@home']
 
     Raises:
-        ChangeError: a line begins like a reference, and names no lines of the old screen; or they are too long in all.
+        ChangeError: A line begins like a reference and names no lines of the old screen; or the lines are too long.
     """
-    room = LONGEST + 1  # the first line has no line feed before it
+    room = LONGEST + 1  # The first line has no line feed before it.
     for number, line in enumerate(body, place):
         for meant in _meant(old, number, line):
             room -= len(meant) + 1

@@ -1,4 +1,4 @@
-"""From two states to the change between them."""
+"""Writes the change between two states."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from agentworld_gym.prompting.changes.grammar import (
 from agentworld_gym.prompting.changes.reading import apply
 
 _SPACED = re.compile(r"\s*\S+|\s+")
-"""A word with the blanks before it; blanks at the end of a line count as one."""
+"""A word with the blanks before it; blanks at the end of a line count as a word."""
 
 _MOST_PARTS = 4
 _MOVED = 2
-"""Characters, about, that a line costs which only moves: one operation moves many."""
+"""About how many characters a line costs that only moves, because one operation moves many lines."""
 
 _PIECES = re.compile(r"[^\[\],=]+|[\[\],=]")
 """A piece of a word, or what stands between pieces."""
@@ -34,14 +34,14 @@ _PIECES = re.compile(r"[^\[\],=]+|[\[\],=]")
 NONE = -1
 
 FARTHEST = 9999
-"""Pixels that a line moves at most."""
+"""How many pixels a line moves at most."""
 
 _PAIRS = 6400
-"""Old times new lines of a changed block up to which every pairing of them is considered."""
+"""The product of old and new lines of a changed block up to which every pairing of them is considered."""
 
 
 def diff(before: str, after: str) -> str:
-    r"""The shortest way found to say the next state: a change, that nothing changes, or the full text.
+    r"""Write the next state in the shortest way found: a change, `@@ same`, or the full text.
 
     `apply(before, diff(before, after)) == after` for all texts.
 

@@ -1,4 +1,4 @@
-r"""Texts that the state holds by name, such as pages and files, and lines that are some of theirs.
+r"""References to texts that the state holds by name, such as pages and files, and to some of their lines.
 
 >>> known = TextBlocks({"a.txt": ("one apple", "two pears", "three melons", "four figs")})
 >>> print(known.refer("So:\none apple\ntwo pears\nthree melons\nand no more"))
@@ -19,13 +19,13 @@ from typing import NamedTuple
 from agentworld_gym.prompting.references.contract import ESCAPE, LONGEST, MARK, Room, UnknownReference
 
 LEAST = 3
-"""Lines of the shortest part of a block that is referred to."""
+"""How many lines the shortest part of a block has that is referred to."""
 
 OFTEN = 8
-"""Places from which on some lines are too common to say where they come from."""
+"""Lines that stand in more places than this are too common to refer to one of them."""
 
 _LEAD = "Output: "
-"""Stands before the first line of what a command prints."""
+"""The text before the first line of what a command prints."""
 
 _MARKED = re.compile(rf"((?:{_LEAD}|\[[0-9]+\] )?)(\\*){MARK}")
 _BLOCK = re.compile(rf"((?:{_LEAD})?){MARK}(.+)", re.DOTALL)
@@ -34,13 +34,13 @@ _PART = re.compile(r"(.+):([0-9]{1,9})(?:-|\.\.)([0-9]{1,9})", re.DOTALL)
 
 
 class Hit(NamedTuple):
-    """What every search tells of a page."""
+    """What every search shows of a page."""
 
     title: str
     date: str
 
     def around(self, number: str, address: str, snippet: str) -> list[str]:
-        """The lines of a hit; `number` is how it begins."""
+        """Return the lines of a hit; `number` is its beginning."""
         return [f"{number}{address}", f"Title: {self.title}", f"Snippet: {snippet}", f"Date: {self.date}"]
 
 
@@ -57,8 +57,8 @@ class TextBlocks:
     """Texts by name, line by line, and hits of searches by address.
 
     Args:
-        blocks: the lines of each text; a name with a line feed in it, and a text without a line, are left out.
-        hits: what searches tell of pages.
+        blocks: The lines of each text; a name with a line feed in it, and a text without a line, are left out.
+        hits: What searches show of pages, by address.
     """
 
     def __init__(self, blocks: Mapping[str, Sequence[str]], hits: Mapping[str, Hit] | None = None) -> None:
@@ -72,9 +72,9 @@ class TextBlocks:
                 self._places[tuple(lines[first : first + LEAST])].append((name, first))
 
     def refer(self, text: str) -> str:
-        """The text with references in the place of known blocks, parts of them, and hits.
+        """Put references in the place of known blocks, parts of them, and hits.
 
-        A text longer than `LONGEST` has none.
+        A text longer than `LONGEST` gets none.
         """
         if len(text) > LONGEST:
             return "\n".join(map(_escaped, text.split("\n")))
@@ -93,11 +93,11 @@ class TextBlocks:
         return "\n".join([*short, *self._runs(lines, literal, len(lines))])
 
     def resolve(self, text: str) -> str:
-        """The text that one with references stands for; `..` is read like `-` between the numbers of lines.
+        """Return the text that a text with references stands for; `..` is read like `-` between the numbers of lines.
 
         Raises:
-            UnknownReference: a block or an address that is not known, lines that it does not have, a hit without a
-                snippet, or references that stand for more than `LONGEST` characters.
+            UnknownReference: A block or an address is not known, a block does not have the lines, a hit has no
+                snippet, or references stand for more than `LONGEST` characters.
         """
         found: list[str] = []
         room = Room(text)
@@ -166,7 +166,8 @@ class TextBlocks:
 
     def _candidates(self, lines: Sequence[str], start: int, end: int) -> Iterator[_Run]:
         """The longest run from each line on that is known from one place alone, where a reference is shorter."""
-        stops: dict[tuple[str, int], int] = {}  # by block and shift: all lines of a run share its end
+        # By block and shift, because all lines of a run share its end.
+        stops: dict[tuple[str, int], int] = {}
         for at in range(start, end - LEAST + 1):
             head = lines[at].removeprefix(_LEAD)
             places = self._places.get((head, *lines[at + 1 : at + LEAST]), ())
@@ -212,7 +213,7 @@ def _apart(runs: Iterable[_Run]) -> list[_Run]:
     chosen: list[_Run] = []
     taken: set[int] = set()
     for run in sorted(runs, key=lambda run: (run.start - run.end, run.start)):
-        if run.start not in taken and run.end - 1 not in taken:  # no run can lie around a longer one
+        if run.start not in taken and run.end - 1 not in taken:  # No run can lie around a longer one.
             chosen.append(run)
             taken.update(range(run.start, run.end))
     return sorted(chosen, key=lambda run: run.start)

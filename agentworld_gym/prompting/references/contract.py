@@ -1,4 +1,4 @@
-"""What all references have in common."""
+"""What all kinds of references have in common: their marks, their bound, their error and their protocol."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ESCAPE = "\\"
 """Stands before what looks like a reference and is none."""
 
 LONGEST = 1_000_000
-"""Characters that the references of one text stand for at most, all together and with the JSON around rows.
+"""How many characters the references of one text may stand for, all together and with the JSON around rows.
 
 References to large blocks, and rows that repeat the fields of others, would stand for any number of them.
 """
 
 
 class UnknownReference(AnswerError):
-    """A reference to something that the state does not hold; names it, and what was expected."""
+    """A reference to something that the state does not hold; the error names it, and what was expected."""
 
     def __init__(self, reference: str, expected: str) -> None:
         self.reference, self.expected = reference, expected
@@ -38,10 +38,10 @@ class Room:
         self._text, self._left = text, LONGEST
 
     def take(self, count: int) -> None:
-        """Count characters, before they are put together.
+        """Count characters before they are put together.
 
         Raises:
-            UnknownReference: there are too many.
+            UnknownReference: There are too many.
         """
         self._left -= count
         if self._left < 0:
@@ -52,12 +52,12 @@ class References(Protocol):
     """What a text may refer to."""
 
     def refer(self, text: str) -> str:
-        """The text with references in the place of what is known; without any where it is longer than `LONGEST`."""
+        """Put references in the place of what is known; a text longer than `LONGEST` gets none."""
 
     def resolve(self, text: str) -> str:
-        """The text that one with references stands for; the inverse of `refer`.
+        """Return the text that a text with references stands for: the inverse of `refer`.
 
         Raises:
-            UnknownReference: a reference to nothing that is known, one that cannot be read, or references that stand
-                for more than `LONGEST` characters.
+            UnknownReference: A reference names nothing that is known or cannot be read, or references stand for more
+                than `LONGEST` characters.
         """

@@ -1,4 +1,4 @@
-r"""Rows of tables, and JSON whose objects show them.
+r"""References to rows of tables, in JSON whose objects show them.
 
 >>> orders = [{"id": 7, "item": "lamp", "status": "new"}, {"id": 8, "item": "bulb", "status": "new"}]
 >>> known = TableRows({"orders": orders})
@@ -30,16 +30,16 @@ from agentworld_gym.prompting.references.jsontext import (
 )
 
 MOST_COLUMNS = 3
-"""Columns of the longest key."""
+"""How many columns the longest key has."""
 
 Pairs = Sequence[tuple[str, Node]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row:
-    """One row: what it is called, and its keys and values as JSON texts.
+    """One row: its name, and its keys and values as JSON texts.
 
-    `key` are the first of them, which tell it from the other rows of its table.
+    `key` holds the first of them, which tell the row from the others of its table.
     """
 
     name: str
@@ -55,7 +55,7 @@ class TableRows:
     around it. Rows that are not told apart, or whose table or key has odd characters, cannot be referred to.
 
     Args:
-        tables: the rows of each table.
+        tables: The rows of each table, by its name.
     """
 
     def __init__(self, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
@@ -67,9 +67,9 @@ class TableRows:
                 self._showing[pair].append(row)
 
     def refer(self, text: str) -> str:
-        """The text with references in the place of objects that show known rows.
+        """Put references in the place of objects that show known rows.
 
-        It stays as it is where it is no JSON, or longer than `LONGEST`.
+        A text that is no JSON, or longer than `LONGEST`, stays as it is.
         """
         if is_marked(text.lstrip(ESCAPE)):
             return ESCAPE + text
@@ -80,11 +80,11 @@ class TableRows:
             return text
 
     def resolve(self, text: str) -> str:
-        """The text that one with references stands for.
+        """Return the text that a text with references stands for.
 
         Raises:
-            UnknownReference: a row or a key that is not known, a text that has a reference and is no JSON otherwise, or
-                one that stands for more than `LONGEST` characters.
+            UnknownReference: A row or a key is not known, a text with a reference is no JSON otherwise, or it stands
+                for more than `LONGEST` characters.
         """
         if text.startswith(ESCAPE) and is_marked(text.lstrip(ESCAPE)):
             return text.removeprefix(ESCAPE)

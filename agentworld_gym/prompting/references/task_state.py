@@ -1,4 +1,4 @@
-"""What the initial state of a task holds that an answer may refer to, by domain."""
+"""Finds what an answer may refer to in the initial state of a task, by domain."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from agentworld_gym.prompting.references.tables import TableRows
 from agentworld_gym.text.numbered_lines import numbered
 
 KEPT = 16
-"""States whose references are kept; those of a state of two million characters take some 60 MB."""
+"""How many states keep their references; those of a state of two million characters take some 60 MB."""
 
 State = Mapping[str, Any]
 
 
 def references_of(domain: str, state: State) -> References | None:
-    """What a text of a domain may refer to in a state; None where there is nothing.
+    """Return what a text of a domain may refer to in a state; None where there is nothing.
 
-    Built once for a state, by its identity: it must not change later. They are kept for the states last asked for,
-    `KEPT` of them, and built anew for others: whoever steps more tasks in turn than that builds them at every step.
+    The references are built once for a state, by its identity, so that a state must not change later. They are kept for
+    the `KEPT` states that were asked for last; who steps more tasks than that by turns builds them at every step.
 
     >>> print(references_of("swe", {"files": {"/repo/a.py": "import os"}}).resolve("@/repo/a.py"))
          1	import os
@@ -93,4 +93,4 @@ REFERRING_DOMAINS: Mapping[str, Callable[[State], References | None]] = {
     "search": _pages,
     "swe": _files,
 }
-"""The domains whose texts refer to their state."""
+"""The domains whose texts refer to their state, each with the function that finds the references."""
