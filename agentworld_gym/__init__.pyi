@@ -42,7 +42,6 @@ from .prompting.agent_prompt import (
 )
 from .registration import (
     ENV_IDS as ENV_IDS,
-    register_envs as register_envs,
 )
 from .worlds.registry import (
     register_world as register_world,
