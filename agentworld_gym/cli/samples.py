@@ -126,13 +126,13 @@ def session_files(paths: Sequence[Path]) -> list[Path]:
     Raises:
         SpecError: A path names no such file.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         inside = [path] if path.is_file() else sorted(filter(_holds_sessions, path.glob("*.jsonl")))
         if not inside:
             raise SpecError("command line", "ROWS", str(path), "a file that `agentworld collect` wrote, or its folder")
-        found += inside
-    return list(dict.fromkeys(found))
+        files += inside
+    return list(dict.fromkeys(files))
 
 
 def spare_sessions(out: Path) -> None:
@@ -211,12 +211,12 @@ def _encoder(folder: Path) -> SampleTokenizer:
     if not folder.is_dir():
         raise SpecError("command line", "--tokenizer", str(folder), expected)
     try:
-        found = load_tokenizer(folder, local_files_only=True)
+        loaded = load_tokenizer(folder, local_files_only=True)
     except (OSError, ValueError) as error:
         raise SpecError(
             "command line", "--tokenizer", str(folder), f"{expected} ({str(error).strip()[:200]})"
         ) from error
-    return SampleTokenizer(found)
+    return SampleTokenizer(loaded)
 
 
 def register(app: typer.Typer) -> None:

@@ -70,14 +70,14 @@ def run(
 
     console.rule("4. The same agent on unseen tasks, in both worlds")
     agent = MenuAgent("agent", training.model, load_spec("terminal"))
-    found = _transfer(console, agent, EnvOptions(spec="terminal", world=world, split="test", levels=LEVELS), episodes)
+    result = _transfer(console, agent, EnvOptions(spec="terminal", world=world, split="test", levels=LEVELS), episodes)
     summary = Table("world", "success", "world failures")
-    for label, side in (("grounded terminal", found.grounded), ("small world model", found.dream)):
+    for label, side in (("grounded terminal", result.grounded), ("small world model", result.dream)):
         summary.add_row(label, str(side.success or "-"), str(sum(side.failures.values())))
     console.print(summary)
-    console.print(f"Dream minus grounded: {found.gap or '-'}. {found.verdict}", markup=False, highlight=False)
+    console.print(f"Dream minus grounded: {result.gap or '-'}. {result.verdict}", markup=False, highlight=False)
 
-    written = Report(shown, rows, training.curve, found, time.monotonic() - began)
+    written = Report(shown, rows, training.curve, result, time.monotonic() - began)
     written.write(report)
     console.print(f"Report: {report.resolve()} (after {written.seconds:.0f} s)")
     return written

@@ -113,10 +113,10 @@ def _asked(options: EnvOptions, seeds: Sequence[int]) -> dict[str, Any]:
     defaults = EnvOptions(spec=options.spec).keywords()
     asked = {name: value for name, value in options.keywords().items() if name not in SAID_APART}
     chosen = {name: value for name, value in asked.items() if value != defaults[name]}
-    known: dict[str, Any] = to_jsonable_python(
+    options_asked: dict[str, Any] = to_jsonable_python(
         {"seeds": _span(seeds), "levels": options.levels, **chosen}, fallback=str
     )
-    return known
+    return options_asked
 
 
 def _span(seeds: Sequence[int]) -> str:

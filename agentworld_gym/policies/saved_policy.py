@@ -62,9 +62,9 @@ class SavedPolicy:
                 weights: Any = torch.load(
                     io.BytesIO(_member(archive, "policy.pth")), map_location="cpu", weights_only=True
                 )
-                said: Any = json.loads(_member(archive, "data"))
-            self.observation_space, self.action_space = _spaces(said)
-            self._policy = _policy(weights, said, self.observation_space, self.action_space)
+                options: Any = json.loads(_member(archive, "data"))
+            self.observation_space, self.action_space = _spaces(options)
+            self._policy = _policy(weights, options, self.observation_space, self.action_space)
             self._policy.load_state_dict(weights)
         except _UNREADABLE as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
@@ -75,10 +75,10 @@ class SavedPolicy:
         self, observation: Any, state: Any = None, deterministic: bool = False, action_masks: Any = None
     ) -> tuple[Any, Any]:
         """Return the choices for observations, as an algorithm of Stable-Baselines3 does."""
-        found: tuple[Any, Any] = self._policy.predict(
+        prediction: tuple[Any, Any] = self._policy.predict(
             observation, state, deterministic=deterministic, action_masks=action_masks
         )
-        return found
+        return prediction
 
 
 _UNREADABLE = (
@@ -103,26 +103,26 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
     return archive.read(name)
 
 
-def _spaces(said: Any) -> tuple[Box, Discrete]:
+def _spaces(options: Any) -> tuple[Box, Discrete]:
     """Make the spaces from the plain values that stand beside what is pickled."""
-    (size,) = said["observation_space"]["_shape"]
-    choices = int(said["action_space"]["n"])
+    (size,) = options["observation_space"]["_shape"]
+    choices = int(options["action_space"]["n"])
     if not 0 < int(size) <= MOST_NUMBERS or not 0 < choices <= MOST_NUMBERS:
         raise ValueError(f"a space of {size} numbers and {choices} choices")
     return Box(-np.inf, np.inf, (int(size),), np.float32), Discrete(choices)
 
 
-def _policy(weights: Weights, said: Any, seen: Box, choices: Discrete) -> MaskableActorCriticPolicy:
+def _policy(weights: Weights, options: Any, seen: Box, choices: Discrete) -> MaskableActorCriticPolicy:
     """Make a policy of the shape that its weights have."""
     if "mlp_extractor.context.weight" in weights:
         double, context_size = weights["mlp_extractor.context.weight"].shape
         return MenuPolicy(seen, choices, _still, context_size=int(context_size), hidden=int(double) // 2)
     layers: dict[str, dict[int, int]] = {"policy_net": {}, "value_net": {}}
     for name, tensor in weights.items():
-        if found := _LAYER.fullmatch(name):
-            layers[found[1]][int(found[2])] = int(tensor.shape[0])
+        if match := _LAYER.fullmatch(name):
+            layers[match[1]][int(match[2])] = int(tensor.shape[0])
     pi, vf = ([sizes[place] for place in sorted(sizes)] for sizes in layers.values())
-    named = _ACTIVATION.search(str((said.get("policy_kwargs") or {}).get("activation_fn", "")))
+    named = _ACTIVATION.search(str((options.get("policy_kwargs") or {}).get("activation_fn", "")))
     activation = getattr(torch.nn, named[1]) if named else torch.nn.Tanh
     return MaskableActorCriticPolicy(
         seen, choices, _still, net_arch={"pi": pi, "vf": vf}, activation_fn=activation, ortho_init=False

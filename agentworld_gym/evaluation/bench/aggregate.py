@@ -220,22 +220,22 @@ def priced_tokens(usage: Usage, prices: Prices | None) -> Tokens:
 
 def _measure(row: BenchRow, text: str | None, measures: dict[str, Table], kinds: dict[str, Table]) -> None:
     """Add one row's measures; those of a failed row are None, in the columns that it would have stood in."""
-    found = match(row.domain, text or "", row.truth, row.spans, row.before)
-    for name, value in _values(found).items():
+    comparison = match(row.domain, text or "", row.truth, row.spans, row.before)
+    for name, value in _values(comparison).items():
         measures[name].add(row, None if text is None else value)
-    for kind, right in found.kinds.items():
+    for kind, right in comparison.kinds.items():
         kinds[kind].add(row, None if text is None else float(right))
 
 
-def _values(found: Match) -> dict[str, float]:
+def _values(comparison: Match) -> dict[str, float]:
     values = {
-        "valid": float(found.valid),
-        "exact": float(found.exact),
-        "normalised": float(found.normalised),
-        "deterministic": float(found.deterministic),
-        "similarity": found.similarity,
+        "valid": float(comparison.valid),
+        "exact": float(comparison.exact),
+        "normalised": float(comparison.normalised),
+        "deterministic": float(comparison.deterministic),
+        "similarity": comparison.similarity,
     }
-    return values if found.tree is None else {**values, "tree": found.tree}
+    return values if comparison.tree is None else {**values, "tree": comparison.tree}
 
 
 def _kind(record: Record | None) -> str:

@@ -50,30 +50,32 @@ class Findings:
     consistency: Consistency | None = None
 
 
-def aggregate(runner: EpisodeRunner, found: Findings) -> DomainFidelity:
+def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
     """Compute the result of a domain."""
-    asked = [(number, turn) for number, case in enumerate(found.cases) for turn, one in enumerate(case.asked) if one]
-    first = found.taught or found.free or Replay()
+    asked = [(number, turn) for number, case in enumerate(findings.cases) for turn, one in enumerate(case.asked) if one]
+    first = findings.taught or findings.free or Replay()
     # Beside what the world answered stands what the baselines say to the same steps.
     answered = {(step.case, step.turn) for step in first.steps if step.failure is None}
     kept = [place in answered for place in asked]
     owners = [number for number, _ in compress(asked, kept)]
-    usage = (found.taught or Replay()).usage + (found.free or Replay()).usage
+    usage = (findings.taught or Replay()).usage + (findings.free or Replay()).usage
     return DomainFidelity(
         domain=runner.spec.id,
-        sessions=len(found.cases),
+        sessions=len(findings.cases),
         steps=len(asked),
-        stale=found.stale,
+        stale=findings.stale,
         fingerprint=runner.fingerprint,
-        taught=_run(found.taught, found.cases) if found.taught else None,
-        free=_run(found.free, found.cases) if found.free else None,
+        taught=_run(findings.taught, findings.cases) if findings.taught else None,
+        free=_run(findings.free, findings.cases) if findings.free else None,
         baselines={
-            who: _measures(list(compress(answers, kept)), owners) for who, answers in found.baselines.items() if owners
+            who: _measures(list(compress(answers, kept)), owners)
+            for who, answers in findings.baselines.items()
+            if owners
         },
         calibration=tuple(_calibrations(first)),
-        consistency=found.consistency,
+        consistency=findings.consistency,
         tokens=usage.as_dict(),
-        examples=tuple(islice(_examples(first, found.cases), EXAMPLES)),
+        examples=tuple(islice(_examples(first, findings.cases), EXAMPLES)),
     )
 
 
@@ -125,16 +127,16 @@ def _cells(steps: Sequence[Step], cases: Sequence[Case], of: Callable[[Case, int
     for step in steps:
         groups.setdefault(of(cases[step.case], step.turn), []).append(step)
     largest = sorted(groups, key=lambda name: -len(groups[name]))[:MOST_GROUPS]
-    found = {}
+    cells = {}
     for name in sorted(largest, key=_order):
         owners = [step.case for step in groups[name]]
         exact = [step.match.exact if step.match else bool(step.exact) for step in groups[name]]
         ruled = [step.match.deterministic if step.match else bool(step.exact) for step in groups[name]]
-        found[name] = Cell(
+        cells[name] = Cell(
             exact=interval(exact, owners, draws=GROUP_DRAWS),
             deterministic=interval(ruled, owners, draws=GROUP_DRAWS),
         )
-    return found
+    return cells
 
 
 def _order(name: str) -> tuple[int, str]:

@@ -83,13 +83,13 @@ class Nearest:
         """Return an observation for each moment; the moment's last one where nothing is recorded."""
         if not self._shown:
             return [moment.last for moment in asked]
-        found = []
+        observations = []
         for start in range(0, len(asked), _AT_ONCE):
             some = asked[start : start + _AT_ONCE]
             score = _jaccard(_bags([moment.action for moment in some]), self._actions)
             score += STATE_SHARE * _jaccard(_bags([moment.state for moment in some]), self._states)
-            found += [self._shown[place] for place in score.argmax(1)]
-        return [_dressed(text, one) if self._echoes else text for text, one in zip(found, asked, strict=True)]
+            observations += [self._shown[place] for place in score.argmax(1)]
+        return [_dressed(text, one) if self._echoes else text for text, one in zip(observations, asked, strict=True)]
 
 
 def _bags(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -102,8 +102,8 @@ def _bags(texts: Sequence[str]) -> NDArray[np.float32]:
 def _jaccard(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
     both = left @ right.T
     either = left.sum(1)[:, None] + right.sum(1)[None] - both
-    found: NDArray[np.float32] = both / np.maximum(either, 1)
-    return found
+    index: NDArray[np.float32] = both / np.maximum(either, 1)
+    return index
 
 
 def _dressed(shown: str, moment: Moment) -> str:

@@ -64,14 +64,14 @@ def calibration(
     >>> found.error, [(one.confidence, one.exact.share, one.exact.count) for one in found.bins]
     (0.125, [(0.5, 0.5, 20), (0.75, 1.0, 20)])
     """
-    given, right = np.asarray(sure, float), np.asarray(exact, bool)
-    if not len(given):
+    confidences, right = np.asarray(sure, float), np.asarray(exact, bool)
+    if not len(confidences):
         raise ValueError("a calibration needs predictions")
-    found = []
-    for inside in _bins(given, min(bins, len(given) // FEWEST)):
-        held = given[inside]
+    calibrated = []
+    for inside in _bins(confidences, min(bins, len(confidences) // FEWEST)):
+        held = confidences[inside]
         owners = None if sessions is None else [sessions[one] for one in inside]
-        found.append(
+        calibrated.append(
             Bin(
                 low=float(held.min()),
                 high=float(held.max()),
@@ -79,13 +79,13 @@ def calibration(
                 exact=interval(right[inside].tolist(), owners),
             )
         )
-    error = sum(one.exact.count * abs(one.confidence - one.exact.share) for one in found) / len(given)
-    return Calibration(measure=measure, count=len(given), error=error, bins=tuple(found))
+    error = sum(one.exact.count * abs(one.confidence - one.exact.share) for one in calibrated) / len(confidences)
+    return Calibration(measure=measure, count=len(confidences), error=error, bins=tuple(calibrated))
 
 
-def _bins(given: NDArray[np.float64], count: int) -> list[NDArray[np.int64]]:
+def _bins(confidences: NDArray[np.float64], count: int) -> list[NDArray[np.int64]]:
     """Return the places of some values in bins of rising value, cut where the value changes, nearest to equal sizes."""
-    order = np.argsort(given, kind="stable")
-    changes = np.flatnonzero(np.diff(given[order])) + 1
-    ideal = [len(given) * number / count for number in range(1, count)] if len(changes) else []
+    order = np.argsort(confidences, kind="stable")
+    changes = np.flatnonzero(np.diff(confidences[order])) + 1
+    ideal = [len(confidences) * number / count for number in range(1, count)] if len(changes) else []
     return np.split(order, sorted({int(changes[np.abs(changes - cut).argmin()]) for cut in ideal}))

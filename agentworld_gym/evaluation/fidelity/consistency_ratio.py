@@ -52,10 +52,10 @@ def consistency(
         replayed.append(_by_seed(play(grounded, _replay(dreamed[-1]), seeds, wave=wave)))
     chosen = {seed: next((n for n in range(plans) if dreamed[n][seed].success), None) for seed in seeds}
     works = [n is not None and bool(replayed[n][seed].success) for seed, n in chosen.items()]
-    found = [any(direct[n][seed].success for n in range(plans)) for seed in seeds]
+    solvable = [any(direct[n][seed].success for n in range(plans)) for seed in seeds]
     pairs = [(bool(dreamed[n][seed].success), bool(replayed[n][seed].success)) for n in range(plans) for seed in seeds]
     right = sum(one and other for one, other in pairs)
-    ratio, low, high = paired_ratio(list(zip(works, found, strict=True))) or (None, None, None)
+    ratio, low, high = paired_ratio(list(zip(works, solvable, strict=True))) or (None, None, None)
     return Consistency(
         policy=policy,
         plans=plans,
@@ -64,7 +64,7 @@ def consistency(
         low=low,
         high=high,
         replayed=proportion(works),
-        direct=proportion(found),
+        direct=proportion(solvable),
         precision=_divided(right, sum(one for one, _ in pairs)),
         recall=_divided(right, sum(other for _, other in pairs)),
         tokens=sum((one.usage for played in dreamed for one in played.values()), Usage()).as_dict(),

@@ -88,7 +88,7 @@ def measure(
     (1.0, 1.0)
     """
     judged = options.changed(judge="none", traces=None)
-    found = Findings()
+    findings = Findings()
     interrupted = False
     with closing(judged.runner()) as runner, closing(judged.without_model(grounded).runner()) as truth:
         try:
@@ -99,10 +99,10 @@ def measure(
                     if on_progress:
                         on_progress(what, done, total)
 
-                _ask(runner, truth, plan, found, say)
+                _ask(runner, truth, plan, findings, say)
         except KeyboardInterrupt:
             interrupted = True
-        return aggregate(runner, found), interrupted
+        return aggregate(runner, findings), interrupted
 
 
 def record(
@@ -137,49 +137,49 @@ def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list
     Raises:
         SpecError: A line is not a row, or a domain has no whole session.
     """
-    found: dict[str, list[Row]] = {name: [] for name in domains}
+    rows: dict[str, list[Row]] = {name: [] for name in domains}
     for row in read_rows(path):
         if row.turn_idx != row.total_turns:
             continue
         if not domains:
-            found.setdefault(row.domain, [])
-        if row.domain in found and len(found[row.domain]) < sessions:
-            found[row.domain].append(row)
-        if domains and all(len(some) >= sessions for some in found.values()):
+            rows.setdefault(row.domain, [])
+        if row.domain in rows and len(rows[row.domain]) < sessions:
+            rows[row.domain].append(row)
+        if domains and all(len(some) >= sessions for some in rows.values()):
             break
-    missing = [name for name, some in found.items() if not some]
-    if missing or not found:
+    missing = [name for name, some in rows.items() if not some]
+    if missing or not rows:
         raise SpecError(path, "rows", 0, f"whole recorded sessions{' of ' if missing else ''}{', '.join(missing)}")
-    return found
+    return rows
 
 
-def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, found: Findings, say: Progress) -> None:
+def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, findings: Findings, say: Progress) -> None:
     name = runner.spec.id
     if plan.quick:
         folder_of(runner.world)
     rows, recorded = list(plan.rows), list(plan.recorded)
     for number, case in enumerate(cases_of(rows, truth), 1):
-        found.stale += case is None
-        found.cases += [] if case is None else [case]
+        findings.stale += case is None
+        findings.cases += [] if case is None else [case]
         say(f"{name}: replaying", number, len(rows))
-    total = sum(len(case.actions) for case in found.cases)
+    total = sum(len(case.actions) for case in findings.cases)
     if plan.quick:
-        found.taught = Replay()
-        show = _shower(say, f"{name}: forward", len(found.cases))
-        for step in exact_steps(runner.world, found.cases, show):
-            found.taught.steps.append(step)
+        findings.taught = Replay()
+        show = _shower(say, f"{name}: forward", len(findings.cases))
+        for step in exact_steps(runner.world, findings.cases, show):
+            findings.taught.steps.append(step)
     elif isinstance(runner.world, Teachable):
-        found.taught = Replay()
+        findings.taught = Replay()
         show = _shower(say, f"{name}: true history", total)
-        replay(runner, found.cases, taught=True, wave=plan.wave, into=found.taught, on_progress=show)
-    if (plan.free and not plan.quick) or found.taught is None:
-        found.free = Replay()
+        replay(runner, findings.cases, taught=True, wave=plan.wave, into=findings.taught, on_progress=show)
+    if (plan.free and not plan.quick) or findings.taught is None:
+        findings.free = Replay()
         show = _shower(say, f"{name}: own history", total)
-        replay(runner, found.cases, taught=False, wave=plan.wave, into=found.free, on_progress=show)
-    for who, answers in _baselines(runner.spec, found.cases, recorded):
-        found.baselines[who] = answers
+        replay(runner, findings.cases, taught=False, wave=plan.wave, into=findings.free, on_progress=show)
+    for who, answers in _baselines(runner.spec, findings.cases, recorded):
+        findings.baselines[who] = answers
     if plan.plans:
-        found.consistency = consistency(
+        findings.consistency = consistency(
             runner,
             truth,
             plan.plans,

@@ -125,8 +125,8 @@ def verb(action: str) -> str:
             value = value[0] if value else None
         if isinstance(value, dict):
             text = str(value.get("name") or value.get("action_type") or value.get("keystrokes") or "")
-    found = _VERB.search(text)
-    return found[0] if found else "none"
+    word = _VERB.search(text)
+    return word[0] if word else "none"
 
 
 def recorded_task(row: Row, source: TaskSource) -> Task:

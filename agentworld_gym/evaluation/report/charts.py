@@ -39,11 +39,11 @@ def lines(series: Mapping[str, Sequence[Point]], title: str, axis: str) -> Marku
     for number, (colour, points) in enumerate(zip(COLOURS, series.values(), strict=False)):
         if not points:
             continue
-        known = [point for point in points if point.label in place]
-        band = [(place[point.label], _y(point.high)) for point in known]
-        band += [(place[point.label], _y(point.low)) for point in reversed(known)]
+        placed = [point for point in points if point.label in place]
+        band = [(place[point.label], _y(point.high)) for point in placed]
+        band += [(place[point.label], _y(point.low)) for point in reversed(placed)]
         parts.append(f'<polygon points="{_joined(band)}" fill="{colour}" opacity="0.15"/>')
-        line = [(place[point.label], _y(point.value)) for point in known]
+        line = [(place[point.label], _y(point.value)) for point in placed]
         dash = ' stroke-dasharray="6 4"' if number else ""
         parts.append(f'<polyline points="{_joined(line)}" fill="none" stroke="{colour}" stroke-width="2.5"{dash}/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in line]

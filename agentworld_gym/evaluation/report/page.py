@@ -66,21 +66,21 @@ def environment(*more: BaseLoader) -> Environment:
     >>> "<style>" in environment().get_template("page.html.j2").render(results=[])
     True
     """
-    found = Environment(
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader("agentworld_gym.evaluation", "report"), *more]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals |= {
+    templates.globals |= {
         "answers": answers,
         "confidences": CONFIDENCES,
         "drift": drift,
         "plainly": plainly,
         "reliability": reliability,
     }
-    return found
+    return templates
 
 
 def answers(domain: DomainFidelity) -> dict[str, Measures]:
@@ -95,8 +95,8 @@ def answers(domain: DomainFidelity) -> dict[str, Measures]:
 
 def points(cells: Mapping[str, Cell]) -> list[Point]:
     """Return the main measure of some groups."""
-    found = ((name, cell.deterministic) for name, cell in cells.items())
-    return [Point(name, share.share, share.low, share.high) for name, share in found]
+    shares = ((name, cell.deterministic) for name, cell in cells.items())
+    return [Point(name, share.share, share.low, share.high) for name, share in shares]
 
 
 def drift(domain: DomainFidelity) -> Markup:

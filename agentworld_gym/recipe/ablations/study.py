@@ -142,15 +142,15 @@ class AblationStudy:
     def _rows(self, split: Split) -> _Recorded:
         episodes = self.config.episodes if split == "train" else self.config.unseen
         path = self.folder / ROWS / f"{split}.jsonl"
-        found = _Recorded(path, episodes)
-        if path.is_file() and sum(1 for _ in found) == episodes:
-            return found
+        recorded = _Recorded(path, episodes)
+        if path.is_file() and sum(1 for _ in recorded) == episodes:
+            return recorded
         path.parent.mkdir(parents=True, exist_ok=True)
         recipe = self.config.recipe
         self.say(f"{split}: {episodes} sessions")
         specs = [load_spec(domain) for domain in self.config.domains]
         collect(specs, path, episodes, recipe.train.seed, recipe.collect, split, recipe.data.workers)
-        return found
+        return recorded
 
     def _index(self, rows: Iterable[Row]) -> StepIndex:
         folder = self.folder / INDEX

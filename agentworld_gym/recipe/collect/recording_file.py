@@ -102,15 +102,15 @@ _Setting = tuple[tuple[str, ...], str, int, Split]
 
 def _unseen(batch: Sequence[dict[str, Any] | None], seen: set[str]) -> list[dict[str, Any]]:
     """Return the rows of a batch that repeat no session seen before, and count them as seen."""
-    found = []
+    unseen = []
     for row in batch:
         if row is None:
             continue
         digest = content_digest(row["system_str"], row["actions"], row["observations"])
         if digest not in seen:
             seen.add(digest)
-            found.append(row)
-    return found
+            unseen.append(row)
+    return unseen
 
 
 def _record(setting: _Setting, numbers: Sequence[int]) -> list[dict[str, Any] | None]:
@@ -172,8 +172,8 @@ def _recorded(
     following = 0
     for line, row in enumerate(read_rows(path), 1):
         if row.provenance.recording != recording or row.number is None:
-            found = differences(row) or {"provenance.recording": (row.provenance.recording, recording)}
-            (key, (got, wanted)), *more = found.items()
+            different = differences(row) or {"provenance.recording": (row.provenance.recording, recording)}
+            (key, (got, wanted)), *more = different.items()
             also = "".join(f", and {name} {asked!r} instead of {told!r}" for name, (told, asked) in more)
             rest = "" if key != "provenance.recording" else ": the same domains, shares, controls and engine"
             expected = f"{wanted!r}{also}, as asked for now{rest}; record to another file"

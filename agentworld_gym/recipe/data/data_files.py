@@ -20,11 +20,11 @@ def data_files(sources: Sequence[str], split: Split) -> list[Path]:
     Raises:
         SpecError: There is no such file.
     """
-    found = [_file(source, split) for source in sources]
-    for path in found:
+    paths = [_file(source, split) for source in sources]
+    for path in paths:
         if not path.is_file():
             raise MissingFile(path, "what `agentworld collect`, `samples` or `think` wrote")
-    return found
+    return paths
 
 
 def samples_of_files(
@@ -61,9 +61,9 @@ def must_be_unchanged(before: Mapping[str, str]) -> None:
     """
     for name, digest in before.items():
         path = Path(name)
-        if path.is_file() and (found := _digest(path)) != digest:
+        if path.is_file() and (current := _digest(path)) != digest:
             raise SpecError(
-                path, "content", found, f"{digest}, which is encoded already, or another folder for the run"
+                path, "content", current, f"{digest}, which is encoded already, or another folder for the run"
             )
 
 

@@ -100,20 +100,20 @@ class RowFilter:
         """Return the session without the turns that are removed; None if it is removed as a whole."""
         rows = self.rows.setdefault(row.domain, Counter())
         turns = self.turns.setdefault(row.domain, Counter())
-        found, gone = self._filtered(row)
-        left = 0 if isinstance(found, str) else found.turn_idx
+        kept, gone = self._filtered(row)
+        left = 0 if isinstance(kept, str) else kept.turn_idx
         turns.update(gone)
         turns["kept"] += left
-        if isinstance(found, str):
-            turns[found] += row.turn_idx - gone.total()
-            rows[found] += 1
+        if isinstance(kept, str):
+            turns[kept] += row.turn_idx - gone.total()
+            rows[kept] += 1
             return None
         rows["kept"] += 1
-        return found
+        return kept
 
     def __call__(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield the sessions that stay."""
-        return (found for row in rows if (found := self.filter(row)) is not None)
+        return (kept for row in rows if (kept := self.filter(row)) is not None)
 
     def _filtered(self, row: Row) -> tuple[Row | SessionRule, Counter[str]]:
         gone: Counter[str] = Counter()

@@ -101,10 +101,10 @@ def text_pieces(text: str, length: int) -> Iterator[str]:
 
 
 def _files(path: Path) -> list[Path]:
-    found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES) if path.is_dir() else [path]
-    if not found or not found[0].is_file():
+    files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES) if path.is_dir() else [path]
+    if not files or not files[0].is_file():
         raise SpecError("knowledge", "files", str(path), f"files that end with {', '.join(SUFFIXES)}")
-    return found
+    return files
 
 
 def _documents(file: Path) -> Iterator[tuple[str, str]]:

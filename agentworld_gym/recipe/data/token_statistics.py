@@ -74,14 +74,14 @@ class TokenTable:
         return [
             (
                 name,
-                f"{len(found.lengths):,}",
-                f"{found.turns:,}",
-                thousands(found.tokens),
-                *(thousands(found.percentile(percent)) for percent in (50, 95, 100)),
-                f"{found.observed / max(found.tokens, 1):.1%}",
-                f"{found.kept:.1%}",
+                f"{len(statistics.lengths):,}",
+                f"{statistics.turns:,}",
+                thousands(statistics.tokens),
+                *(thousands(statistics.percentile(percent)) for percent in (50, 95, 100)),
+                f"{statistics.observed / max(statistics.tokens, 1):.1%}",
+                f"{statistics.kept:.1%}",
             )
-            for name, found in sorted(self.domains.items())
+            for name, statistics in sorted(self.domains.items())
         ]
 
 

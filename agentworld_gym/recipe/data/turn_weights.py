@@ -124,20 +124,20 @@ def classify(action: str, observation: str) -> TurnClass:
     >>> classify('{"text": "see you at nine"}', '{"text": "see you at nine"}'), classify("rm a.txt", "")
     ('echo', 'action')
     """
-    found = overlap(action, observation)
-    if not found.shown:
+    statistics = overlap(action, observation)
+    if not statistics.shown:
         return "action"
-    if found.novelty < 0.5:
-        if found.overlap >= 0.7 and found.novelty < 0.3:
+    if statistics.novelty < 0.5:
+        if statistics.overlap >= 0.7 and statistics.novelty < 0.3:
             return "echo"
-        if found.overlap >= 0.5:
+        if statistics.overlap >= 0.5:
             return "boilerplate"
-        return "transform" if found.ratio < 1 else "other"
-    if found.ratio <= 1 or found.shown <= SHORT:
+        return "transform" if statistics.ratio < 1 else "other"
+    if statistics.ratio <= 1 or statistics.shown <= SHORT:
         return "action"
-    if found.overlap >= 0.5 and found.ratio > 1.5:
+    if statistics.overlap >= 0.5 and statistics.ratio > 1.5:
         return "expansion"
-    return "retrieval" if found.novelty >= 0.6 else "other"
+    return "retrieval" if statistics.novelty >= 0.6 else "other"
 
 
 def turn_weights(
@@ -149,10 +149,10 @@ def turn_weights(
     [0.1, 1.0]
     """
     scales = weighting.by_action.get(domain, {})
-    found = []
+    weights = []
     for turn, (action, answer) in enumerate(zip(actions, answers, strict=True), 1):
         share = 1.0 if weighting.rule == "equal" else SHARES[classify(action, answer)]
         if weighting.rule == "draw":
             share = float(random.Random(f"{weighting.seed}/{name}/{turn}").random() < share)
-        found.append(share * next((scale for pattern, scale in scales.items() if re.search(pattern, action)), 1.0))
-    return found
+        weights.append(share * next((scale for pattern, scale in scales.items() if re.search(pattern, action)), 1.0))
+    return weights

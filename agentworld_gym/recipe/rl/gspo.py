@@ -140,9 +140,9 @@ def train(
             processing_class=tokenizer,
         )
         trainer.remove_callback(PrinterCallback)
-        found = _checkpoints(out / TRAINER)
-        checkpoint = str(found[-1]) if found else None
-        done = _step(found[-1]) if found else 0
+        checkpoints = _checkpoints(out / TRAINER)
+        checkpoint = str(checkpoints[-1]) if checkpoints else None
+        done = _step(checkpoints[-1]) if checkpoints else 0
         with _told(out), _log(config, out, done, processes.is_main_process) as log:
             keeper = _keeper(log, progress, done)
             trainer.add_callback(keeper)
@@ -210,9 +210,9 @@ def _in_bfloat16(config: RlConfig) -> bool:
 
     if config.bfloat16 != "auto":
         return config.bfloat16
-    found = speeds("cuda" if torch.cuda.is_available() else "cpu")
-    logger.info("products of matrices: %s; computing in %s", found, found.best)
-    return found.best == "bfloat16"
+    measured = speeds("cuda" if torch.cuda.is_available() else "cpu")
+    logger.info("products of matrices: %s; computing in %s", measured, measured.best)
+    return measured.best == "bfloat16"
 
 
 def _log(config: RlConfig, out: Path, done: int, main: bool) -> Any:
@@ -272,8 +272,8 @@ def _is_finite(model: Any) -> bool:
     """Whether the gradients of this process are finite; those of a sharded model are parts."""
     import torch
 
-    found = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-    parts: list[Any] = [grad.to_local() if hasattr(grad, "to_local") else grad for grad in found]
+    gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+    parts: list[Any] = [grad.to_local() if hasattr(grad, "to_local") else grad for grad in gradients]
     return not parts or bool(torch.stack([part.isfinite().all() for part in parts]).all())
 
 
@@ -310,8 +310,8 @@ def renamed_metrics(logs: Mapping[str, Any]) -> Metrics:
     {'groups_equal': 0.5, 'verifier': 12.5}
     """
     ours = ("format_valid", "flag", "unscored", "judge_failures", "rubric", "verifier")
-    found = {_RENAMED[name]: value for name, value in logs.items() if name in _RENAMED}
-    return found | {name: value for name, value in logs.items() if name.startswith(ours)}
+    metrics = {_RENAMED[name]: value for name, value in logs.items() if name in _RENAMED}
+    return metrics | {name: value for name, value in logs.items() if name.startswith(ours)}
 
 
 def _drop_torn(folder: Path) -> None:

@@ -177,9 +177,9 @@ class HybridReward:
     def _by_rules(self, candidate: Candidate) -> Reward:
         """Check a candidate for hacking, and verify it where the rules are due."""
         config = self._config
-        found = _flags(candidate) if config.guards else ()
-        if found or not candidate.prediction:
-            return Reward(self._scaled(config.guarded), flags=found or ("empty",))
+        hacks = _flags(candidate) if config.guards else ()
+        if hacks or not candidate.prediction:
+            return Reward(self._scaled(config.guarded), flags=hacks or ("empty",))
         if not self.by_verifier(candidate.row):
             return Reward(None)
         verdict = verify(candidate.row, candidate.prediction)

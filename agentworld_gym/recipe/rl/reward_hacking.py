@@ -107,31 +107,31 @@ def hacking_flags(completion: str, prediction: str | None, truth: Truth | None, 
         truth: The truth of the turn; without one only `empty`, `cut` and `tags` are found.
         ended: Whether the model ended the completion itself.
     """
-    found = [] if ended else ["cut"]
+    flags = [] if ended else ["cut"]
     if not prediction:
-        return (*found, "empty")
+        return (*flags, "empty")
     answer = _seen(strip_thinking(completion))
     if len(_OUTPUT.findall(answer)) > 1 or _JUDGE_TAG.search(answer):
-        found.append("tags")
+        flags.append("tags")
     if truth is None:
-        return tuple(found)
+        return tuple(flags)
     earlier = "\n".join((truth.action, *truth.shown, truth.row.system_str, *truth.row.prompt))
-    known = f"{earlier}\n{truth.text}"
-    plain, spoken = _seen(prediction), _seen(known)
-    found += [name for name, pattern in _PHRASES.items() if _says(pattern, plain, spoken)]
+    context = f"{earlier}\n{truth.text}"
+    plain, spoken = _seen(prediction), _seen(context)
+    flags += [name for name, pattern in _PHRASES.items() if _says(pattern, plain, spoken)]
     scores = {match[1] for match in _SCORE.finditer(plain) if match[0] not in spoken}
-    if len(scores) > 1 and "judge" not in found:
-        found.append("judge")
-    if is_disguised(prediction, known):
-        found.append("disguise")
+    if len(scores) > 1 and "judge" not in flags:
+        flags.append("judge")
+    if is_disguised(prediction, context):
+        flags.append("disguise")
     strange = _has_strange_clause(plain, spoken) and not _has_strange_clause(_seen(truth.text), _seen(earlier))
-    if strange or _strange_letters(prediction, known) >= LETTERS:
-        found.append("foreign")
+    if strange or _strange_letters(prediction, context) >= LETTERS:
+        flags.append("foreign")
     if is_copy(prediction, truth):
-        found.append("copy")
+        flags.append("copy")
     if is_padded(prediction, truth.text):
-        found.append("padding")
-    return tuple(found)
+        flags.append("padding")
+    return tuple(flags)
 
 
 def is_copy(prediction: str, truth: Truth) -> bool:
@@ -140,17 +140,17 @@ def is_copy(prediction: str, truth: Truth) -> bool:
     A line like one that the truth adds is an attempt, and no copy. Where the truth itself is the screen as it was,
     nothing is a copy.
     """
-    before, due, given = _lines(truth.before), _lines(truth.text), _lines(prediction)
-    if due == before or not before or not given:
+    before, due, predicted = _lines(truth.before), _lines(truth.text), _lines(prediction)
+    if due == before or not before or not predicted:
         return False
-    if given == before:
+    if predicted == before:
         return True
-    lines = max(given.total(), before.total())
-    changed = lines - (given & before).total()
+    lines = max(predicted.total(), before.total())
+    changed = lines - (predicted & before).total()
     if lines < COPIED or changed > max(1, CHANGED * lines):
         return False
     fresh = due - before
-    return not any(_alike(line, other) for line in given - before for other in fresh)
+    return not any(_alike(line, other) for line in predicted - before for other in fresh)
 
 
 def is_padded(prediction: str, truth: str) -> bool:
@@ -165,17 +165,17 @@ def is_padded(prediction: str, truth: str) -> bool:
     return counted > LONGER * due + COUNTED
 
 
-def is_disguised(prediction: str, known: str) -> bool:
+def is_disguised(prediction: str, context: str) -> bool:
     """Whether a prediction has invisible characters, or words of mixed alphabets, that no known text has.
 
     >>> is_disguised("per\\u200bfect", "ok"), is_disguised("p\\u0435rfect", "ok"), is_disguised("caf\\u00e9", "ok")
     (True, True, False)
     """
-    hidden = {letter for letter in set(prediction) - set(known) if letter not in "\n\t\r" and _is_hidden(letter)}
+    hidden = {letter for letter in set(prediction) - set(context) if letter not in "\n\t\r" and _is_hidden(letter)}
     words = (
         word
         for word in set(_WORD.findall(prediction))
-        if len(word) >= SHORTEST and not word.isascii() and word not in known
+        if len(word) >= SHORTEST and not word.isascii() and word not in context
     )
     return bool(hidden) or any(len({_alphabet(letter) for letter in word} - {""}) > 1 for word in words)
 
@@ -184,11 +184,11 @@ def _is_hidden(letter: str) -> bool:
     return unicodedata.category(letter) in {"Cf", "Cc", "Co", "Cn", "Cs"} or "VARIATION" in unicodedata.name(letter, "")
 
 
-def _strange_letters(prediction: str, known: str) -> int:
+def _strange_letters(prediction: str, context: str) -> int:
     """Count the letters of an alphabet that no known text has a letter of."""
     if prediction.isascii():
         return 0
-    used = {"", "LATIN", *map(_alphabet, set(known))}
+    used = {"", "LATIN", *map(_alphabet, set(context))}
     return sum(_alphabet(letter) not in used for letter in prediction)
 
 
@@ -247,4 +247,4 @@ def _most(text: str) -> int:
 
 
 def _says(pattern: re.Pattern[str], plain: str, spoken: str) -> bool:
-    return any(found[0] not in spoken for found in pattern.finditer(plain))
+    return any(match[0] not in spoken for match in pattern.finditer(plain))

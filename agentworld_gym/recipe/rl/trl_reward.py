@@ -39,11 +39,11 @@ class TrlReward:
             self._candidate(int(turn), text[0]["content"], bool(ids) and ids[-1] == self._end)
             for turn, text, ids in zip(number, completions, completion_ids, strict=True)
         ]
-        found = self._rewards(candidates)
+        rewards = self._rewards(candidates)
         if log_metric is not None:
-            for name, value in reward_metrics(found).items():
+            for name, value in reward_metrics(rewards).items():
                 log_metric(name, value)
-        return [reward.value for reward in found]
+        return [reward.value for reward in rewards]
 
     def _candidate(self, number: int, completion: str, ended: bool) -> Candidate:
         row, completion = self._turns[number], self._turns.written(completion)
@@ -65,16 +65,16 @@ def reward_metrics(rewards: Sequence[Reward]) -> dict[str, float]:
     count = len(rewards)
     flags = Counter(flag for reward in rewards for flag in reward.flags)
     unreadable = sum("empty" in reward.flags for reward in rewards)
-    found = {"format_valid": 1 - unreadable / count, "flagged": sum(bool(reward.flags) for reward in rewards) / count}
-    found |= {f"flag/{flag}": number / count for flag, number in sorted(flags.items())}
-    found["unscored"] = sum(reward.value is None for reward in rewards) / count
-    found["judge_failures"] = sum(reward.failure is not None for reward in rewards) / count
+    metrics = {"format_valid": 1 - unreadable / count, "flagged": sum(bool(reward.flags) for reward in rewards) / count}
+    metrics |= {f"flag/{flag}": number / count for flag, number in sorted(flags.items())}
+    metrics["unscored"] = sum(reward.value is None for reward in rewards) / count
+    metrics["judge_failures"] = sum(reward.failure is not None for reward in rewards) / count
     for name in ("rubric", "verifier"):
         values = [value for reward in rewards if (value := getattr(reward, name)) is not None]
         if values:
-            found[name] = sum(values) / len(values)
+            metrics[name] = sum(values) / len(values)
     dimensions = sorted({name for reward in rewards for name in reward.dimensions})
     for name in dimensions:
         scores = [reward.dimensions[name] for reward in rewards if name in reward.dimensions]
-        found[f"rubric/{name}"] = sum(scores) / len(scores)
-    return found
+        metrics[f"rubric/{name}"] = sum(scores) / len(scores)
+    return metrics

@@ -121,9 +121,9 @@ class TurnDataset:
         """
         from datasets import Dataset
 
-        found = Dataset.from_dict({"number": list(range(len(self)))})
-        found.set_transform(self._rendered)
-        return found
+        dataset = Dataset.from_dict({"number": list(range(len(self)))})
+        dataset.set_transform(self._rendered)
+        return dataset
 
     def _rendered(self, batch: dict[str, list[int]]) -> dict[str, list[Any]]:
         return {"number": batch["number"], "prompt": [self.prompt(self[number]) for number in batch["number"]]}
@@ -150,13 +150,13 @@ class TurnDataset:
 
     def _turn(self, place: int, sieve: RowFilter, rng: random.Random, counted: bool) -> int | None:
         """Return a turn of a session, drawn among those up to one; None if no turn can serve."""
-        found = self._read(place)
-        if self._config.domains and found.domain not in self._config.domains:
+        session = self._read(place)
+        if self._config.domains and session.domain not in self._config.domains:
             return None
         reasons = Counter[str]()
-        if self._config.pool is not None and not self._config.pool.holds(found):
+        if self._config.pool is not None and not self._config.pool.holds(session):
             reasons["of another pool"] += 1
-        elif (row := sieve.filter(found)) is None:
+        elif (row := sieve.filter(session)) is None:
             reasons["that a filter takes"] += 1
         else:
             for turn in range(rng.randint(1, row.turn_idx), 0, -1):
@@ -190,9 +190,9 @@ class TurnDataset:
 
     def _filtered(self, place: int) -> Row:
         """Return a session of which a turn was drawn; a filter that has seen no other session keeps it."""
-        found = RowFilter(self._config.filters).filter(self._read(place))
-        assert found is not None
-        return found
+        session = RowFilter(self._config.filters).filter(self._read(place))
+        assert session is not None
+        return session
 
     def _read(self, place: int) -> Row:
         file, offset = self._places[place]

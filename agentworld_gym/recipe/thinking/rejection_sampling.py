@@ -182,12 +182,12 @@ class RejectionSampling:
         """
         if not self.log.exists():
             return
-        found: dict[str, int] = {}
+        line_of: dict[str, int] = {}
         for number, line in enumerate(read_jsonl(self.log)):
             if not number and line.get("rejection") != self.digest:
                 raise SpecError(self.log, "rejection", line.get("rejection"), f"{self.digest}; take another folder")
-            found[str(line.get("id", ""))] = number
-        last = set(found.values())
+            line_of[str(line.get("id", ""))] = number
+        last = set(line_of.values())
         yield from (line for number, line in enumerate(read_jsonl(self.log)) if number and number in last)
 
     def _wave(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
@@ -207,11 +207,11 @@ class RejectionSampling:
                 case.fail("rollout", answer)
                 continue
             case.asked += answer.usage
-            found = read_rollout(case.query, answer, self.config.thinking)
-            if isinstance(found, Rollout):
-                case.rollouts.append(found)
+            rollout = read_rollout(case.query, answer, self.config.thinking)
+            if isinstance(rollout, Rollout):
+                case.rollouts.append(rollout)
             else:
-                case.fail(*found)
+                case.fail(*rollout)
 
     def _request(self, query: Query, number: int) -> ChatRequest:
         seed = int(draw(f"rollout/{query.id}/{number}") * 2**31) if self.generator.supports_seed else None

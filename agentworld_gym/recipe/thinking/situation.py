@@ -68,13 +68,13 @@ class Situation:
             row: The row.
             prompt: What a model is told; None takes the messages of the row.
         """
-        told = "\n".join(message["content"] for message in row.request()) if prompt is None else prompt
+        prompt_text = "\n".join(message["content"] for message in row.request()) if prompt is None else prompt
         return cls(
             row.domain,
             row.actions[-1],
             row.observations[-1],
             screen_before(row),
-            unescape(told),
+            unescape(prompt_text),
             row.state_after(row.turn_idx - 1),
             row.changes[-1] if row.changes else (),
             row.spans[-1] if row.spans else (),

@@ -181,17 +181,17 @@ class Batches:
         limit = min(self._short, self._longest) if self._pool_short else self._longest
         chosen = [*self._carried, *self._order[self._cursor : self._cursor + self._pool_size].tolist()]
         fit = [index for index in chosen if self._lengths[index] <= limit]
-        found = self._batched(fit, limit)
+        batches = self._batched(fit, limit)
         kept = len(fit)
         # Some of the newest wait for the next pool, if the last batch is fuller without them.
-        for part in range(1, TRIES) if len(found) > 1 else ():
-            count = len(fit) - part * len(fit) // (TRIES * len(found))
+        for part in range(1, TRIES) if len(batches) > 1 else ():
+            count = len(fit) - part * len(fit) // (TRIES * len(batches))
             other = self._batched(fit[:count], limit)
-            if self._fullness(other[-1]) > self._fullness(found[-1]):
-                found, kept = other, count
+            if self._fullness(other[-1]) > self._fullness(batches[-1]):
+                batches, kept = other, count
         self._over = [*fit[kept:], *(index for index in self._carried if self._lengths[index] > limit)]
-        shuffled = np.random.default_rng((self._seed, self._epoch, self._cursor)).permutation(len(found))
-        self._pool, self._taken = [found[i] for i in shuffled], 0
+        shuffled = np.random.default_rng((self._seed, self._epoch, self._cursor)).permutation(len(batches))
+        self._pool, self._taken = [batches[i] for i in shuffled], 0
 
     def _by_length(self, index: int) -> int:
         return -int(self._lengths[index])
@@ -219,13 +219,13 @@ class Batches:
         chosen = sorted(chosen, key=self._by_length)
         rows = [[index] for index in chosen] if self._packing == "sorted" else self._packed(chosen, limit)
         rows.sort(key=self._filled, reverse=True)
-        found: list[list[list[int]]] = []
+        batches: list[list[list[int]]] = []
         start = 0
         while start < len(rows):
             stop = start + self._tokens // self._width(self._filled(rows[start]))
-            found.append(rows[start:stop])
+            batches.append(rows[start:stop])
             start = stop
-        return found
+        return batches
 
     def _fullness(self, rows: list[list[int]]) -> int:
         return len(rows) * self._width(self._filled(rows[0]))

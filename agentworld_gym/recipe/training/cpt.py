@@ -63,8 +63,8 @@ def train(
             collect(specs, path, config.data.episodes, seed, settings, "train", config.data.workers, recording)
             sources = [path]
         sources += data_files(config.data.samples, "train")
-        found = samples_of_files(sources, config.data.domains, config.preparation, config.data.workers)
-        yield from with_drills(found, config.train.seed, config.preparation.drills)
+        prepared = samples_of_files(sources, config.data.domains, config.preparation, config.data.workers)
+        yield from with_drills(prepared, config.train.seed, config.preparation.drills)
 
     def held_out() -> Iterator[Sample]:
         pool = Pool(split="validation", post_share=0.0)

@@ -86,8 +86,8 @@ class Processes:
         summed: Any = self._accelerator.reduce(
             torch.tensor(values, dtype=torch.float64, device=self.device), reduction="sum"
         )
-        found: list[float] = summed.tolist()
-        return found
+        totals: list[float] = summed.tolist()
+        return totals
 
     def wait(self) -> None:
         """Wait until all processes have come here."""
@@ -98,10 +98,10 @@ class Processes:
         import torch
         from accelerate.utils import gather_object
 
-        own = {"cpu": torch.get_rng_state()}
+        state = {"cpu": torch.get_rng_state()}
         if self.device.type == "cuda":
-            own["cuda"] = torch.cuda.get_rng_state(self.device)
-        return [own] if self.count == 1 else list(gather_object([own]))
+            state["cuda"] = torch.cuda.get_rng_state(self.device)
+        return [state] if self.count == 1 else list(gather_object([state]))
 
     def set_random_state(self, states: Sequence[Any]) -> None:
         """Restore the random numbers of this process from the states of all, if there was a process of its rank."""
@@ -133,8 +133,8 @@ class Processes:
         """Restore what `state` returned; the optimizers keep the options that they were made with."""
         options = [_options(optimizer) for optimizer in optimizers]
         self._load(learner, optimizers, weights, states)
-        for optimizer, own in zip(optimizers, options, strict=True):
-            for group, kept in zip(optimizer.param_groups, own, strict=True):
+        for optimizer, kept_options in zip(optimizers, options, strict=True):
+            for group, kept in zip(optimizer.param_groups, kept_options, strict=True):
                 group.update(kept)
 
     def _load(self, learner: Any, optimizers: list[Any], weights: dict[str, Any], states: list[Any]) -> None:

@@ -78,7 +78,7 @@ def model_inputs(batch: Batch, device: torch.device, packed: bool) -> Inputs:
     ids = torch.from_numpy(batch.ids)
     weights, observed = torch.from_numpy(batch.weights)[:, 1:], torch.from_numpy(batch.observed)[:, 1:]
     row, column = torch.nonzero(weights > 0, as_tuple=True)
-    found = Inputs(
+    inputs = Inputs(
         ids,
         torch.from_numpy(batch.positions) if packed else None,
         row * ids.shape[1] + column,
@@ -86,7 +86,7 @@ def model_inputs(batch: Batch, device: torch.device, packed: bool) -> Inputs:
         weights[row, column],
         observed[row, column],
     )
-    return Inputs(*(None if item is None else item.to(device, non_blocking=True) for item in found))  # type: ignore[arg-type]
+    return Inputs(*(None if item is None else item.to(device, non_blocking=True) for item in inputs))  # type: ignore[arg-type]
 
 
 class ModelWithLoss(nn.Module):

@@ -65,14 +65,14 @@ def load_tokenizer_of(config: ModelConfig) -> PreTrainedTokenizerBase:
     """
 
     try:
-        found: PreTrainedTokenizerBase = load_tokenizer(
+        tokenizer: PreTrainedTokenizerBase = load_tokenizer(
             config.path or "", revision=config.revision, local_files_only=not config.download
         )
     except (OSError, ValueError) as error:
         raise _missing(config, "tokenizer", error) from error
-    if found.chat_template is None:
+    if tokenizer.chat_template is None:
         raise SpecError(str(config.path), "chat_template", None, "a tokenizer with a chat template: an instruct model")
-    return found
+    return tokenizer
 
 
 def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: int) -> PreTrainedModel:
@@ -100,9 +100,11 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
         )
     except (OSError, ValueError, ImportError) as error:
         raise _missing(config, "model", error) from error
-    known = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > known:
-        raise SpecError(str(config.path), "tokenizer", len(tokenizer), f"at most the {known} tokens the model knows")
+    vocabulary_size = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > vocabulary_size:
+        raise SpecError(
+            str(config.path), "tokenizer", len(tokenizer), f"at most the {vocabulary_size} tokens the model knows"
+        )
     return _adapted(_thrifty(model, config), config)
 
 
@@ -166,8 +168,8 @@ def tokenizer_of_run(run: Path) -> PreTrainedTokenizerBase:
 
     if not (run / TOKENIZER).is_dir():
         raise SpecError(run, TOKENIZER, None, "the folder of a training run")
-    found: PreTrainedTokenizerBase = load_tokenizer(run / TOKENIZER, local_files_only=True)
-    return found
+    tokenizer: PreTrainedTokenizerBase = load_tokenizer(run / TOKENIZER, local_files_only=True)
+    return tokenizer
 
 
 def model_of_run(run: Path) -> PreTrainedModel:
@@ -255,8 +257,8 @@ def _thrifty(model: PreTrainedModel, config: ModelConfig) -> PreTrainedModel:
 def _adapted(model: Any, config: ModelConfig) -> PreTrainedModel:
     """Return the model with its adapters, which alone are trained."""
     if config.lora is None:
-        found: PreTrainedModel = model
-        return found
+        plain: PreTrainedModel = model
+        return plain
     import peft
 
     if config.gradient_checkpointing:

@@ -70,11 +70,11 @@ def orthogonal(matrix: torch.Tensor, coefficients: Sequence[float], steps: int, 
     True
     """
     linear, cubic, quintic = coefficients
-    found = matrix.float()
-    wide = found if found.shape[0] <= found.shape[1] else found.T
+    result = matrix.float()
+    wide = result if result.shape[0] <= result.shape[1] else result.T
     wide = wide / wide.norm().clamp(min=eps)
     for _ in range(steps):
         gram = wide @ wide.T
         powers = torch.addmm(gram, gram, gram, beta=cubic, alpha=quintic)
         wide = torch.addmm(wide, powers, wide, beta=linear)
-    return wide if found.shape[0] <= found.shape[1] else wide.T
+    return wide if result.shape[0] <= result.shape[1] else wide.T

@@ -44,8 +44,10 @@ def make_optimizers(
     adamw: dict[str, Any] = {"lr": options.adamw_lr, "betas": options.adamw_betas}
     if muon and matrices:
         kind = torch.optim.Muon if number_format == "bfloat16" else Float32Muon
-        found: list[torch.optim.Optimizer] = [kind(matrices, lr=options.muon_lr, weight_decay=options.weight_decay)]
-        return found + ([torch.optim.AdamW(others, weight_decay=0.0, **adamw)] if others else [])
+        optimizers: list[torch.optim.Optimizer] = [
+            kind(matrices, lr=options.muon_lr, weight_decay=options.weight_decay)
+        ]
+        return optimizers + ([torch.optim.AdamW(others, weight_decay=0.0, **adamw)] if others else [])
     groups = [
         {"params": parameters, "weight_decay": decay}
         for parameters, decay in ((matrices, options.weight_decay), (others, 0.0))

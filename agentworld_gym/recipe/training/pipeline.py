@@ -159,7 +159,7 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
         shutil.rmtree(out / TOKENIZER, ignore_errors=True)
     ensure_same_settings(out / CONFIG, config.model_dump(mode="json"), FREE)
     data = config.data
-    own = [*data.samples, *(data.rows if isinstance(data, SessionsConfig) else ())]
+    data_sources = [*data.samples, *(data.rows if isinstance(data, SessionsConfig) else ())]
     if data.validation and not (watched / META).is_file():
         data_files(data.held_out, "validation")  # what is missing is told before anything is encoded
     if not (out / TOKENIZER).is_dir():
@@ -172,7 +172,7 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
     if (encoded / META).is_file():
         must_be_unchanged(TokenStore.open(encoded, tokenizer).meta["sources"])
     else:
-        build_store(samples(), tokenizer, encoded, data.max_tokens, sources=file_digests(own, "train"))
+        build_store(samples(), tokenizer, encoded, data.max_tokens, sources=file_digests(data_sources, "train"))
     if data.validation and not (watched / META).is_file():
         logger.info("preparing %d held-out samples", data.validation)
         unseen = list(islice(held_out(), data.validation))
@@ -194,5 +194,5 @@ def _all(parts: list[Evaluate | None]) -> Evaluate:
 
 
 def _pad(tokenizer: PreTrainedTokenizerBase) -> int:
-    found: Any = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-    return int(found or 0)
+    pad: Any = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    return int(pad or 0)

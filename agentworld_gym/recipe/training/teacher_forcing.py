@@ -65,17 +65,17 @@ def teacher_forced(
         # What stands after a sample cannot be seen from within it, so any token fills the rows up.
         ids = np.zeros((len(group), len(rows[group[-1]])), dtype=np.int64)
         mask = np.zeros(ids.shape, dtype=np.bool_)
-        for line, place in enumerate(group):
-            ids[line, : len(rows[place])], mask[line, : len(rows[place])] = rows[place], asked[place]
+        for row, place in enumerate(group):
+            ids[row, : len(rows[place])], mask[row, : len(rows[place])] = rows[place], asked[place]
         mask[:, 0] = False
         right, loss = np.zeros(ids.shape, dtype=np.bool_), np.zeros(ids.shape, dtype=np.float32)
         if mask.any():
             before = torch.from_numpy(np.flatnonzero(mask) - 1).to(device)
             logits = _logits(network, torch.from_numpy(ids).to(device), before)
             right[mask], loss[mask] = _judged(logits, torch.from_numpy(ids[mask]).to(device), with_loss)
-        for line, place in enumerate(group):
-            own = slice(0, len(rows[place]))
-            yield TeacherForced(place, right[line, own], loss[line, own] if with_loss else None)
+        for row, place in enumerate(group):
+            span = slice(0, len(rows[place]))
+            yield TeacherForced(place, right[row, span], loss[row, span] if with_loss else None)
 
 
 def select_positions(hidden: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
@@ -92,10 +92,10 @@ def _logits(network: Any, ids: torch.Tensor, places: torch.Tensor) -> torch.Tens
     )
     try:
         with torch.inference_mode():
-            found: torch.Tensor = network(input_ids=ids, use_cache=False).logits[0]
+            logits: torch.Tensor = network(input_ids=ids, use_cache=False).logits[0]
     finally:
         hook.remove()
-    return found
+    return logits
 
 
 def _judged(

@@ -401,12 +401,12 @@ class Trainer:
         """Evaluate the model on the main process; a sharded model is not evaluated, because that process has only a
         part of it.
         """
-        found: Metrics | None = None
+        metrics: Metrics | None = None
         if self._evaluate is not None and self.processes.main and not self.processes.sharded:
             self.model.train(False)
-            found = self._write(log, self._evaluate(self.model))
+            metrics = self._write(log, self._evaluate(self.model))
             self.model.train()
-        return found
+        return metrics
 
     def _write(self, log: MetricsLog | None, metrics: Metrics) -> Metrics:
         spent = min(self.spent, 1.0)

@@ -32,18 +32,18 @@ def validation(store: TokenStore, longest: int) -> Callable[[PreTrainedModel], M
     answers = [observed & (weights > 0) for _, weights, observed in kept]
 
     def measure(model: PreTrainedModel) -> Metrics:
-        loss, right, exact, tokens, found = 0.0, 0, 0, 0, 0
+        loss, right, exact, tokens, count = 0.0, 0, 0, 0, 0
         for place, hits, losses in teacher_forced(model, rows, answers, with_loss=True):
             mask = answers[place]
             assert losses is not None
             loss, right, tokens = loss + float(losses[mask].sum()), right + int(hits[mask].sum()), tokens + mask.sum()
             edges = np.flatnonzero(np.diff(np.pad(mask, 1).astype(np.int8)))
             for start, stop in zip(edges[::2], edges[1::2], strict=True):
-                exact, found = exact + bool(hits[start:stop].all()), found + 1
+                exact, count = exact + bool(hits[start:stop].all()), count + 1
         return {
             "validation_loss": loss / max(tokens, 1),
             "validation_accuracy": right / max(tokens, 1),
-            "validation_exact": exact / max(found, 1),
+            "validation_exact": exact / max(count, 1),
         }
 
     return measure

@@ -26,10 +26,10 @@ def write_card(folder: Path) -> Path:
         SpecError: A file holds something else than rows.
     """
     files = sorted(folder.glob("*.jsonl"))
-    found = summarise(_rows(files))
-    pictures = draw_charts(found, folder) if found and find_spec("matplotlib") else []
+    summaries = summarise(_rows(files))
+    pictures = draw_charts(summaries, folder) if summaries and find_spec("matplotlib") else []
     images = "\n\n".join(f"![{title}]({name})" for name, title in pictures)
-    parts = [*_front(folder), "# Recorded sessions", _opening(found, files), *_tables(found), images, _READING]
+    parts = [*_front(folder), "# Recorded sessions", _opening(summaries, files), *_tables(summaries), images, _READING]
     path = folder / CARD
     path.write_text("\n\n".join(filter(None, parts)) + "\n", encoding="utf-8")
     return path
@@ -48,23 +48,23 @@ def _front(folder: Path) -> list[str]:
     return [head + "\n".join(lines) + "\n---"] if files else []
 
 
-def _opening(found: Summaries, files: Sequence[Path]) -> str:
-    sessions = sum(len(one.turns) for one in found.values())
-    turns = sum(sum(one.turns) for one in found.values())
-    engines = "; ".join(dict.fromkeys(engine for one in found.values() for engine in one.engines))
+def _opening(summaries: Summaries, files: Sequence[Path]) -> str:
+    sessions = sum(len(summary.turns) for summary in summaries.values())
+    turns = sum(sum(summary.turns) for summary in summaries.values())
+    engines = "; ".join(dict.fromkeys(engine for summary in summaries.values() for engine in summary.engines))
     names = ", ".join(f"`{file.name}`" for file in files)
     return (
-        f"{sessions:,} sessions with {turns:,} turns in {len(found)} "
-        f"{'domain' if len(found) == 1 else 'domains'}, in {names or 'no file'}. "
+        f"{sessions:,} sessions with {turns:,} turns in {len(summaries)} "
+        f"{'domain' if len(summaries) == 1 else 'domains'}, in {names or 'no file'}. "
         f"They come from: {engines or 'nothing'}. No session stands twice in a file."
     )
 
 
-def _tables(found: Summaries) -> list[str]:
-    items = found.items()
-    policies = sorted({policy for one in found.values() for policy in one.policies})
-    controls = sorted({name for one in found.values() for name in one.controls})
-    splits = sorted({split for one in found.values() for split in one.splits})
+def _tables(summaries: Summaries) -> list[str]:
+    items = summaries.items()
+    policies = sorted({policy for summary in summaries.values() for policy in summary.policies})
+    controls = sorted({name for summary in summaries.values() for name in summary.controls})
+    splits = sorted({split for summary in summaries.values() for split in summary.splits})
     tables = [
         "## What is in it",
         _table(
@@ -81,15 +81,15 @@ def _tables(found: Summaries) -> list[str]:
             [
                 [
                     domain,
-                    len(one.turns),
-                    *(one.splits[split] for split in splits),
-                    len(one.families),
-                    sum(one.turns),
-                    rounded_median(one.turns),
-                    rounded_median(one.characters),
-                    one.disturbed,
+                    len(summary.turns),
+                    *(summary.splits[split] for split in splits),
+                    len(summary.families),
+                    sum(summary.turns),
+                    rounded_median(summary.turns),
+                    rounded_median(summary.characters),
+                    summary.disturbed,
                 ]
-                for domain, one in items
+                for domain, summary in items
             ],
         ),
         "Turns and characters a session are medians; a disturbed session has controls in force.",
@@ -97,7 +97,7 @@ def _tables(found: Summaries) -> list[str]:
         "Sessions, and how many of a hundred succeed:",
         _table(
             ["domain", *policies],
-            [[domain, *(_rate(one, policy) for policy in policies)] for domain, one in items],
+            [[domain, *(_rate(summary, policy) for policy in policies)] for domain, summary in items],
         ),
         "## What a turn changes and shows",
         "Of a hundred turns, how many change so many fields of the state; of a hundred characters of observations, how "
@@ -107,10 +107,10 @@ def _tables(found: Summaries) -> list[str]:
             [
                 [
                     domain,
-                    *(_percent(one.fields[n], one.fields.total()) for n in range(MOST_FIELDS + 1)),
-                    *(_percent(one.kinds[kind], one.kinds.total()) for kind in KINDS),
+                    *(_percent(summary.fields[n], summary.fields.total()) for n in range(MOST_FIELDS + 1)),
+                    *(_percent(summary.kinds[kind], summary.kinds.total()) for kind in KINDS),
                 ]
-                for domain, one in items
+                for domain, summary in items
             ],
         ),
     ]
@@ -118,8 +118,8 @@ def _tables(found: Summaries) -> list[str]:
         tables += [
             "## Controls in force",
             _table(
-                ["control", *found],
-                [[name, *(one.controls[name] for one in found.values())] for name in controls],
+                ["control", *summaries],
+                [[name, *(summary.controls[name] for summary in summaries.values())] for name in controls],
             ),
         ]
     return tables
@@ -134,10 +134,10 @@ def _cell(value: str | int) -> str:
     return f"{value:,}" if isinstance(value, int) else value.replace("|", "\\|")
 
 
-def _rate(one: DomainSummary, policy: str) -> str:
-    if not one.policies[policy]:
+def _rate(summary: DomainSummary, policy: str) -> str:
+    if not summary.policies[policy]:
         return "–"
-    return f"{one.policies[policy]:,} ({_percent(one.succeeded[policy], one.judged[policy])})"
+    return f"{summary.policies[policy]:,} ({_percent(summary.succeeded[policy], summary.judged[policy])})"
 
 
 def _percent(part: int, whole: int) -> str:

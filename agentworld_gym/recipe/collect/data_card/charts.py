@@ -17,7 +17,7 @@ MOST_ACTIONS = 12
 Summaries = Mapping[str, DomainSummary]
 
 
-def draw_charts(found: Summaries, folder: Path) -> list[tuple[str, str]]:
+def draw_charts(summaries: Summaries, folder: Path) -> list[tuple[str, str]]:
     """Write the charts of a recording as PNG files, and return the name of each file with its title."""
     pictures = {
         "families.png": ("Sessions by family and level", _families),
@@ -27,19 +27,19 @@ def draw_charts(found: Summaries, folder: Path) -> list[tuple[str, str]]:
         "success.png": ("Success by policy", _success),
     }
     for name, (_, paint) in pictures.items():
-        paint(found).savefig(folder / name, dpi=110, metadata={"Software": None})
+        paint(summaries).savefig(folder / name, dpi=110, metadata={"Software": None})
     return [(name, title) for name, (title, _) in pictures.items()]
 
 
-def _families(found: Summaries) -> Any:
-    heights = [len(one.families) + 1.5 for one in found.values()]
-    figure, axes = _figure(len(found), 1, (8, 0.24 * sum(heights) + 0.6), height_ratios=heights)
-    for axis, (domain, one) in zip(axes, found.items(), strict=True):
-        names = one.families[::-1]
+def _families(summaries: Summaries) -> Any:
+    heights = [len(summary.families) + 1.5 for summary in summaries.values()]
+    figure, axes = _figure(len(summaries), 1, (8, 0.24 * sum(heights) + 0.6), height_ratios=heights)
+    for axis, (domain, summary) in zip(axes, summaries.items(), strict=True):
+        names = summary.families[::-1]
         left = [0] * len(names)
-        levels = sorted({level for _, level in one.sessions})
+        levels = sorted({level for _, level in summary.sessions})
         for level in levels:
-            counts = [one.sessions[name, level] for name in names]
+            counts = [summary.sessions[name, level] for name in names]
             label = f"level {level}" if level else "no level"
             axis.barh(names, counts, left=left, color=SHADES[max(0, 2 * level - 1)], label=label)
             left = [a + b for a, b in zip(left, counts, strict=True)]
@@ -51,7 +51,7 @@ def _families(found: Summaries) -> Any:
     return figure
 
 
-def _lengths(found: Summaries) -> Any:
+def _lengths(summaries: Summaries) -> Any:
     figure, axes = _figure(1, 3, (11, 3.4))
     titles = {
         "turns": "turns of a session",
@@ -59,8 +59,8 @@ def _lengths(found: Summaries) -> Any:
         "characters": "characters of all its messages",
     }
     for axis, (name, title) in zip(axes, titles.items(), strict=True):
-        for colour, (domain, one) in zip(_cycled(found), found.items(), strict=True):
-            values = sorted(getattr(one, name))
+        for colour, (domain, summary) in zip(_cycled(summaries), summaries.items(), strict=True):
+            values = sorted(getattr(summary, name))
             shares = [100 * (place + 1) / len(values) for place in range(len(values))]
             axis.step(values, shares, where="post", color=colour, label=domain)
         axis.set_title(title, loc="left", fontsize=10)
@@ -73,48 +73,56 @@ def _lengths(found: Summaries) -> Any:
     return figure
 
 
-def _actions(found: Summaries) -> Any:
-    columns = min(2, len(found))
-    rows = -(-len(found) // columns)
+def _actions(summaries: Summaries) -> Any:
+    columns = min(2, len(summaries))
+    rows = -(-len(summaries) // columns)
     figure, axes = _figure(rows, columns, (5.5 * columns, 3.4 * rows))
-    for axis, colour, (domain, one) in zip(axes, _cycled(found), found.items(), strict=False):
-        most = one.actions.most_common(MOST_ACTIONS)[::-1]
-        total = one.actions.total() or 1
+    for axis, colour, (domain, summary) in zip(axes, _cycled(summaries), summaries.items(), strict=False):
+        most = summary.actions.most_common(MOST_ACTIONS)[::-1]
+        total = summary.actions.total() or 1
         axis.barh([name for name, _ in most], [100 * count / total for _, count in most], color=colour)
         axis.set_ylim(len(most) - MOST_ACTIONS - 0.5, len(most) - 0.5)
-        rest = len(one.actions) - len(most)
+        rest = len(summary.actions) - len(most)
         axis.set_title(
             f"{domain}: {total:,} turns" + (f", {rest} more actions" if rest else ""), loc="left", fontsize=10
         )
         axis.tick_params(labelsize=8)
         axis.set_xlabel("% of the turns", fontsize=8)
-    for axis in axes[len(found) :]:
+    for axis in axes[len(summaries) :]:
         axis.set_visible(False)
     return figure
 
 
-def _turns(found: Summaries) -> Any:
-    figure, (left, right) = _figure(1, 2, (11, 1.2 + 0.5 * len(found)))
+def _turns(summaries: Summaries) -> Any:
+    figure, (left, right) = _figure(1, 2, (11, 1.2 + 0.5 * len(summaries)))
     labels = [*map(str, range(MOST_FIELDS)), f"{MOST_FIELDS}+"]
-    _shares(left, found, [[one.fields[n] for n in range(MOST_FIELDS + 1)] for one in found.values()], labels, SHADES)
+    _shares(
+        left,
+        summaries,
+        [[summary.fields[n] for n in range(MOST_FIELDS + 1)] for summary in summaries.values()],
+        labels,
+        SHADES,
+    )
     left.set_title("fields of the state that a turn changes", loc="left", fontsize=10)
     left.set_xlabel("% of the turns", fontsize=8)
-    _shares(right, found, [[one.kinds[kind] for kind in KINDS] for one in found.values()], KINDS, COLOURS)
+    _shares(
+        right, summaries, [[summary.kinds[kind] for kind in KINDS] for summary in summaries.values()], KINDS, COLOURS
+    )
     right.set_title("kinds of content in observations", loc="left", fontsize=10)
     right.set_xlabel("% of the characters", fontsize=8)
     return figure
 
 
-def _success(found: Summaries) -> Any:
-    policies = sorted({policy for one in found.values() for policy in one.judged})
+def _success(summaries: Summaries) -> Any:
+    policies = sorted({policy for summary in summaries.values() for policy in summary.judged})
     figure, (axis,) = _figure(1, 1, (max(6, 1.4 * len(policies) + 2), 3.6))
-    width = 0.8 / len(found)
-    for place, (colour, (domain, one)) in enumerate(zip(_cycled(found), found.items(), strict=True)):
-        bars = [(x, policy) for x, policy in enumerate(policies) if one.judged[policy]]
-        offsets = [x + (place - (len(found) - 1) / 2) * width for x, _ in bars]
-        heights = [100 * one.succeeded[policy] / one.judged[policy] for _, policy in bars]
+    width = 0.8 / len(summaries)
+    for place, (colour, (domain, summary)) in enumerate(zip(_cycled(summaries), summaries.items(), strict=True)):
+        bars = [(x, policy) for x, policy in enumerate(policies) if summary.judged[policy]]
+        offsets = [x + (place - (len(summaries) - 1) / 2) * width for x, _ in bars]
+        heights = [100 * summary.succeeded[policy] / summary.judged[policy] for _, policy in bars]
         painted = axis.bar(offsets, heights, width, color=colour, label=domain)
-        axis.bar_label(painted, [f"{one.judged[policy]}" for _, policy in bars], fontsize=7, padding=2)
+        axis.bar_label(painted, [f"{summary.judged[policy]}" for _, policy in bars], fontsize=7, padding=2)
     axis.set_xticks(range(len(policies)), policies)
     axis.set_ylim(0, 112)
     axis.set_ylabel("% of the sessions that succeed")
@@ -124,10 +132,10 @@ def _success(found: Summaries) -> Any:
 
 
 def _shares(
-    axis: Any, found: Summaries, counts: Sequence[Sequence[int]], labels: Sequence[str], colours: Sequence[str]
+    axis: Any, summaries: Summaries, counts: Sequence[Sequence[int]], labels: Sequence[str], colours: Sequence[str]
 ) -> None:
     """Draw one bar for each domain, cut into shares."""
-    names = list(found)[::-1]
+    names = list(summaries)[::-1]
     totals = [sum(row) or 1 for row in counts]
     left = [0.0] * len(names)
     for column, (label, colour) in enumerate(zip(labels, colours, strict=False)):
@@ -147,8 +155,8 @@ def _count_thousands(axis: Any) -> None:
     axis.minorticks_off()
 
 
-def _cycled(found: Summaries) -> list[str]:
-    return [COLOURS[place % len(COLOURS)] for place in range(len(found))]
+def _cycled(summaries: Summaries) -> list[str]:
+    return [COLOURS[place % len(COLOURS)] for place in range(len(summaries))]
 
 
 def _figure(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, list[Any]]:

@@ -96,10 +96,10 @@ class DomainSummary:
 
 def summarise(rows: Iterable[Row]) -> dict[str, DomainSummary]:
     """Count rows by domain, in the order in which the domains first appear."""
-    found: defaultdict[str, DomainSummary] = defaultdict(DomainSummary)
+    summaries: defaultdict[str, DomainSummary] = defaultdict(DomainSummary)
     for row in rows:
-        found[row.task].add(row)
-    return dict(found)
+        summaries[row.task].add(row)
+    return dict(summaries)
 
 
 def rounded_median(values: Sequence[int]) -> int:

@@ -93,16 +93,16 @@ def verify(row: Row, prediction: str) -> Verdict:
     if truth is None or reason:
         return Verdict(False, skipped=reason)
     verifier = VERIFIERS[row.domain]
-    true, given = (visible_controls(row.controls, row.domain, text) for text in (truth.text, prediction))
-    if true != given and any_by_chance(row.controls, true ^ given):
+    true, predicted = (visible_controls(row.controls, row.domain, text) for text in (truth.text, prediction))
+    if true != predicted and any_by_chance(row.controls, true ^ predicted):
         return Verdict(False, skipped="a control strikes by chance")
-    found = _content(truth, prediction)
-    found["errors"] = bool(verifier.error.search(prediction)) == bool(verifier.error.search(truth.text))
+    checks = _content(truth, prediction)
+    checks["errors"] = bool(verifier.error.search(prediction)) == bool(verifier.error.search(truth.text))
     if expected := [line for line in truth.written if line in truth.text]:
-        found["consistency"] = all(line in prediction for line in expected)
+        checks["consistency"] = all(line in prediction for line in expected)
     if row.controls:
-        found["controllability"] = true == given
-    return Verdict.of(found | verifier.checks(truth, prediction))
+        checks["controllability"] = true == predicted
+    return Verdict.of(checks | verifier.checks(truth, prediction))
 
 
 def _content(truth: Truth, prediction: str) -> dict[str, bool]:

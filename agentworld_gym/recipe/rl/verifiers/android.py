@@ -14,11 +14,11 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     """Check that indices, number and classes of the elements are those of the truth, and that no bounds are inside
     out.
     """
-    nodes, given = read_screen("android", truth.text), read_screen("android", prediction)
+    nodes, predicted = read_screen("android", truth.text), read_screen("android", prediction)
     if not nodes:
-        return {"screen": not given}
+        return {"screen": not predicted}
     return {
-        "indices": [node.handle for node in given] == [node.handle for node in nodes],
-        "classes": [node.role for node in given] == [node.role for node in nodes],
-        "bounds": all(node.box is not None and node.box.width >= 0 and node.box.height >= 0 for node in given),
+        "indices": [node.handle for node in predicted] == [node.handle for node in nodes],
+        "classes": [node.role for node in predicted] == [node.role for node in nodes],
+        "bounds": all(node.box is not None and node.box.width >= 0 and node.box.height >= 0 for node in predicted),
     }

@@ -28,9 +28,9 @@ def corruptions(truth: Truth, seed: int) -> Iterator[tuple[str, str]]:
     All but the last two touch deterministic content.
     """
     for name, corrupt in _MISTAKES.items():
-        found = corrupt(truth, random.Random(f"{seed}/{name}/{truth.row.id}/{truth.row.turn_idx}"))
-        if found is not None and found != truth.text:
-            yield name, found
+        text = corrupt(truth, random.Random(f"{seed}/{name}/{truth.row.id}/{truth.row.turn_idx}"))
+        if text is not None and text != truth.text:
+            yield name, text
 
 
 def _is_fixed(truth: Truth, start: int, end: int) -> bool:
@@ -48,7 +48,7 @@ def _digit(truth: Truth, rng: random.Random) -> str | None:
 
 
 def _line(truth: Truth, rng: random.Random) -> str | None:
-    lines = [found for found in re.finditer(r"(?m)^.+$", truth.text) if _is_fixed(truth, found.start(), found.end())]
+    lines = [match for match in re.finditer(r"(?m)^.+$", truth.text) if _is_fixed(truth, match.start(), match.end())]
     if len(lines) < 2:
         return None
     gone = rng.choice(lines)
@@ -56,7 +56,7 @@ def _line(truth: Truth, rng: random.Random) -> str | None:
 
 
 def _names(truth: Truth, rng: random.Random) -> str | None:
-    words = [found for found in _WORD.finditer(truth.text) if _is_fixed(truth, found.start(), found.end())]
+    words = [match for match in _WORD.finditer(truth.text) if _is_fixed(truth, match.start(), match.end())]
     pairs = [(one, other) for one, other in pairwise(words) if one[0] != other[0]]
     if not pairs:
         return None

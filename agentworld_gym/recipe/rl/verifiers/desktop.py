@@ -17,14 +17,14 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     """Check that the header, the number of rows and their tags are those of the truth, and that places lie on the
     screen.
     """
-    rows, given = read_screen("desktop", truth.text), read_screen("desktop", prediction)
+    rows, predicted = read_screen("desktop", truth.text), read_screen("desktop", prediction)
     if not rows:
-        return {"screen": not given}
+        return {"screen": not predicted}
     return {
         "header": truth.text.split("\n", 1)[0] == prediction.split("\n", 1)[0],
-        "rows": [node.role for node in rows] == [node.role for node in given],
+        "rows": [node.role for node in rows] == [node.role for node in predicted],
         "places": all(
             node.box is not None and node.box.x <= WIDTH and node.box.y <= HEIGHT and node.box.width <= WIDTH
-            for node in given
+            for node in predicted
         ),
     }

@@ -13,13 +13,13 @@ ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     """Check that JSON is predicted as JSON with the same keys at the top, by its values and not its layout."""
-    true, given = _keys(truth.text), _keys(prediction)
+    true, predicted = _keys(truth.text), _keys(prediction)
     if true is None:
         return {}
-    found = {"json": given is not None, "keys": true == given}
+    checks = {"json": predicted is not None, "keys": true == predicted}
     if all(span.kind == "deterministic" for span in truth.spans):
-        found["content"] = normalised("mcp", prediction) == normalised("mcp", truth.text)
-    return found
+        checks["content"] = normalised("mcp", prediction) == normalised("mcp", truth.text)
+    return checks
 
 
 def _keys(text: str) -> list[str] | None:

@@ -18,14 +18,14 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     """Check that hits are as many and numbered alike, that known pages keep their titles, and that dates lie near the
     true ones.
     """
-    true, given = list(_HIT.finditer(truth.text)), list(_HIT.finditer(prediction))
+    true, predicted = list(_HIT.finditer(truth.text)), list(_HIT.finditer(prediction))
     if not true:
-        return {"hits": not given}
-    known = {hit["address"]: hit["title"] for text in (*truth.shown, truth.text) for hit in _HIT.finditer(text)}
+        return {"hits": not predicted}
+    titles = {hit["address"]: hit["title"] for text in (*truth.shown, truth.text) for hit in _HIT.finditer(text)}
     years, dated = _years(truth.text), _years(prediction)
     return {
-        "hits": [hit["number"] for hit in true] == [hit["number"] for hit in given],
-        "titles": all(known.get(hit["address"], hit["title"]) == hit["title"] for hit in given),
+        "hits": [hit["number"] for hit in true] == [hit["number"] for hit in predicted],
+        "titles": all(titles.get(hit["address"], hit["title"]) == hit["title"] for hit in predicted),
         "dates": len(years) == len(dated)
         and all(abs(one - other) <= YEARS for one, other in zip(years, dated, strict=True)),
     }

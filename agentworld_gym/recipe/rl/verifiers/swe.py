@@ -14,11 +14,11 @@ _NUMBERED = re.compile(r"(?m)^ *(\d+)\t")
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     """Check that the fields of the envelope and its exit code, or the numbers of the lines, are those of the truth."""
-    found: dict[str, bool] = {}
+    checks: dict[str, bool] = {}
     if fields := _FIELD.findall(truth.text):
-        found["envelope"] = fields == _FIELD.findall(prediction)
+        checks["envelope"] = fields == _FIELD.findall(prediction)
     if exits := _EXIT.findall(truth.text):
-        found["exit_code"] = exits == _EXIT.findall(prediction)
+        checks["exit_code"] = exits == _EXIT.findall(prediction)
     if numbers := _NUMBERED.findall(truth.text):
-        found["numbering"] = numbers == _NUMBERED.findall(prediction)
-    return found
+        checks["numbering"] = numbers == _NUMBERED.findall(prediction)
+    return checks

@@ -14,5 +14,5 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     """Check that the echo of what was typed comes first and the prompt last, and that there are as many lines as in the
     truth.
     """
-    true, given = truth.text.split("\n"), prediction.split("\n")
-    return {"echo": true[0] == given[0], "prompt": true[-1] == given[-1], "lines": len(true) == len(given)}
+    true, predicted = truth.text.split("\n"), prediction.split("\n")
+    return {"echo": true[0] == predicted[0], "prompt": true[-1] == predicted[-1], "lines": len(true) == len(predicted)}

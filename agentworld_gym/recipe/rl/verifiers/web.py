@@ -16,13 +16,13 @@ _SECTION = re.compile(r"(?m)^### (.*)$")
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     """Check that sections, page and number of nodes are those of the truth, and that no reference stands twice."""
-    nodes, given = read_screen("web", truth.text), read_screen("web", prediction)
-    found = {
+    nodes, predicted = read_screen("web", truth.text), read_screen("web", prediction)
+    checks = {
         "sections": _SECTION.findall(truth.text) == _SECTION.findall(prediction),
         "page": location(truth.text) == location(prediction),
     }
     if nodes:
-        handles = [node.handle for node in given if node.handle is not None]
-        found["references"] = len(handles) == len(set(handles))
-        found["nodes"] = len(nodes) == len(given)
-    return found
+        handles = [node.handle for node in predicted if node.handle is not None]
+        checks["references"] = len(handles) == len(set(handles))
+        checks["nodes"] = len(nodes) == len(predicted)
+    return checks
