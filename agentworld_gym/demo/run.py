@@ -47,7 +47,7 @@ def run(
     """
     console = Console()
     report.parent.mkdir(parents=True, exist_ok=True)
-    report.touch()  # better now than after the training
+    report.touch()  # an error is better now than after the training
     began = time.monotonic()
 
     console.rule("1. What a world model is sent for one step")

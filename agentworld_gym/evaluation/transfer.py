@@ -176,7 +176,7 @@ def _parting(dream: Played, real: Played) -> Parting:
         dream=bool(dream.success),
         grounded=bool(real.success),
         turn=first.number if first else len(dream.actions),
-        # Equal in all that was shown: only what the probes found differs.
+        # Where all that was shown is equal, only what the probes found differs.
         part=first.part if first else "probe",
         dream_action=excerpt(one.action if one else ""),
         grounded_action=excerpt(other.action if other else ""),

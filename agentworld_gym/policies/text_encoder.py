@@ -20,7 +20,7 @@ from agentworld_gym.errors import SpecError
 
 ATOM = re.compile(r"\$?\w+(?:[.\-]\w+)*|--?\w+|[|<>&;]+")
 NUMBERS = 16
-# Overlaps mean the same in every task, hashed words do not: what is louder is learned first.
+# Overlaps mean the same in every task and hashed words do not, so overlaps are louder and are learned first.
 LOUD, QUIET = 4.0, 0.1
 Vector = NDArray[np.float32]
 

@@ -119,7 +119,7 @@ def bench(
         scorer = None
         if judge != "none":
             named = model if judge == "same" else judge
-            # A judge that is the model shares its engine: equal handles and options are one.
+            # A judge that is the model shares its engine, because equal handles and options open one engine.
             own = generator if judge == "same" else judge_generator
             judging = stack.enter_context(
                 closing(open_with(named, ("--judge", "--judge-generator"), own, judge_sampling))

@@ -122,7 +122,7 @@ class Records:
     def _take(self, record: Record) -> None:
         if record.stage == "verdict" and record.judge != self._judge:
             return
-        # What only people read stays on disk.
+        # The texts that only people read stay on disk.
         self._found[record.key, record.stage] = record.model_copy(update={"completion": "", "reasoning": ""})
         if record.failure is not None:
             self._failed[record.key, record.stage] += record.tries

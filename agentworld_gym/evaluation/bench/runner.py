@@ -303,7 +303,7 @@ def check_folder(folder: Path, rows: BenchRows, sampling: Sampling, model: Party
         return
     theirs = RunManifest.read(path)
     mine: dict[str, Any] = _prefixed("sampling", sampling.seeded(None).as_dict())
-    # What was not sent stands there as the default.
+    # Fields that were not sent count as their defaults.
     kept: dict[str, Any] = _prefixed("sampling", Sampling().as_dict() | theirs.model.sampling)
     if theirs.turns not in (None, rows.turns) or theirs.seed not in (None, _drawn_by(rows)):
         mine |= {"turns": rows.turns, "seed": _drawn_by(rows)}

@@ -54,7 +54,7 @@ def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
     """Compute the result of a domain."""
     asked = [(number, turn) for number, case in enumerate(findings.cases) for turn, one in enumerate(case.asked) if one]
     first = findings.taught or findings.free or Replay()
-    # Beside what the world answered stands what the baselines say to the same steps.
+    # The baselines are measured on the steps that the world answered.
     answered = {(step.case, step.turn) for step in first.steps if step.failure is None}
     kept = [place in answered for place in asked]
     owners = [number for number, _ in compress(asked, kept)]
@@ -80,7 +80,7 @@ def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
 
 
 def _run(walked: Replay, cases: Sequence[Case]) -> Run:
-    # In one order however they were asked, so that equal answers have equal intervals.
+    # The order does not depend on how the steps were asked for, so that equal answers have equal intervals.
     steps = sorted(walked.steps, key=lambda step: (step.case, step.turn))
     answered = [step for step in steps if step.failure is None]
     kinds: dict[str, tuple[list[bool], list[int]]] = {}

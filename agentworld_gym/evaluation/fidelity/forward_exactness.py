@@ -48,7 +48,7 @@ def exact_steps(
     model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
     prompts, equal = world.prompts, Weighting(rule="equal")  # type: ignore[attr-defined]
     for start in range(0, len(cases), AT_ONCE):
-        # Two recordings may give their sessions the same id, so the place is the name here.
+        # Two recordings may give their sessions the same id, so that the place serves as the name.
         named = [(str(place), case) for place, case in enumerate(cases[start : start + AT_ONCE], start)]
         samples = [cpt_sample(case.row, prompts, equal).model_copy(update={"id": name}) for name, case in named]
         for sample, flags in exact_answers(model, tokenizer, samples, model.config.max_position_embeddings):

@@ -72,7 +72,7 @@ def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Way:
     if task.domain == "terminal":
         ways = (expert_policy(task), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
         return _blend_terminal(task, rng, rng.choice(ways))
-    # An expert who passes over what the exploring made impossible is one who errs with probability 0.
+    # The mixed policy that errs with probability 0 is an expert who skips what the exploring made impossible.
     ways = (mixed_policy(task, rng, 0.0), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
     return explore_beside(rng.choice(ways), task, rng, rng.randint(*BLENDED))
 
@@ -92,7 +92,7 @@ def _blend_terminal(task: Task, rng: random.Random, actions: Way) -> Way:
                 yield _look(rng, touched)
             else:
                 yield from explore_policy(task, rng, 2 if rng.random() < 0.2 else 1)
-    # Not `yield from`: it would send the list what the action showed.
+    # `yield from` would send what the action showed to the list.
     for action in finish:
         yield action
 

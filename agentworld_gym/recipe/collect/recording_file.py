@@ -149,7 +149,7 @@ def _differences(
     spec = next((spec for spec in specs if spec.id == row.domain), None)
     form = config.form if spec is not None and spec.observation.restate else "full"
     families, levels = config.families or (row.family,), config.levels
-    # The seed of a row is that of its task; the recording's stands in the id, before the number.
+    # The seed of a row is that of its task; the seed of the recording stands in the id, before the number.
     recorded = row.id.split("-")[-2:-1]
     compared: dict[str, tuple[Any, Any]] = {
         "domain": (row.domain, row.domain if spec is not None else ", ".join(spec.id for spec in specs)),

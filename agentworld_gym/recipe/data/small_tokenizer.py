@@ -63,7 +63,7 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
         counts.update({piece for piece, _span in cut.pre_tokenize_str(text)})
     pairs = Tokenizer(models.BPE())
     pairs.train_from_iterator(
-        # Every word once: what is frequent becomes a token of its own anyway. Digits stay apart, so that numbers copy.
+        # Each word counts once, because frequent ones become tokens anyway. Digits stay single, so that numbers copy.
         (piece for piece in counts if piece.strip("Ġ").isalpha()),
         trainers.BpeTrainer(
             vocab_size=256 + _BYTE_PAIRS,

@@ -183,7 +183,7 @@ class Batches:
         fit = [index for index in chosen if self._lengths[index] <= limit]
         batches = self._batched(fit, limit)
         kept = len(fit)
-        # Some of the newest wait for the next pool, if the last batch is fuller without them.
+        # Some of the newest samples wait for the next pool if the last batch is fuller without them.
         for part in range(1, TRIES) if len(batches) > 1 else ():
             count = len(fit) - part * len(fit) // (TRIES * len(batches))
             other = self._batched(fit[:count], limit)

@@ -50,7 +50,7 @@ class Checkpoints:
                 os.fsync(file.fileno())
             os.replace(partial, path)
             _sync(self.folder)
-        except (OSError, RuntimeError) as error:  # torch tells a failed write as a RuntimeError
+        except (OSError, RuntimeError) as error:  # torch raises a RuntimeError for a failed write
             partial.unlink(missing_ok=True)
             kept = self.paths()
             last = f"the last whole checkpoint is {kept[-1]}" if kept else "there is no earlier checkpoint"

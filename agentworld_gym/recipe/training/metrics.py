@@ -61,7 +61,7 @@ class MetricsLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # What could not be written is tried once more by closing; the error that is under way says it already.
+        # Closing tries again to write what could not be written; the error that is being raised says so already.
         with nullcontext() if error is None else suppress(OSError):
             self._file.close()
         if self._writer is not None:

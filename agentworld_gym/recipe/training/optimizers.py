@@ -79,6 +79,7 @@ class LearningRates:
 
     def set(self, factor: float) -> None:
         """Set all learning rates to `factor` times their full value."""
-        groups = [group for optimizer in self._optimizers for group in optimizer.param_groups]  # loading replaces them
+        # Loading a state replaces the groups, so they are looked up every time.
+        groups = [group for optimizer in self._optimizers for group in optimizer.param_groups]
         for group, full in zip(groups, self._full, strict=True):
             group["lr"] = full * factor

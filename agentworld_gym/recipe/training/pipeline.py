@@ -161,7 +161,7 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
     data = config.data
     data_sources = [*data.samples, *(data.rows if isinstance(data, SessionsConfig) else ())]
     if data.validation and not (watched / META).is_file():
-        data_files(data.held_out, "validation")  # what is missing is told before anything is encoded
+        data_files(data.held_out, "validation")  # a missing file is an error before anything is tokenized
     if not (out / TOKENIZER).is_dir():
         first = islice(samples(), config.model.tokenizer_samples)
         texts = (message["content"] for sample in first for message in sample.messages)

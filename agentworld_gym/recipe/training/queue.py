@@ -180,7 +180,7 @@ class Worker:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
-                start_new_session=True,  # a Ctrl-C reaches this process, which passes it on once
+                start_new_session=True,  # Ctrl-C then reaches this process alone, which passes it on once
                 pass_fds=(lock,),
             )
             if self._core is not None:

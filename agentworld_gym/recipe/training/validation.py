@@ -28,7 +28,7 @@ def validation(store: TokenStore, longest: int) -> Callable[[PreTrainedModel], M
     """
     kept = [store[int(index)] for index in np.flatnonzero(store.lengths <= longest)]
     rows = [ids for ids, _, _ in kept]
-    # Of a sample that learns its last answer alone, the others are but its history.
+    # Where a sample learns its last answer alone, the other answers are only history.
     answers = [observed & (weights > 0) for _, weights, observed in kept]
 
     def measure(model: PreTrainedModel) -> Metrics:
