@@ -338,7 +338,7 @@ def test_a_full_disk_gives_the_folder_free(tmp_path: Path, monkeypatch: pytest.M
 KILLED = """
 import sys, time
 from pathlib import Path
-from agentworld_gym.evaluation.bench.runner import Bench, Model
+from agentworld_gym.evaluation.bench.runner import BenchRun, Model
 from agentworld_gym.judging.judge import Judge
 from agentworld_gym.judging.bench_rows import BenchRows
 from agentworld_gym.generators import ScriptedGenerator
@@ -358,7 +358,7 @@ def judge(request):
 
 model = Model(ScriptedGenerator(say, name="model"), handle="model")
 scorer = Judge(ScriptedGenerator(judge, name="judge"), handle="judge")
-bench = Bench(BenchRows((rows,)), model, scorer, folder, concurrency=2)
+bench = BenchRun(BenchRows((rows,)), model, scorer, folder, concurrency=2)
 bench.run()
 bench.close()
 """
