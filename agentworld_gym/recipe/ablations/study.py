@@ -24,7 +24,7 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.recipe.ablations.arms import Arm, ArmData, arms_for
-from agentworld_gym.recipe.ablations.table import AblationConfig, ArmResult, Table, TestedTurn, comparison_table
+from agentworld_gym.recipe.ablations.table import AblationConfig, ArmResult, Table, TurnOutcome, comparison_table
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.manifest import ensure_same_settings, write_atomically
 from agentworld_gym.recipe.training.config import CptConfig
@@ -168,7 +168,7 @@ class _Recorded:
         return read_rows(self.path, 0, self.count)
 
 
-def _by_forward(data: ArmData, rows: Iterable[Row], run: Path, config: AblationConfig) -> Iterator[TestedTurn]:
+def _by_forward(data: ArmData, rows: Iterable[Row], run: Path, config: AblationConfig) -> Iterator[TurnOutcome]:
     """Test each turn by one forward pass over each sample."""
     import torch
 
@@ -184,7 +184,7 @@ def _by_forward(data: ArmData, rows: Iterable[Row], run: Path, config: AblationC
             yield _turn(by_id[name], number, bool(flag), FailureKind.OVERFLOW if flag is None else None)
 
 
-def _decoded(data: ArmData, rows: Iterable[Row], model: Path, config: AblationConfig) -> Iterator[TestedTurn]:
+def _decoded(data: ArmData, rows: Iterable[Row], model: Path, config: AblationConfig) -> Iterator[TurnOutcome]:
     """Test some turns by decoding them as a language world does."""
     by_id = {row.id: row for row in rows}
     samples = [sample for row in by_id.values() for sample in data.tested(row, config.tested_turns)]
@@ -201,7 +201,7 @@ def _decoded(data: ArmData, rows: Iterable[Row], model: Path, config: AblationCo
         generator.close()
 
 
-def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> TestedTurn:
+def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> TurnOutcome:
     _, before, truth = list(steps_of(row))[turn - 1]
     if isinstance(answer, Failure):
         return _turn(row, turn, False, answer.kind)
@@ -220,9 +220,9 @@ def _place(sample: Sample) -> tuple[str, int | None]:
     return (name, int(turn)) if slash else (sample.id, None)
 
 
-def _turn(row: Row, turn: int, exact: bool, failure: FailureKind | None = None) -> TestedTurn:
+def _turn(row: Row, turn: int, exact: bool, failure: FailureKind | None = None) -> TurnOutcome:
     fixed = not (row.spans and row.spans[turn - 1])
-    return TestedTurn(row=row.id, turn=turn, domain=row.domain, fixed=fixed, exact=exact, failure=failure)
+    return TurnOutcome(row=row.id, turn=turn, domain=row.domain, fixed=fixed, exact=exact, failure=failure)
 
 
 def smoke(recipe: CptConfig, domains: tuple[str, ...] = ("terminal", "android")) -> AblationConfig:

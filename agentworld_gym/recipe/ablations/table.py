@@ -46,7 +46,7 @@ class AblationConfig(Strict):
     `minutes`."""
 
 
-class TestedTurn(Strict):
+class TurnOutcome(Strict):
     """One tested turn."""
 
     row: str
@@ -76,7 +76,7 @@ class ArmResult(Strict):
     tokens: int
     seconds: float
     loss: float | None
-    turns: tuple[TestedTurn, ...]
+    turns: tuple[TurnOutcome, ...]
 
 
 class Score(Strict):
@@ -147,7 +147,7 @@ def _scores(result: ArmResult, domain: str) -> Iterator[Score]:
         )
 
 
-def _share(turns: list[TestedTurn]) -> Share:
+def _share(turns: list[TurnOutcome]) -> Share:
     return interval([turn.exact for turn in turns], [turn.row for turn in turns])
 
 

@@ -22,7 +22,7 @@ from agentworld_gym.recipe.ablations.table import (  # noqa: E402
     AblationConfig,
     ArmResult,
     Table,
-    TestedTurn,
+    TurnOutcome,
     comparison_table,
     markdown,
 )
@@ -195,7 +195,7 @@ def test_a_decoded_answer_is_read_as_a_world_reads_it():
 def result(arm: str, exact: str, fixed: str | None = None) -> ArmResult:
     """Turns of as many sessions as letters: `+` is exact."""
     turns = [
-        TestedTurn(
+        TurnOutcome(
             row=str(number), turn=1, domain="terminal", fixed=(fixed or exact)[number] != "~", exact=letter == "+"
         )
         for number, letter in enumerate(exact)
