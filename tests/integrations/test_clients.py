@@ -39,7 +39,7 @@ def script(name: str) -> ModuleType:
 
 def test_every_script_is_known_here_and_on_the_page():
     assert {path.stem for path in FOLDER.glob("*.py")} == set(NEEDS)
-    page = (FOLDER.parent.parent / "docs" / "clients.md").read_text(encoding="utf-8")
+    page = (FOLDER.parent.parent / "docs" / "agents" / "clients.md").read_text(encoding="utf-8")
     assert all(f"examples/clients/{name}.py" in page for name in NEEDS)
 
 

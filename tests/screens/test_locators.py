@@ -375,8 +375,9 @@ def test_a_world_that_fails_in_the_middle_of_a_probe_is_a_failure():
 def test_a_recording_that_looks_with_probes_has_a_turn_for_each_of_their_actions():
     spec = load_spec("android")
     runner = EpisodeRunner(spec, open_world("grounded", WorldOptions(spec)), TaskSource(spec))
-    take = SessionRecording(runner, Prompts(spec), Task(**{**ALARM, "seed": 0}))
-    take.look([[HOME, OPEN], [FLIP.replace("6:30", "nowhere"), HOME]])
-    take.close()
-    assert take.probes == 2 and len(take.observations) == 2
-    assert take.actions[0] == HOME and '"index": 4' in take.actions[1]
+    recording = SessionRecording(runner, Prompts(spec), Task(**{**ALARM, "seed": 0}))
+    recording.run_probes([[HOME, OPEN], [FLIP.replace("6:30", "nowhere"), HOME]])
+    recording.close()
+    first, second = (action for action, _ in recording.history.turns)
+    assert recording.probes == 2
+    assert first == HOME and '"index": 4' in second

@@ -60,10 +60,11 @@ def shows_text(copy: str, source: str, text: str, weight: float) -> Check:
     Args:
         copy: The path of the file in which the text editor shows what the expression yields.
         source: The Python expression of a text.
-        text: The text; a line break at its end does not matter.
+        text: The text. One line break at its end may be missing, here or in what the expression yields. The screen
+            writes a line break as a backslash and an `n`, and does not tell it from these two characters.
         weight: The weight of the check.
     """
-    escaped = text.rstrip("\n").replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+    escaped = text.removesuffix("\n").replace("\n", "\\n").replace("\t", "\\t")
     if '"' in escaped:
         pattern = '"' + literal(escaped.replace('"', '""')) + r'(?:\\n)?"'
     else:
