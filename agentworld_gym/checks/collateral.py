@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentworld_gym.domain.scoring import normalised
+from agentworld_gym.domain.answer_scoring import normalised
 from agentworld_gym.domain.spec import OutcomeSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.fingerprint import digest_of

@@ -12,7 +12,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentworld_gym.documents.plain_yaml import check_plain
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.domain.scoring import close, item_f1, row_f1
+from agentworld_gym.domain.answer_scoring import close, item_f1, row_f1
 from agentworld_gym.screens import GRAPHICAL, has_locator
 from agentworld_gym.screens.locate import compiled
 

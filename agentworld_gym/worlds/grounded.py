@@ -18,8 +18,8 @@ from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.process.interrupts import deferred_interrupt
+from agentworld_gym.worlds.concurrency import rounds, side_by_side
 from agentworld_gym.worlds.expert_states import ExpertStates
-from agentworld_gym.worlds.waves import rounds, side_by_side
 
 logger = logging.getLogger(__name__)
 

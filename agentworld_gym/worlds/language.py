@@ -26,7 +26,7 @@ from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
 from agentworld_gym.text.escaping import unescape
-from agentworld_gym.worlds.waves import rounds
+from agentworld_gym.worlds.concurrency import rounds
 
 
 @dataclass

@@ -23,6 +23,7 @@ from agentworld_gym.documents.json_lines import JsonlWriter, sealed
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import RecordingError
 from agentworld_gym.text.escaping import escape
+from agentworld_gym.worlds.concurrency import rounds
 from agentworld_gym.worlds.recordings.format import (
     FORMAT,
     next_key,
@@ -34,7 +35,6 @@ from agentworld_gym.worlds.recordings.format import (
     unpacked,
 )
 from agentworld_gym.worlds.recordings.session import RecordedSession, inner_session
-from agentworld_gym.worlds.waves import rounds
 
 NOT_RECORDED = Failure(FailureKind.RECORDING, "this transition is not in the recording")
 

@@ -19,7 +19,12 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import (
     write_csv,
     write_ods,
 )
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import address, after_insertion, copied_by, position
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import (
+    address,
+    after_insertion,
+    copied_by,
+    position,
+)
 from agentworld_gym.screens import Node, read_screen, resolve
 
 SALES = "Region,Product,Amount\nNorth,Tea,120\nSouth,Tea,80.5\nNorth,Coffee,99.5\nEast,Cocoa,40\n"

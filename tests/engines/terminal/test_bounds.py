@@ -16,7 +16,7 @@ from agentworld_gym.engines.hunks import changes
 from agentworld_gym.engines.terminal import EngineError, TerminalMachine, shell
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.worlds.waves import side_by_side
+from agentworld_gym.worlds.concurrency import side_by_side
 
 ENDLESS = [
     "jq -n 'def f: f; f'",

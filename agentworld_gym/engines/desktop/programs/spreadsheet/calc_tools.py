@@ -8,7 +8,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.program import DesktopServices, ToolError, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, file_formats, sheets
 from agentworld_gym.engines.desktop.programs.spreadsheet.document import Area, Book
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS, column_number
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import MAX_COLUMNS, MAX_ROWS, column_number
 from agentworld_gym.engines.desktop.programs.spreadsheet.saving import written
 
 Result = tuple[Window, Any]

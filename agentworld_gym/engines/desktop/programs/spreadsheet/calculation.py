@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import (
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import (
     MAX_COLUMNS,
     MAX_ROWS,
     Fault,

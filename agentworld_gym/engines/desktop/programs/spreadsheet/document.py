@@ -13,7 +13,7 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import (
     MAX_ENTRY,
     Sheet,
 )
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import (
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import (
     MAX_COLUMNS,
     MAX_ROWS,
     Axis,

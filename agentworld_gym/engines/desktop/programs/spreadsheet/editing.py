@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, file_formats, sheets
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS, Axis
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import MAX_COLUMNS, MAX_ROWS, Axis
 from agentworld_gym.engines.desktop.programs.spreadsheet.selection import LINE, go, reveal
 
 

@@ -18,7 +18,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS, address, position
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import MAX_COLUMNS, MAX_ROWS, address, position
 
 Sheet = dict[str, Any]
 """One sheet: `cells` and `formats` by cell name, `bold` (a set of cell names) and `filter`."""

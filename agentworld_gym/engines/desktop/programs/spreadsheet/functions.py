@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decim
 from fractions import Fraction
 from typing import Any
 
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import Fault
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import Fault
 from agentworld_gym.engines.desktop.programs.spreadsheet.values import (
     Failed,
     Table,

@@ -7,7 +7,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, view
 from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import MAX_COLUMNS, MAX_ROWS
 
 LINE = "Input line"
 SUFFIX = " - LibreOffice Calc"

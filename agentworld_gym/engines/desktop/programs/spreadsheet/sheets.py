@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book, remember, show_sheet
 from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import MAX_CELLS, MAX_SHEETS, empty_sheet
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import with_renamed_sheet
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import with_renamed_sheet
 from agentworld_gym.engines.gui import copied
 
 

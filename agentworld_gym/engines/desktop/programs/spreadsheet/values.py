@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import Fault
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import Fault
 
 Value = str | float | bool | None
 """The value of a cell. An error value (`Fault`) is a text, and an empty cell is None."""

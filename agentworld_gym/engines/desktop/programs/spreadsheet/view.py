@@ -11,7 +11,7 @@ from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import Entry, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document
 from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book
-from agentworld_gym.engines.desktop.programs.spreadsheet.formulas import MAX_COLUMNS, MAX_ROWS, letters
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import MAX_COLUMNS, MAX_ROWS, letters
 from agentworld_gym.engines.desktop.widgets import button, entry, label, menu_bar, spacer, toggle
 from agentworld_gym.engines.gui import Message, Widget, column, layers, row
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentworld_gym.domain.scoring import (
+from agentworld_gym.domain.answer_scoring import (
     close,
     dates_in,
     item_f1,
