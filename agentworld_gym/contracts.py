@@ -149,6 +149,10 @@ class Observation:
     ledger: str = ""
     """The entries of the hidden state that the action changed, where the world keeps a ledger."""
 
+    in_first_dialect: str | None = None
+    """The same observation in the first dialect of its domain, in which checks and screens are read; None where `text`
+    is in it already, or where the world cannot tell."""
+
 
 class Message(TypedDict):
     """One chat message."""
@@ -270,6 +274,16 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Free what is held. A second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class Translated(Protocol):
+    """A session that knows its observation in the first dialect of the domain, whatever dialect it speaks."""
+
+    @property
+    def in_first_dialect(self) -> str:
+        """What the world shows at this moment, in the first dialect."""
         ...
 
 

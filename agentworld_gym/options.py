@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, SkipValidation
 from agentworld_gym.checks.rubric import RubricJudge
 from agentworld_gym.contracts import World
 from agentworld_gym.documents.options import Expected, Options
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Split, Task
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError, UnknownOption
@@ -51,6 +51,9 @@ class EnvOptions(Options):
         Expected("a domain's name, the id of its environment, or the path of a spec"),
     ]
     """The domain: its name, the id of its environment, or the path of a YAML spec."""
+
+    dialect: Annotated[str | None, Expected("the name of a dialect of the domain")] = None
+    """The dialect in which actions are written and observations are shown. None takes the first one of the spec."""
 
     world: Annotated[str, Expected("a world, as in world='grounded'")] = "auto"
     """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
@@ -142,6 +145,15 @@ class EnvOptions(Options):
         """
         return self.model_copy(update={"world": world, "language": LanguageOptions(), "expect_fingerprint": None})
 
+    def domain_spec(self) -> DomainSpec:
+        """Load the spec in the dialect.
+
+        Raises:
+            SpecError: There is no such spec or no such dialect, or the spec is broken.
+        """
+        spec = load_spec(self.spec)
+        return spec if self.dialect is None else spec.in_dialect(self.dialect)
+
     def runner(self) -> EpisodeRunner:
         """Open the world and everything around it.
 
@@ -150,7 +162,7 @@ class EnvOptions(Options):
             WorldNotConfigured: The domain has no such world.
             FingerprintMismatch: The world is another one than expected.
         """
-        spec = load_spec(self.spec)
+        spec = self.domain_spec()
         source = TaskSource(
             spec,
             names=self.families,

@@ -12,6 +12,7 @@ from jinja2 import StrictUndefined, TemplateError
 from agentworld_gym.actions.finish import read_finish
 from agentworld_gym.actions.syntaxes import READERS, read_json
 from agentworld_gym.actions.toolset import Problem, Schema, Toolset
+from agentworld_gym.actions.writing import WRITERS
 from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.domain.spec import DomainSpec, FinishRule
@@ -43,20 +44,17 @@ class ActionParser:
         self._error = BoundedEnvironment(undefined=StrictUndefined).from_string(spec.action.errors)
         schema = spec.action.json_schema
         self._schema = Schema(schema, spec.path, "action.schema") if schema else None
-        self._readers = [READERS[syntax][0] for syntax in spec.action.syntax]
+        self._grammars = [_Grammar(dialect) for dialect in spec.in_every_dialect()]
         self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
         self._graphical = spec.id in GRAPHICAL
         self._keystrokes = "keystroke_batch" in spec.action.syntax
-        self._own_tools = Toolset(spec.action.tools, spec.path)
-        self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}
-        self._compiled: dict[bytes, Toolset] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._spec,)
 
     def parse(self, text: str, tools: Sequence[Mapping[str, Any]] = (), agent: str | None = None) -> Action:
-        """Read the action that a text stands for.
+        """Read the action that a text stands for, in the dialect in force or in another one of the domain.
 
         Args:
             text: What the agent wrote.
@@ -66,7 +64,7 @@ class ActionParser:
         Raises:
             SpecError: A tool of the task is broken.
         """
-        known = self._known(tools)
+        known = [grammar.toolset(tools) for grammar in self._grammars]
         try:
             return self._parse(text, known, agent)
         except Problem as problem:
@@ -75,9 +73,12 @@ class ActionParser:
     def shown(self, action: Action) -> str:
         """Return an action as the block of a full prompt shows it.
 
-        Where the fence of the domain is JSON this is the parsed action with an indent of 2; elsewhere it is `raw`.
+        The first syntax of the dialect in force writes it, where that has a writer. Otherwise, where the fence of the
+        domain is JSON, this is the parsed action with an indent of 2; elsewhere it is `raw`.
         """
         parsed, spec = action.parsed, self._spec.action
+        if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
+            return write(parsed)
         if spec.fence != "json" or parsed is None or isinstance(parsed, str):
             return self.raw(action)
         if spec.arguments_as_string and isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
@@ -96,7 +97,7 @@ class ActionParser:
         text = "".join(key["keystrokes"] for key in action.parsed).removesuffix("\n")
         return _cut(text, self._limit)
 
-    def _parse(self, text: str, known: Toolset, agent: str | None) -> Action:
+    def _parse(self, text: str, known: Sequence[Toolset], agent: str | None) -> Action:
         if len(text) > self._limit:
             raise Problem(f"the action has {len(text)} characters, the limit is {self._limit}")
         if not is_valid(text):
@@ -109,16 +110,19 @@ class ActionParser:
             raise Problem(_UNRESOLVED)
         return self._classified(text, self._read(text, known), agent)
 
-    def _read(self, text: str, known: Toolset) -> Any:
-        """Read the text in the first syntax that can.
+    def _read(self, text: str, known: Sequence[Toolset]) -> Any:
+        """Read the text in the first syntax that can, those of the dialect in force first.
 
         Raises:
             Problem: None can; it is the problem of the first syntax that has one.
         """
         first: Problem | None = None
-        for reader in self._readers:
+        readers = (
+            (reader, tools) for grammar, tools in zip(self._grammars, known, strict=True) for reader in grammar.readers
+        )
+        for reader, tools in readers:
             try:
-                parsed = reader(text, known)
+                parsed = reader(text, tools)
                 if parsed is None:
                     continue
                 if self._schema is not None and (found := self._schema.problems(parsed)):
@@ -144,9 +148,21 @@ class ActionParser:
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError):
             return problem
 
-    def _known(self, tools: Sequence[Mapping[str, Any]]) -> Toolset:
+
+class _Grammar:
+    """The syntaxes and tools of one dialect."""
+
+    def __init__(self, spec: DomainSpec) -> None:
+        self.readers = [READERS[syntax][0] for syntax in spec.action.syntax]
+        self._spec = spec
+        self._own = Toolset(spec.action.tools, spec.path)
+        self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}
+        self._compiled: dict[bytes, Toolset] = {}
+
+    def toolset(self, tools: Sequence[Mapping[str, Any]]) -> Toolset:
+        """Return the tools of the dialect and of a task."""
         if not tools:
-            return self._own_tools
+            return self._own
         # The key is an identity: the value keeps the sequence alive, so that its id is not given to another one.
         entry = self._toolsets.get(id(tools))
         if entry is None:

@@ -42,6 +42,9 @@ Profile = Literal["full", "compact"]
 """How much a prompt explains: everything, or what a small trained model needs."""
 
 
+_WITH_DIALECT = re.compile(r"(?s)(?P<source>.+):(?P<dialect>[a-z][a-z0-9-]*)")
+
+
 class ActionSpec(Strict):
     """How an agent writes an action, and how a world model is shown it."""
 
@@ -224,6 +227,19 @@ class Control(Strict):
     """Fields that are not compared while the perturbation is in force, beside those of `OutcomeSpec.free`."""
 
 
+class DialectSpec(Strict):
+    """What a dialect of a domain's wire format changes of the spec: each key that is given replaces the spec's own.
+
+    A dialect is a way of writing the same actions and of showing the same observations.
+    """
+
+    action: dict[str, Any] = Field(default_factory=dict)
+    """Keys of `ActionSpec`."""
+
+    observation: dict[str, Any] = Field(default_factory=dict)
+    """Keys of `ObservationSpec`."""
+
+
 class TaskSources(Strict):
     """Where the tasks of a domain come from."""
 
@@ -283,8 +299,21 @@ class DomainSpec(Strict):
     tasks: TaskSources = TaskSources()
     """Where the tasks come from."""
 
+    dialects: dict[str, DialectSpec] = Field(default_factory=dict)
+    """The dialects of the domain by name. The first one is that of the spec itself and changes nothing."""
+
+    dialect: str = ""
+    """The dialect in force; it is empty in a domain that names none."""
+
     path: Path = Path()
     """The file of the spec."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_dialect(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and "dialect" not in data and isinstance(data.get("dialects"), Mapping):
+            return {**data, "dialect": next(iter(data["dialects"]), "")}
+        return data
 
     @model_validator(mode="after")
     def _templates_compile(self) -> DomainSpec:
@@ -294,6 +323,38 @@ class DomainSpec(Strict):
             except TemplateSyntaxError as error:
                 raise ValueError(f"{key}: a Jinja template ({error.message})") from error
         return self
+
+    @property
+    def speaks_first_dialect(self) -> bool:
+        """Whether the dialect in force is the first one, in which checks and screens are written."""
+        return self.dialect == next(iter(self.dialects), "")
+
+    def in_every_dialect(self) -> list[DomainSpec]:
+        """Return the spec in each of its dialects, the one in force first."""
+        return [self, *(self.in_dialect(name) for name in self.dialects if name != self.dialect)]
+
+    def in_dialect(self, name: str) -> DomainSpec:
+        """Return the spec in another dialect.
+
+        Raises:
+            SpecError: The domain has no such dialect, or the dialect does not fit the spec.
+
+        >>> load_spec("terminal").in_dialect("")
+        Traceback (most recent call last):
+        agentworld_gym.errors.SpecError: ...
+        """
+        if name == self.dialect and name:
+            return self
+        if name not in self.dialects:
+            expected = ", ".join(nearest(name, list(self.dialects))) or "none: the domain has one dialect"
+            raise SpecError(self.path, "dialect", name, f"one of: {expected}")
+        if not self.speaks_first_dialect:
+            return load_spec(str(self.path)).in_dialect(name)
+        changes = self.dialects[name]
+        data = self.model_dump(by_alias=True)
+        for part in ("action", "observation"):
+            data[part] = {**data[part], **getattr(changes, part)}
+        return validated(DomainSpec, {**data, "dialect": name}, self.path)
 
     def digest(self) -> str:
         """Return the digest of all but the description, the path of the file and the tasks that it names."""
@@ -321,7 +382,8 @@ def load_spec(source: str) -> DomainSpec:
     """Load the spec of a shipped domain, which is read once, or of a YAML file.
 
     Args:
-        source: The name of a domain, the id of its environment, or the path of a YAML file.
+        source: The name of a domain, the id of its environment, or the path of a YAML file; a colon and the name of a
+            dialect may follow.
 
     >>> load_spec("terminal") is load_spec("AgentWorld/Terminal-v0")
     True
@@ -329,6 +391,8 @@ def load_spec(source: str) -> DomainSpec:
     Raises:
         SpecError: There is no such spec, or it is broken: the error names file, key, value and what was expected.
     """
+    if (match := _WITH_DIALECT.fullmatch(str(source))) and not Path(source).exists():
+        return load_spec(match["source"]).in_dialect(match["dialect"])
     domain = ENV_IDS.get(str(source).removeprefix("agentworld_gym:"), source)
     if domain in DOMAINS:
         return _shipped(domain)

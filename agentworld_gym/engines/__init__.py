@@ -18,6 +18,7 @@ __all__ = [
     "EngineError",
     "Kind",
     "Machine",
+    "Multilingual",
     "Probed",
     "Scalar",
     "Span",
@@ -93,6 +94,23 @@ class Probed(Protocol):
 
     def probe(self) -> Machine:
         """Return a copy with the same files and data, whose shell or other tools are those of the start."""
+        ...
+
+
+@runtime_checkable
+class Multilingual(Protocol):
+    """A machine that speaks several dialects of its domain.
+
+    It takes actions, answers them and is probed in the first dialect, and it can show the same observation in another
+    one.
+    """
+
+    def observation_in(self, dialect: str, /) -> str:
+        """Return what `observation` shows in another dialect.
+
+        Raises:
+            EngineError: The machine does not speak the dialect.
+        """
         ...
 
 

@@ -89,7 +89,10 @@ class Episode:
     """The actions so far, as the agent wrote them."""
 
     observations: list[str] = field(default_factory=list)
-    """What the agent saw: at the start, and after each action."""
+    """What the world showed, at the start and after each action, in the first dialect of the domain."""
+
+    observation: str = ""
+    """What the agent saw last, in the dialect in force."""
 
     confirming: bool = False
     """Whether the last action asked to finish and has to be repeated to confirm it."""
@@ -104,11 +107,6 @@ class Episode:
     def steps(self) -> int:
         """How many steps have begun: as many as there were actions, or rounds of them."""
         return -(-len(self.actions) // self.agents)
-
-    @property
-    def observation(self) -> str:
-        """What the agent saw last."""
-        return self.observations[-1]
 
     @property
     def menu(self) -> tuple[str | None, ...]:

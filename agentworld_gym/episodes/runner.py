@@ -14,7 +14,7 @@ import orjson
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.actions.toolset import example_call
 from agentworld_gym.checks.rubric import RubricJudge
-from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, World
+from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Translated, World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.checking import Checker
@@ -90,9 +90,13 @@ class EpisodeRunner:
                     begun.session.close()
                 kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
                 raise kind(f"the world cannot begin task {task.id}: {session.message}")
-            observation = session.observation
-            first = f"{task.instruction}\n\n{observation}" if observation else task.instruction
-            episodes.append(Episode(self._next_id(), task, seed, session, agents, observations=[first]))
+            shown = _after_instruction(task, session.observation)
+            first = shown
+            if isinstance(session, Translated):
+                first = _after_instruction(task, session.in_first_dialect)
+            episodes.append(
+                Episode(self._next_id(), task, seed, session, agents, observations=[first], observation=shown)
+            )
         if self.traces:
             log_starts(self.traces, episodes)
         return [(episode, episode.observation, self._first_info(episode.task)) for episode in episodes]
@@ -179,13 +183,26 @@ class EpisodeRunner:
             return
         episode.actions.append(action.raw)
         episode.confirming = action.kind is ActionKind.CONFIRM
-        episode.observations.append(episode.session.observation if answer is None else answer.text)
+        if answer is not None:
+            episode.observation = answer.text
+            episode.observations.append(answer.text if answer.in_first_dialect is None else answer.in_first_dialect)
+        else:
+            session = episode.session
+            episode.observation = session.observation
+            episode.observations.append(
+                session.in_first_dialect if isinstance(session, Translated) else session.observation
+            )
         if action.kind is ActionKind.FINISH:
             step.moment = Moment.FINISH
         elif len(episode.actions) >= self.limit(episode.task) * episode.agents:
             step.moment = Moment.END
         else:
             step.moment = Moment.STEP
+
+
+def _after_instruction(task: Task, observation: str) -> str:
+    """Return what an agent sees first: the instruction, a blank line, and what the world shows."""
+    return f"{task.instruction}\n\n{observation}" if observation else task.instruction
 
 
 def _copied(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

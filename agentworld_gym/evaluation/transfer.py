@@ -16,7 +16,6 @@ import numpy as np
 from pydantic_core import to_jsonable_python
 
 from agentworld_gym.actions.finish import finishes
-from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
@@ -73,7 +72,7 @@ def transfer(
     >>> found.grounded.success.share, found.gap.share, found.verdict.split(".")[0]
     (1.0, 0.0, 'No gap beyond its interval')
     """
-    spec = load_spec(options.spec)
+    spec = options.domain_spec()
     player = open_policy(policy, spec) if isinstance(policy, str) else policy
     played: dict[str, dict[int, Played]] = {"grounded": {}, "dream": {}}
     interrupted = False

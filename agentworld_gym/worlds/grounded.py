@@ -13,7 +13,16 @@ from agentworld_gym.checks.collateral import Rules, Span, collateral
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Pictured
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import ConcurrentEngine, Controls, Engine, EngineError, Machine, Probed, Testable
+from agentworld_gym.engines import (
+    ConcurrentEngine,
+    Controls,
+    Engine,
+    EngineError,
+    Machine,
+    Multilingual,
+    Probed,
+    Testable,
+)
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
@@ -32,7 +41,7 @@ class GroundedSession:
     """The machine of the domain's engine."""
 
     observation: str
-    """What the machine shows at this moment."""
+    """What the agent is shown at this moment."""
 
     task: Task
     """The task that the episode began with."""
@@ -46,6 +55,14 @@ class GroundedSession:
     calm: bool = False
     """Whether controls are suspended."""
 
+    dialect: str = ""
+    """The dialect in which the agent is shown observations; an empty one is the first of the domain."""
+
+    @property
+    def in_first_dialect(self) -> str:
+        """What the machine shows at this moment, in the first dialect of the domain."""
+        return self.machine.observation if self.dialect else self.observation
+
     def fork(self) -> GroundedSession:
         """Return an exact copy: equal actions on both give equal observations."""
         return replace(self, machine=self.machine.fork())
@@ -53,7 +70,7 @@ class GroundedSession:
     def probe(self) -> GroundedSession:
         """Return a copy on which no control strikes, and in which an action means what it meant at the start."""
         machine = self.machine.probe() if isinstance(self.machine, Probed) else self.machine.fork()
-        return replace(self, machine=machine, calm=True)
+        return replace(self, machine=machine, calm=True, dialect="", observation=self.in_first_dialect)
 
     def screenshot(self) -> bytes | None:
         """Return the machine's own picture, as PNG; None where the machine makes none."""
@@ -93,7 +110,15 @@ class GroundedWorld:
 
     def _begin(self, task: Task, seed: int) -> GroundedSession | Failure:
         machine = self._start(task, seed)
-        return machine if isinstance(machine, Failure) else GroundedSession(machine, machine.observation, task, seed)
+        if isinstance(machine, Failure):
+            return machine
+        if self.spec.speaks_first_dialect:
+            return GroundedSession(machine, machine.observation, task, seed)
+        if not isinstance(machine, Multilingual):
+            machine.close()
+            raise SpecError(self.spec.path, "dialect", self.spec.dialect, "one that the grounded world speaks")
+        shown = machine.observation_in(self.spec.dialect)
+        return GroundedSession(machine, shown, task, seed, dialect=self.spec.dialect)
 
     def _start(self, task: Task, seed: int) -> Machine | Failure:
         controls = Controls(task.controls, seed if task.control_seed is None else task.control_seed)
@@ -123,8 +148,12 @@ class GroundedWorld:
             return Observation(action.error)
         with suspended() if session.calm else nullcontext():
             answer = self._act(session.machine, action)
-        if isinstance(answer, Observation):
-            session.observation = answer.text
+        if isinstance(answer, Failure):
+            return answer
+        if session.dialect and isinstance(session.machine, Multilingual):
+            shown = session.machine.observation_in(session.dialect)
+            answer = replace(answer, text=shown, in_first_dialect=answer.text)
+        session.observation = answer.text
         return answer
 
     def _act(self, machine: Machine, action: Action) -> Observation | Failure:
