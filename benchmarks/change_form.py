@@ -29,7 +29,7 @@ from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.scripted import expert_policy, menu_policy
 from agentworld_gym.prompting.changes import SAME, apply, diff, numbered
 from agentworld_gym.screens import read_screen
-from agentworld_gym.screens.sight import Way, on_screen
+from agentworld_gym.screens.sight import ActionStream, on_screen
 from agentworld_gym.tasks import families, generate
 
 DOMAINS = ("web", "desktop", "android")
@@ -53,12 +53,12 @@ def place(domain: str, observation: str, state: Mapping[str, Any]) -> object:
     return (front, names, title) if names else None
 
 
-def seen(runner: EpisodeRunner, task: Task, way: Way) -> Iterator[tuple[str, object]]:
+def seen(runner: EpisodeRunner, task: Task, actions: ActionStream) -> Iterator[tuple[str, object]]:
     """The screens of an episode, each with its place."""
     ((episode, _, _),) = runner.start([task.seed or 0], {"task": task})
     machine = episode.session.machine  # type: ignore[attr-defined]
     shown = episode.session.observation
-    going = on_screen(way, task.domain, shown)
+    going = on_screen(actions, task.domain, shown)
     action = next(going, None)
     yield shown, place(task.domain, shown, machine.state())
     while action is not None and not finishes(action):
@@ -77,8 +77,8 @@ def pairs(runner: EpisodeRunner, count: int) -> Iterator[tuple[str, str, bool]]:
     while True:
         for name in names:
             task = generate(domain, name, seed % 3 + 1, seed)
-            way = expert_policy(task) if seed % 2 else menu_policy(task, random.Random(f"change/{task.id}"))
-            for (before, here), (after, there) in itertools.pairwise(seen(runner, task, way)):
+            actions = expert_policy(task) if seed % 2 else menu_policy(task, random.Random(f"change/{task.id}"))
+            for (before, here), (after, there) in itertools.pairwise(seen(runner, task, actions)):
                 yield before, after, here is not None and here == there
                 count -= 1
                 if not count:

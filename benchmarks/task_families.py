@@ -20,17 +20,17 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.following import walk
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, nothing_policy
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks import families, generate
 
 HEADER = ("family", "level", "expert %", "nothing %", "random menu %", "random score", "expert steps", "menu", "fields")
 
 
-def attempt(runner: EpisodeRunner, task: Task, way: Way) -> tuple[bool, float]:
-    """Success and score of a way; without a `finish` there is neither."""
+def attempt(runner: EpisodeRunner, task: Task, actions: ActionStream) -> tuple[bool, float]:
+    """Success and score of a stream of actions; without a `finish` there is neither."""
     ((episode, _, _),) = runner.start([task.seed or 0], {"task": task})
     try:
-        end = walk(runner, episode, way)
+        end = walk(runner, episode, actions)
         if end is not None and "failure" in end.info:
             raise RuntimeError(f"{task.id}: {end.info['failure']}")
         if end is None or not end.terminated:

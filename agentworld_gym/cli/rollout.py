@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from agentworld_gym.episodes.episode import Episode
     from agentworld_gym.policies.playing import Played
     from agentworld_gym.policies.playing import Policy as PlayedPolicy
-    from agentworld_gym.screens.sight import Way
+    from agentworld_gym.screens.sight import ActionStream
 
 
 class Policy(StrEnum):
@@ -117,7 +117,7 @@ def _policy(policy: Policy) -> PlayedPolicy:
     from agentworld_gym.policies.playing import ScriptedPolicy
     from agentworld_gym.policies.scripted import expert_policy, menu_policy, nothing_policy
 
-    def script(task: Task, rng: random.Random) -> Way:
+    def script(task: Task, rng: random.Random) -> ActionStream:
         if policy is Policy.NOTHING:
             return nothing_policy()
         if not (task.expert if policy is Policy.EXPERT else task.menu):

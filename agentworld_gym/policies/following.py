@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.episodes.step import Transition
-from agentworld_gym.screens.sight import Way, on_screen
+from agentworld_gym.screens.sight import ActionStream, on_screen
 from agentworld_gym.tasks.control_cases import Solver
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def play(runner: EpisodeRunner, solver: Solver, seed: int, options: Mapping[str,
         episode.session.close()
 
 
-def walk(runner: EpisodeRunner, episode: Episode, way: Way) -> Transition | None:
+def walk(runner: EpisodeRunner, episode: Episode, actions: ActionStream) -> Transition | None:
     """Play an episode of a runner by a policy until it ends.
 
     Locators in its actions are resolved on what the episode showed last.
@@ -40,7 +40,7 @@ def walk(runner: EpisodeRunner, episode: Episode, way: Way) -> Transition | None
     Returns:
         The last step of the episode, or None if the policy ends first.
     """
-    going = on_screen(way, episode.task.domain, episode.observation)
+    going = on_screen(actions, episode.task.domain, episode.observation)
     action = next(going, None)
     while action is not None:
         (step,) = runner.advance([episode], [action])
@@ -53,7 +53,7 @@ def walk(runner: EpisodeRunner, episode: Episode, way: Way) -> Transition | None
     return None
 
 
-def follow(env: Env[str, str], way: Way) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]] | None:
+def follow(env: Env[str, str], actions: ActionStream) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]] | None:
     """Play an episode of an environment by a policy until it ends; the environment has to be reset before.
 
     Locators in its actions are resolved on what the environment showed last.
@@ -71,7 +71,7 @@ def follow(env: Env[str, str], way: Way) -> tuple[str, SupportsFloat, bool, bool
     >>> env.close()
     """
     bare: Any = env.unwrapped
-    going = on_screen(way, bare.task.domain, bare.episode.observation)
+    going = on_screen(actions, bare.task.domain, bare.episode.observation)
     action, result = next(going, None), None
     while action is not None and not bare.episode.over:
         result = env.step(action)

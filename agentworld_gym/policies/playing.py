@@ -21,7 +21,7 @@ from agentworld_gym.episodes.episode import Episode, no_tokens
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy
-from agentworld_gym.screens.sight import Way, on_screen
+from agentworld_gym.screens.sight import ActionStream, on_screen
 from agentworld_gym.tasks.source import TaskSource
 
 logger = logging.getLogger(__name__)
@@ -57,18 +57,18 @@ class ScriptedPolicy:
     name: str
     """The name of the policy in results."""
 
-    script: Callable[[Task, random.Random], Way]
+    script: Callable[[Task, random.Random], ActionStream]
     """A function that gives the actions for a task; where they end, the policy finishes."""
 
     draw: int = 0
     """The number of the draw; another one gives another script, where the policy draws any."""
 
-    def begin(self, episode: Episode) -> Way:
+    def begin(self, episode: Episode) -> ActionStream:
         """Begin the script, whose locators are resolved on what the world shows."""
         script = self.script(episode.task, self.random_numbers(episode))
         return on_screen(script, episode.task.domain, episode.observation)
 
-    def act(self, episodes: Sequence[Episode], kept: Sequence[Way]) -> list[str]:
+    def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream]) -> list[str]:
         """Go one step further in each script."""
         return [next_action(episode, script) for episode, script in zip(episodes, kept, strict=True)]
 
@@ -223,7 +223,7 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
         SpecError: The handle names no policy, or a file that holds none.
         ImportError: An agent needs the extra `sb3`.
     """
-    scripts: dict[str, Callable[[Task, random.Random], Way]] = {
+    scripts: dict[str, Callable[[Task, random.Random], ActionStream]] = {
         "expert": lambda task, rng: expert_policy(task),
         "mixed": lambda task, rng: mixed_policy(task, rng, SLIP),
         "menu": menu_policy,
@@ -240,7 +240,7 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
     return MenuAgent(path.stem, SavedPolicy(path), spec)
 
 
-def next_action(episode: Episode, script: Way) -> str:
+def next_action(episode: Episode, script: ActionStream) -> str:
     """Return the next action of a script for an episode; `finish` at the script's end."""
     try:
         return script.send(episode.observation) if episode.steps else next(script)

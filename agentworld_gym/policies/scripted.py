@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import NotOnScreen
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 
 if TYPE_CHECKING:
     pass
 
 
-def expert_policy(task: Task) -> Way:
+def expert_policy(task: Task) -> ActionStream:
     """Take the expert's actions up to `finish`; stop if one is not possible on the screen."""
     # `yield from` would send what the action showed to the tuple.
     for action in task.expert:  # noqa: UP028
         yield action
 
 
-def nothing_policy() -> Way:
+def nothing_policy() -> ActionStream:
     """Finish at once."""
     yield "finish"
 
 
-def menu_policy(task: Task, rng: random.Random) -> Way:
+def menu_policy(task: Task, rng: random.Random) -> ActionStream:
     """Take random entries of the menu that are on the screen, up to one that finishes or the step limit."""
     for _ in range(_limit(task)):
         action = yield from _possible(task.menu, rng)
@@ -40,7 +40,7 @@ def menu_policy(task: Task, rng: random.Random) -> Way:
             return
 
 
-def mixed_policy(task: Task, rng: random.Random, slip: float) -> Way:
+def mixed_policy(task: Task, rng: random.Random, slip: float) -> ActionStream:
     """Take the expert's actions, but before each step err with a probability and then go on as planned.
 
     An error is a random entry of the menu that does not finish. A step of the expert that is not possible on the screen

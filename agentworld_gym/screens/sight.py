@@ -9,7 +9,7 @@ from agentworld_gym.screens.locate import NotOnScreen, has_locator, resolve
 from agentworld_gym.screens.node import Node
 from agentworld_gym.screens.web import is_page
 
-Way = Generator[str, str, None]
+ActionStream = Generator[str, str, None]
 """A generator that yields actions and is sent the observation of each one. In a graphical domain the actions may hold
 locators: see `on_screen`."""
 
@@ -81,28 +81,29 @@ class Sight:
         return tuple([self.resolve(entry) for entry in menu])
 
 
-def on_screen(way: Way, domain: str, observation: str) -> Way:
-    """Resolve the locators in the actions of a way on the screen that was shown last.
+def on_screen(actions: ActionStream, domain: str, observation: str) -> ActionStream:
+    """Resolve the locators in the actions of a stream on the screen that was shown last.
 
-    Where an element is not on the screen, the way gets `NotOnScreen` at its `yield`: it may yield another action, or
+    Where an element is not on the screen, the stream gets `NotOnScreen` at its `yield`: it may yield another action, or
     end.
 
     Args:
-        way: The way, which yields actions with locators.
+        actions: The stream, which yields actions with locators.
         domain: The id of the domain of its task.
         observation: The observation before the first action.
     """
     sight = Sight(domain, [observation])
     try:
-        planned = next(way)
+        planned = next(actions)
         while True:
             action = sight.resolve(planned)
             if action is None:
-                planned = way.throw(NotOnScreen(f"not on the screen: {planned}"))
+                planned = actions.throw(NotOnScreen(f"not on the screen: {planned}"))
                 continue
             shown = yield action
             sight.see(shown)
-            planned = way.send(shown)
+            planned = actions.send(shown)
     except (StopIteration, NotOnScreen):
         return
-    # No `finally`: it would run as the finalizer of a way that is dropped half gone, and a Ctrl-C in it would be lost.
+    # No `finally`: it would run as the finalizer of a stream that is dropped before its end, and a Ctrl-C in it would
+    # be lost.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 
-Solver = Callable[[Task], Way]
+Solver = Callable[[Task], ActionStream]
 """An expert that reads what it sees. It yields actions, the last of which is a `finish`, and is sent the observation
 after each of them. Of the task it uses what an agent sees: the instruction, the tools, the menu and the first
 observation. In a graphical domain its actions may hold locators, which are resolved on the screen that was shown last;

@@ -22,7 +22,7 @@ from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.episodes.step import Transition
 from agentworld_gym.screens import NotOnScreen
-from agentworld_gym.screens.sight import Sight, Way
+from agentworld_gym.screens.sight import ActionStream, Sight
 
 STEPS = 300
 """A limit on the steps of an episode that no attack reaches."""
@@ -64,7 +64,7 @@ class Play:
     """
 
     name: str
-    way: Callable[[], Way]
+    actions: Callable[[], ActionStream]
     after: int = 0
 
 
@@ -73,8 +73,8 @@ def play(name: str, *actions: str, after: int = 0) -> Play:
     return Play(name, lambda: fixed(actions), after)
 
 
-def fixed(actions: Iterable[str]) -> Way:
-    """A way that does not look, and passes over what is not possible."""
+def fixed(actions: Iterable[str]) -> ActionStream:
+    """A stream of actions that does not look, and passes over what is not possible."""
     for action in actions:
         with suppress(NotOnScreen):
             yield action
@@ -294,13 +294,13 @@ def try_out(case: Case, attack: Attack, attempt: Play) -> Result:
     episode = case.runner.fork(case.moments[attempt.after])
     sight = Sight(case.domain, episode.observations)
     done: list[str] = []
-    way, won, same, differs = attempt.way(), False, False, ()
-    planned = next(way, None)
+    actions, won, same, differs = attempt.actions(), False, False, ()
+    planned = next(actions, None)
     while planned is not None:
         action = _resolved(sight, planned)
         try:
             if action is None:
-                planned = _passed_over(way, planned)
+                planned = _passed_over(actions, planned)
                 continue
             if attack.may_do_the_work and (planned == case.finish or finishes(action)):
                 state = lasting(episode)
@@ -311,7 +311,7 @@ def try_out(case: Case, attack: Attack, attempt: Play) -> Result:
                 won = step.info.get("success") is True
                 break
             sight.see(step.observation)
-            planned = way.send(step.observation)
+            planned = actions.send(step.observation)
         except StopIteration:
             break
     episode.session.close()
@@ -329,10 +329,10 @@ def _resolved(sight: Sight, planned: str) -> str | None:
         return None
 
 
-def _passed_over(way: Way, planned: str) -> str | None:
+def _passed_over(actions: ActionStream, planned: str) -> str | None:
     """What comes after an action that is not possible."""
     try:
-        return way.throw(NotOnScreen(f"not on the screen: {planned}"))
+        return actions.throw(NotOnScreen(f"not on the screen: {planned}"))
     except NotOnScreen:
         return None
 

@@ -18,7 +18,7 @@ from agentworld_gym.policies.exploring import explore_beside
 from agentworld_gym.policies.playing import FunctionPolicy
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.policies import policy_actions
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks import generate
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
@@ -86,8 +86,8 @@ def pleasing(task: Task, actions: Sequence[Action]) -> str:
     return echo(task, actions)
 
 
-def sent(actions: Way) -> list[str]:
-    """All actions of a way, each of which shows nothing."""
+def sent(actions: ActionStream) -> list[str]:
+    """All actions of a stream, each of which shows nothing."""
     done: list[str] = []
     action = next(actions, None)
     while action is not None and not finishes(action):

@@ -17,7 +17,7 @@ from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.following import follow, play
 from agentworld_gym.screens import NotOnScreen
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks import families
 from agentworld_gym.tasks.control_cases import control_cases
 
@@ -144,7 +144,7 @@ def test_few_places_are_named() -> None:
     assert len(apart({}, agent, {})) == 20
 
 
-def _possible(actions: Sequence[str]) -> Way:
+def _possible(actions: Sequence[str]) -> ActionStream:
     for action in actions:
         try:
             yield action

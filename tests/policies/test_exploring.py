@@ -26,7 +26,7 @@ from agentworld_gym.policies.scripted import mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import families, generate
 
@@ -42,23 +42,23 @@ def world(domain: str) -> AgentWorldEnv:
     return AgentWorldEnv(spec=domain, world="grounded")
 
 
-def went(task: Task, way: Way) -> list[tuple[str, str]]:
-    """The actions of a way, and what each of them showed."""
+def went(task: Task, actions: ActionStream) -> list[tuple[str, str]]:
+    """The actions of a stream, and what each of them showed."""
     env = world(task.domain)
     env.reset(seed=0, options={"task": task.model_copy(update={"max_steps": 60})})
     turns: list[tuple[str, str]] = []
 
-    def watched() -> Way:
-        action = next(way, None)
+    def watched() -> ActionStream:
+        action = next(actions, None)
         while action is not None:
             try:
                 shown = yield action
             except Exception as error:
-                follow_up = way.throw(error)
+                follow_up = actions.throw(error)
             else:
                 turns.append((action, shown))
                 try:
-                    follow_up = way.send(shown)
+                    follow_up = actions.send(shown)
                 except StopIteration:
                     return
             action = follow_up
@@ -210,8 +210,8 @@ def test_a_blend_keeps_what_the_expert_does_and_finishes_last(domain: str) -> No
     assert beside == alone, "without explored actions it is the expert alone"
     finished = 0
     for seed in range(4):
-        way = explore_beside(mixed_policy(task, random.Random(0), 0.0), task, random.Random(seed), 6)
-        blended = [action for action, _ in went(task, way)]
+        actions = explore_beside(mixed_policy(task, random.Random(0), 0.0), task, random.Random(seed), 6)
+        blended = [action for action, _ in went(task, actions)]
         assert not any(action.startswith("finish") for action in blended[:-1])
         finished += bool(blended) and blended[-1].startswith("finish")
     assert finished == 4

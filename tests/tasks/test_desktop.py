@@ -23,7 +23,7 @@ from agentworld_gym.policies.following import play, walk
 from agentworld_gym.policies.scripted import expert_policy, menu_policy
 from agentworld_gym.screens import NotOnScreen, read_screen, resolve
 from agentworld_gym.screens.locate import stand_in
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.desktop.actions import click, press
 from agentworld_gym.tasks.desktop.checks import is_switched, says, sets
@@ -52,10 +52,10 @@ def runner() -> Iterator[EpisodeRunner]:
     runner.close()
 
 
-def result(runner: EpisodeRunner, task: Task, way: Way) -> tuple[bool, float]:
-    """Success and score of a way through a task."""
+def result(runner: EpisodeRunner, task: Task, actions: ActionStream) -> tuple[bool, float]:
+    """Success and score of a stream of actions through a task."""
     ((episode, _, _),) = runner.start([0], {"task": task})
-    end = walk(runner, episode, way)
+    end = walk(runner, episode, actions)
     episode.session.close()
     assert end is None or "failure" not in end.info
     if end is None or not end.terminated:
@@ -63,8 +63,8 @@ def result(runner: EpisodeRunner, task: Task, way: Way) -> tuple[bool, float]:
     return bool(end.info.get("success")), float(end.info.get("score", 0.0))
 
 
-def way(*actions: str) -> Way:
-    for action in actions:  # noqa: UP028 - a way is sent what each action showed
+def stream(*actions: str) -> ActionStream:
+    for action in actions:  # noqa: UP028 - a stream is sent what each action showed
         yield action
 
 
@@ -73,14 +73,14 @@ def test_expert_earns_everything_and_nothing_is_worth_nothing(runner: EpisodeRun
     for seed in SEEDS:
         task = generated("desktop", name, level, seed)
         assert result(runner, task, expert_policy(task)) == (True, 1.0), task.id
-        assert result(runner, task, way("finish")) == (False, 0.0), task.id
+        assert result(runner, task, stream("finish")) == (False, 0.0), task.id
 
 
 @every_level
 def test_half_of_the_expert_is_not_enough(runner: EpisodeRunner, name: str, level: int) -> None:
     task = generated("desktop", name, level, 1)
     half = task.expert[: len(task.expert) // 2]
-    assert not result(runner, task, way(*half, task.expert[-1]))[0]
+    assert not result(runner, task, stream(*half, task.expert[-1]))[0]
 
 
 @every_level
@@ -126,10 +126,10 @@ def test_menus_place_the_expert_anywhere(name: str) -> None:
 def test_handwritten_tasks(runner: EpisodeRunner, task: Task) -> None:
     assert task.first_observation == DesktopMachine.start(task.state, 0).observation
     assert result(runner, task, expert_policy(task)) == (True, 1.0)
-    assert result(runner, task, way("finish")) == (False, 0.0)
+    assert result(runner, task, stream("finish")) == (False, 0.0)
     for action in task.menu:
         if action.startswith("finish: ") and action not in task.expert:
-            assert not result(runner, task, way(*task.expert[:-1], action))[0], action
+            assert not result(runner, task, stream(*task.expert[:-1], action))[0], action
 
 
 def test_there_are_handwritten_tasks_of_most_programs() -> None:
@@ -275,7 +275,7 @@ def test_a_setting_changed_beside_the_wanted_ones_costs_success(runner: EpisodeR
             for place in range(1, len(task.expert)):
                 actions = (*task.expert[:place], other, *task.expert[place:])
                 try:
-                    success, _ = result(runner, task, way(*actions))
+                    success, _ = result(runner, task, stream(*actions))
                 except NotOnScreen:
                     continue
                 tried += 1

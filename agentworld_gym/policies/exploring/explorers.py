@@ -16,7 +16,7 @@ from agentworld_gym.policies.exploring.search import SearchExplorer
 from agentworld_gym.policies.exploring.swe import CodeExplorer
 from agentworld_gym.policies.exploring.web import PageExplorer
 from agentworld_gym.screens import NotOnScreen
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 
 EXPLORERS: Mapping[str, type[Explorer]] = {
     "mcp": ToolExplorer,
@@ -40,13 +40,13 @@ def explorer(task: Task, rng: random.Random) -> Explorer:
     return EXPLORERS[task.domain](task, rng)
 
 
-def explore(task: Task, rng: random.Random, n: int) -> Way:
+def explore(task: Task, rng: random.Random, n: int) -> ActionStream:
     """Try `n` actions in a task; equal random numbers and equal observations give equal actions.
 
     >>> from agentworld_gym.tasks import generate
     >>> task = generate("mcp", "handle_return", 1, 0)
-    >>> way = explore(task, random.Random(0), 3)
-    >>> action = next(way)
+    >>> actions = explore(task, random.Random(0), 3)
+    >>> action = next(actions)
     >>> action == next(explore(task, random.Random(0), 3)), action.startswith('{"name": "shop-')
     (True, True)
 
@@ -58,7 +58,7 @@ def explore(task: Task, rng: random.Random, n: int) -> Way:
         yield from _try(exploring)
 
 
-def explore_beside(way: Way, task: Task, rng: random.Random, n: int) -> Way:
+def explore_beside(actions: ActionStream, task: Task, rng: random.Random, n: int) -> ActionStream:
     """Follow another agent, with at most `n` explored actions before, between and after its own.
 
     The other agent has to pass over what it cannot do on the screen that exploring led to. If it finishes, it does so
@@ -71,7 +71,7 @@ def explore_beside(way: Way, task: Task, rng: random.Random, n: int) -> Way:
     finish = None
     pause = rng.choice((0.15, 0.3, 0.5))
     left = n
-    action = next(way, None)
+    action = next(actions, None)
     while action is not None:
         if finishes(action):
             finish = action
@@ -83,20 +83,20 @@ def explore_beside(way: Way, task: Task, rng: random.Random, n: int) -> Way:
             try:
                 observation = yield action
             except NotOnScreen as error:
-                action = way.throw(error)
+                action = actions.throw(error)
             else:
                 exploring.see(action, observation)
-                action = way.send(observation)
+                action = actions.send(observation)
         except (StopIteration, NotOnScreen):
             break
-    way.close()
+    actions.close()
     for _ in range(min(left, rng.randint(0, 4))):
         yield from _try(exploring)
     if finish is not None:
         yield finish
 
 
-def _try(exploring: Explorer) -> Way:
+def _try(exploring: Explorer) -> ActionStream:
     """Take the first of an explorer's choices that is possible."""
     for action in exploring.choices():
         try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from posixpath import relpath
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.vocabulary import STEMS, WORDS
 
 UNKNOWN_COMMANDS = ("lls", "gti status", "pythn", "cta", "greo x", "mkdr new", "hepl")
@@ -39,7 +39,7 @@ def explore_actions(task: Task, rng: random.Random, n: int) -> list[str]:
     return actions
 
 
-def explore_policy(task: Task, rng: random.Random, n: int) -> Way:
+def explore_policy(task: Task, rng: random.Random, n: int) -> ActionStream:
     """Take the actions of `explore_actions`, whatever they show."""
     # `yield from` would send what the action showed to the list.
     for action in explore_actions(task, rng, n):  # noqa: UP028

@@ -17,7 +17,7 @@ from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
 from agentworld_gym.policies.exploring.terminal import explore_policy
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.control_cases import ControlCase, control_cases
 
 AWARE = "aware"
@@ -56,28 +56,28 @@ def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) ->
     return [case for case in cases if case.family in families and case.level in wanted]
 
 
-def policy_actions(policy: PolicyName, task: Task, rng: random.Random, config: CollectConfig) -> Way:
+def policy_actions(policy: PolicyName, task: Task, rng: random.Random, config: CollectConfig) -> ActionStream:
     """Return the actions of a policy on a task; equal random numbers give equal actions."""
-    return _WAYS[policy](task, rng, config)
+    return _STREAMS[policy](task, rng, config)
 
 
-def _explore(task: Task, rng: random.Random, config: CollectConfig) -> Way:
+def _explore(task: Task, rng: random.Random, config: CollectConfig) -> ActionStream:
     if task.domain == "terminal":
         return explore_policy(task, rng, rng.randint(4, 10))
     return explore(task, rng, rng.randint(*EXPLORED))
 
 
-def _blend(task: Task, rng: random.Random, config: CollectConfig) -> Way:
+def _blend(task: Task, rng: random.Random, config: CollectConfig) -> ActionStream:
     """Play one of the policies that follow the task, with explored actions in between."""
     if task.domain == "terminal":
-        ways = (expert_policy(task), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
-        return _blend_terminal(task, rng, rng.choice(ways))
+        streams = (expert_policy(task), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
+        return _blend_terminal(task, rng, rng.choice(streams))
     # The mixed policy that errs with probability 0 is an expert who skips what the exploring made impossible.
-    ways = (mixed_policy(task, rng, 0.0), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
-    return explore_beside(rng.choice(ways), task, rng, rng.randint(*BLENDED))
+    streams = (mixed_policy(task, rng, 0.0), mixed_policy(task, rng, config.slip), menu_policy(task, rng))
+    return explore_beside(rng.choice(streams), task, rng, rng.randint(*BLENDED))
 
 
-def _blend_terminal(task: Task, rng: random.Random, actions: Way) -> Way:
+def _blend_terminal(task: Task, rng: random.Random, actions: ActionStream) -> ActionStream:
     """Play a policy on a terminal task, and look in between at what was there and at the files that it touches."""
     touched: list[str] = []
     finish: list[str] = []
@@ -103,7 +103,7 @@ def _look(rng: random.Random, names: Sequence[str]) -> str:
     return rng.choice([f"cat {name}"] * 5 + [f"wc -l {name}", f"head -n 1 {name}", "ls", "ls -1", f"stat -c %a {name}"])
 
 
-_WAYS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Way]] = {
+_STREAMS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], ActionStream]] = {
     "expert": lambda task, rng, config: expert_policy(task),
     "mixed": lambda task, rng, config: mixed_policy(task, rng, config.slip),
     "menu": lambda task, rng, config: menu_policy(task, rng),

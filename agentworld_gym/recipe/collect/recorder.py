@@ -18,7 +18,7 @@ from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
 from agentworld_gym.recipe.collect.session import SessionRecording
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.sessions.row import FORMAT, OFFICIAL_NAMES, Provenance, Row
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.source import TaskSource
@@ -101,7 +101,7 @@ class _Assignment:
 
     task: Task
     policy: str
-    actions: Way
+    actions: ActionStream
 
 
 class _DomainRecorder:

@@ -11,7 +11,7 @@ from agentworld_gym.engines import Machine, Scalar
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
-from agentworld_gym.screens.sight import Sight, Way, on_screen
+from agentworld_gym.screens.sight import ActionStream, Sight, on_screen
 from agentworld_gym.sessions.row import Change, ContentSpan, changes_between
 from agentworld_gym.worlds.grounded import GroundedSession
 
@@ -33,7 +33,7 @@ class SessionRecording:
         self.success: bool | None = False
         self.score: float | None = 0.0
 
-    def play(self, actions: Way) -> bool:
+    def play(self, actions: ActionStream) -> bool:
         """Let an agent act until it stops, finishes, or its turns are used up; return whether the world can go on."""
         actions = on_screen(actions, self._task.domain, self._episode.observation)
         text = next(actions, None)

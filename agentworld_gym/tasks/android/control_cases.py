@@ -13,7 +13,7 @@ from functools import partial
 
 from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import Node, read_screen, resolve
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.android.actions import BACK, WAIT, app, tap
 from agentworld_gym.tasks.android.settings import SWITCHES
 from agentworld_gym.tasks.control_cases import ControlCase, Solver
@@ -66,7 +66,7 @@ class Hand:
 
 
 Cope = Callable[[Hand], Doing]
-Plan = Callable[[Task, Hand], Way]
+Plan = Callable[[Task, Hand], ActionStream]
 
 
 def refuse(hand: Hand) -> Doing:
@@ -93,7 +93,7 @@ def sign_in(hand: Hand) -> Doing:
         yield from hand.once(tap("Continue as ", "Button", part=True))
 
 
-def order(task: Task, hand: Hand) -> Way:
+def order(task: Task, hand: Hand) -> ActionStream:
     """Put groceries into the basket, choose a time of delivery, and order."""
     found, slot = _ORDER.search(task.instruction), _SLOT.search(task.instruction)
     assert found is not None and slot is not None
@@ -105,7 +105,7 @@ def order(task: Task, hand: Hand) -> Way:
     yield "finish"
 
 
-def change(task: Task, hand: Hand, tiles: bool = False, places: bool = False) -> Way:
+def change(task: Task, hand: Hand, tiles: bool = False, places: bool = False) -> ActionStream:
     """Change two settings on their pages.
 
     Args:
@@ -136,7 +136,7 @@ def change(task: Task, hand: Hand, tiles: bool = False, places: bool = False) ->
 def expert(plan: Plan, cope: Cope | None = None, points: bool = False) -> Solver:
     """Return an expert that follows a plan."""
 
-    def solve(task: Task) -> Way:
+    def solve(task: Task) -> ActionStream:
         return plan(task, Hand(task, cope, points))
 
     return solve

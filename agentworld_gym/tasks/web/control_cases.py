@@ -13,7 +13,7 @@ from functools import partial
 
 from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import Node, read_screen
-from agentworld_gym.screens.sight import Way
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.screens.web import location
 from agentworld_gym.tasks.control_cases import ControlCase, Solver
 from agentworld_gym.tasks.web.actions import SNAPSHOT, click, fill_in, go, press
@@ -79,7 +79,7 @@ class Hand:
 
 
 Cope = Callable[[Hand], Doing]
-Plan = Callable[[Task, Hand], Way]
+Plan = Callable[[Task, Hand], ActionStream]
 
 
 def refuse(hand: Hand) -> Doing:
@@ -111,7 +111,7 @@ def _wishes(task: Task) -> tuple[str, str]:
     return click(delivery, "radio"), click(payment, "radio")
 
 
-def order(task: Task, hand: Hand) -> Way:
+def order(task: Task, hand: Hand) -> ActionStream:
     """Go from the cart to an order, step by step."""
     delivery, payment = _wishes(task)
     yield from hand.look()
@@ -121,7 +121,7 @@ def order(task: Task, hand: Hand) -> Way:
     yield f"finish: {hand.after('Total', '€.+')}"
 
 
-def order_by_pages(task: Task, hand: Hand) -> Way:
+def order_by_pages(task: Task, hand: Hand) -> ActionStream:
     """Go from the cart to an order by doing on each page what the page is for."""
     delivery, payment = _wishes(task)
     account = re.search(r"you are (\w+), password (\S+)\.\)", task.instruction)
@@ -147,7 +147,7 @@ def order_by_pages(task: Task, hand: Hand) -> Way:
     yield f"finish: {hand.after('Total', '€.+')}"
 
 
-def buy(task: Task, hand: Hand, compares: bool) -> Way:
+def buy(task: Task, hand: Hand, compares: bool) -> ActionStream:
     """Put the cheapest product in stock into the cart.
 
     Args:
@@ -172,7 +172,7 @@ def _price(texts: list[str], name: str) -> float:
     return next(float(text[1:]) for text in texts[texts.index(name) + 1 :] if text.startswith("€"))
 
 
-def triage(task: Task, hand: Hand, leafs: bool) -> Way:
+def triage(task: Task, hand: Hand, leafs: bool) -> ActionStream:
     """Assign one issue to somebody with a priority.
 
     Args:
@@ -200,7 +200,7 @@ def _number(hand: Hand, title: str) -> int:
 def expert(plan: Plan, cope: Cope | None = None, retries: bool = False) -> Solver:
     """Return an expert that follows a plan."""
 
-    def solve(task: Task) -> Way:
+    def solve(task: Task) -> ActionStream:
         return plan(task, Hand(task, cope, retries))
 
     return solve
