@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from fault_server import FaultServer, Handler, answer
+from loopback import connections, servers
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.domain.sampling import Sampling
@@ -45,28 +46,14 @@ def wave(generator: ServerGenerator, *texts: str, **sampling: Any) -> list[Compl
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[Handler], FaultServer]]:
-    servers: list[FaultServer] = []
-
-    def start(chat: Handler) -> FaultServer:
-        servers.append(FaultServer(chat))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.stop()
+    with servers(FaultServer) as start:
+        yield start
 
 
 @pytest.fixture
 def connect() -> Iterator[Callable[..., ServerGenerator]]:
-    generators: list[ServerGenerator] = []
-
-    def open_(server: FaultServer, model: str | None = "m", **options: Any) -> ServerGenerator:
-        generators.append(ServerGenerator(server.url, model, **{"backoff_s": 0.01, **options}))
-        return generators[-1]
-
-    yield open_
-    for generator in generators:
-        generator.close()
+    with connections() as open_:
+        yield open_
 
 
 def test_a_wave_gets_an_answer_each(serve, connect):

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import pytest
 from aiohttp import web
+from loopback import connections, servers
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.domain.sampling import Sampling
@@ -55,28 +56,14 @@ class Hostile:
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[Handler], Hostile]]:
-    servers: list[Hostile] = []
-
-    def start(handler: Handler) -> Hostile:
-        servers.append(Hostile(handler))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.stop()
+    with servers(Hostile) as start:
+        yield start
 
 
 @pytest.fixture
 def connect() -> Iterator[Callable[..., ServerGenerator]]:
-    generators: list[ServerGenerator] = []
-
-    def open_(server: Hostile, model: str | None = "m", **options: Any) -> ServerGenerator:
-        generators.append(ServerGenerator(server.url, model, **{"backoff_s": 0.01, "deadline_s": 20, **options}))
-        return generators[-1]
-
-    yield open_
-    for generator in generators:
-        generator.close()
+    with connections(deadline_s=20) as open_:
+        yield open_
 
 
 def ask(generator: ServerGenerator, **sampling: Any) -> Completion | Failure:

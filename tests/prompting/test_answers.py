@@ -1,0 +1,109 @@
+"""How a model writes the next observation: what each codec writes, and that it reads its own answers."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from agentworld_gym.domain.task import Task
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.answers import (
+    AnswerCodec,
+    ChangeAnswers,
+    PredictableChangeAnswers,
+    ReferringAnswers,
+    ShorthandAnswers,
+    WholeAnswers,
+    answer_codec,
+)
+from agentworld_gym.tasks import generate
+
+PAGE = '### Page\n### Snapshot\n```yaml\n- link "Cart (1)" [ref=e4] [cursor=pointer]:\n  - /url: /cart\n```'
+AFTER = PAGE.replace("(1)", "(2)")
+LONGER = PAGE.replace("```yaml\n", "```yaml\n- img [ref=e3]\n")
+
+
+@cache
+def swe_task() -> Task:
+    return generate("swe", "off_by_one", 1, 0)
+
+
+def repository_file() -> str:
+    """A file of the task's repository, which observations show as a whole."""
+    files: dict[str, str] = swe_task().state["files"]
+    return max(files.values(), key=len)
+
+
+@pytest.mark.parametrize(
+    ("domain", "profile", "form", "codec"),
+    [
+        ("web", "full", "full", WholeAnswers()),
+        ("web", "full", "change", ChangeAnswers()),
+        ("web", "compact", "change", ShorthandAnswers("web", PredictableChangeAnswers())),
+        ("web", "compact", "full", ShorthandAnswers("web", WholeAnswers())),
+        ("swe", "full", "full", WholeAnswers()),
+        ("swe", "compact", "full", ReferringAnswers("swe")),
+    ],
+)
+def test_the_codec_follows_domain_profile_and_form(domain, profile, form, codec) -> None:
+    assert answer_codec(domain, profile, form) == codec
+
+
+def test_only_references_ask_for_the_task() -> None:
+    assert answer_codec("swe", "compact", "full").refers
+    assert not answer_codec("swe", "full", "full").refers
+    assert not answer_codec("web", "compact", "change").refers
+
+
+CODECS = [
+    WholeAnswers(),
+    ChangeAnswers(),
+    PredictableChangeAnswers(),
+    ShorthandAnswers("web", WholeAnswers()),
+    ShorthandAnswers("web", PredictableChangeAnswers()),
+]
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=str)
+@pytest.mark.parametrize("observation", [PAGE, AFTER, LONGER, "### Error\nThere is no such element.", ""])
+def test_every_codec_reads_what_it_writes(codec: AnswerCodec, observation: str) -> None:
+    assert codec.read(None, PAGE, codec.write(None, PAGE, observation)) == observation
+
+
+def test_a_change_says_only_what_differs() -> None:
+    assert WholeAnswers().write(None, PAGE, AFTER) == AFTER
+    assert ChangeAnswers().write(None, PAGE, AFTER) == '@@ change\n3~ (1)" => (2)"'
+
+
+def test_a_change_that_does_not_fit_the_screen_is_an_error() -> None:
+    with pytest.raises(AnswerError):
+        ChangeAnswers().read(None, "one line", '@@ change\n3~ (1)" => (2)"')
+
+
+def test_shorthand_leaves_out_the_references_that_count_up() -> None:
+    longer = PAGE.replace("```yaml\n", '```yaml\n- link "Home" [ref=e3]\n')
+    answer = ShorthandAnswers("web", WholeAnswers()).write(None, "", longer)
+    assert '- link "Cart (1)" [cursor=pointer]:' in answer and "[ref=e4]" in longer
+
+
+def test_the_displayed_screen_has_the_numbers_that_changes_name() -> None:
+    assert ChangeAnswers().display("a\nb") == "0| a\n1| b"
+    assert WholeAnswers().display("a\nb") == "a\nb"
+
+
+def test_a_screen_is_displayed_where_the_lines_of_the_last_one_are_outdated() -> None:
+    assert not WholeAnswers().outdates(None, PAGE), "an answer names no line"
+    assert ChangeAnswers().outdates(PAGE, PAGE), "every turn displays its screen"
+    foreseen = PredictableChangeAnswers()
+    assert foreseen.outdates(None, PAGE), "no screen has been displayed"
+    assert not foreseen.outdates(PAGE, AFTER), "all lines keep their numbers"
+    assert foreseen.outdates(PAGE, LONGER), "a line came in between"
+
+
+def test_an_answer_refers_to_what_the_state_of_the_task_holds() -> None:
+    codec, text = ReferringAnswers("swe"), repository_file()
+    answer = codec.write(swe_task(), "", text)
+    assert len(answer) < len(text) / 2
+    assert codec.read(swe_task(), "", answer) == text
+    assert codec.write(None, "", text) == text, "without a task there is nothing to refer to"
