@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import orjson
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from agentworld_gym.contracts import Message
-from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Split
 from agentworld_gym.engines import Kind, Scalar
-from agentworld_gym.errors import SpecError
 
 FORMAT = 1
 """The version of the row format; it rises when a key changes its meaning."""
@@ -251,16 +247,16 @@ class Row(Strict):
 
     def messages(self) -> list[Message]:
         """Return the session as chat messages whose turns are all over, so that none has a closing request."""
-        found = self.request()
-        found[-1] = Message(role="user", content=self.current_prompt)
-        return [*found, Message(role="assistant", content=self.response[-1])]
+        messages = self.request()
+        messages[-1] = Message(role="user", content=self.current_prompt)
+        return [*messages, Message(role="assistant", content=self.response[-1])]
 
     def request(self) -> list[Message]:
         """Return the messages that a model is given to predict the last observation."""
-        found = [Message(role="system", content=self.system_str)]
+        messages = [Message(role="system", content=self.system_str)]
         for prompt, response in zip(self.prompt, self.response, strict=True):
-            found += [Message(role="user", content=prompt), Message(role="assistant", content=response)]
-        return found[:-1]
+            messages += [Message(role="user", content=prompt), Message(role="assistant", content=response)]
+        return messages[:-1]
 
     def at(self, turn: int) -> Row:
         """Return the row of an earlier turn, counted from 1.
@@ -315,15 +311,15 @@ def changes_between(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -
     >>> [change.kind for change in changes_between({"a": 1, "b": 2}, {"b": 3, "c": None})]
     ['removed', 'changed', 'added']
     """
-    found = []
+    changes = []
     for name in sorted(before.keys() | after.keys()):
         if name not in after:
-            found.append(Change(field=name, kind="removed", before=before[name]))
+            changes.append(Change(field=name, kind="removed", before=before[name]))
         elif name not in before:
-            found.append(Change(field=name, kind="added", after=after[name]))
+            changes.append(Change(field=name, kind="added", after=after[name]))
         elif (type(before[name]), before[name]) != (type(after[name]), after[name]):
-            found.append(Change(field=name, kind="changed", before=before[name], after=after[name]))
-    return tuple(found)
+            changes.append(Change(field=name, kind="changed", before=before[name], after=after[name]))
+    return tuple(changes)
 
 
 def applied(state: Mapping[str, Scalar], changes: Sequence[Change]) -> dict[str, Scalar]:
@@ -333,13 +329,13 @@ def applied(state: Mapping[str, Scalar], changes: Sequence[Change]) -> dict[str,
     >>> applied(before, changes_between(before, after)) == after
     True
     """
-    found = dict(state)
+    result = dict(state)
     for change in changes:
         if change.kind == "removed":
-            found.pop(change.field, None)
+            result.pop(change.field, None)
         else:
-            found[change.field] = change.after
-    return found
+            result[change.field] = change.after
+    return result
 
 
 def content_digest(system: str, actions: Sequence[str], observations: Sequence[str]) -> str:
@@ -349,77 +345,3 @@ def content_digest(system: str, actions: Sequence[str], observations: Sequence[s
         data = text.encode("utf-8", "backslashreplace")
         digest.update(len(data).to_bytes(8) + data)
     return digest.hexdigest()
-
-
-def read_rows(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Row]:
-    """Read the rows of a JSONL file, split at line feeds only; a torn last line is left out.
-
-    Args:
-        path: The file.
-        start: The first line to read, counted from 0.
-        stop: The line to stop before; None reads to the end.
-
-    Raises:
-        SpecError: A line is not a row; names the file, the line, the key, its value and what was expected.
-    """
-    with path.open("rb") as file:
-        for number, line in enumerate(islice(file, start, stop), start + 1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                data = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise SpecError(
-                    path, f"line {number}", line[:80].decode("utf-8", "replace"), "a JSON object"
-                ) from error
-            yield row_of(data, path, f"line {number}")
-
-
-def completed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete the data of a row of AgentWorldBench with what its files leave to the reader.
-
-    The id may be a number, a single turn may stand as a text, and prompts and responses may go on to the end of the
-    trajectory, where they are cut at the row's turn. Without a turn the row is that of the first one, without a current
-    prompt it takes the prompt of its turn, and the system message may be missing. Other data stays broken.
-
-    >>> row = completed({"task": "mcp", "id": 7, "turn_idx": 1, "prompt": ["a", "b"], "response": ["x", "y"]})
-    >>> row["id"], row["prompt"], row["response"], row["current_prompt"], row["total_turns"]
-    ('7', ['a'], ['x'], 'a', 2)
-    """
-    found = dict(data)
-    turn = found.setdefault("turn_idx", 1)
-    whole = isinstance(turn, int) and turn > 0
-    longest = 0
-    for key in ("prompt", "response"):
-        if isinstance(found.get(key), str):
-            found[key] = [found[key]]
-        if isinstance(found.get(key), list) and whole:
-            longest = max(longest, len(found[key]))
-            found[key] = found[key][:turn]
-    if found.get("total_turns") is None:
-        found["total_turns"] = longest
-    if isinstance(found.get("id"), int):
-        found["id"] = str(found["id"])
-    if found.get("system_str") is None:
-        found["system_str"] = ""
-    prompts = found.get("prompt")
-    if not found.get("current_prompt") and isinstance(prompts, list) and prompts:
-        found["current_prompt"] = prompts[-1]
-    return found
-
-
-def row_of(data: Any, file: str | Path, place: str) -> Row:
-    """Validate plain data as a row.
-
-    Args:
-        data: The plain data.
-        file: The file that it stood in, for errors.
-        place: The place in the file, for errors, such as `line 3`.
-
-    Raises:
-        SpecError: The data is no row: the error names file, place, key, value and what was expected.
-    """
-    try:
-        return validated(Row, data, file)
-    except SpecError as error:
-        raise SpecError(file, f"{place}: {error.key}", error.value, error.expected) from error

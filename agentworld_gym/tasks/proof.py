@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
+from agentworld_gym.actions.finish import read_finish
 from agentworld_gym.domain.task import Check
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks.scene import Unfit
@@ -158,3 +159,25 @@ def prove(
     finally:
         stage.machine.close()
     return [action for action, seen in possible.items() if seen]
+
+
+def without_right_answers(distractors: Iterable[str], success: Sequence[Check]) -> list[str]:
+    """Leave out the actions that finish with an answer which satisfies all checks on the answer.
+
+    Args:
+        distractors: Wrong or useless actions.
+        success: The checks of the task; where none of them is on the answer, all actions stay.
+
+    >>> from agentworld_gym.domain.task import Expect
+    >>> without_right_answers(["finish: 42", "finish: 7", "finish"], [Check(answer=Expect(equals="42"))])
+    ['finish: 7', 'finish']
+    """
+    expected = [check.answer for check in success if check.answer is not None]
+
+    def is_right(action: str) -> bool:
+        finish = read_finish(action)
+        if finish is None or finish.answer is None or not expected:
+            return False
+        return all(answer.holds(finish.answer) for answer in expected)
+
+    return [action for action in distractors if not is_right(action)]

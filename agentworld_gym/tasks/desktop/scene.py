@@ -11,7 +11,7 @@ from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.tasks.desktop.checks import answers, in_window, look, shows_text
 from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.patterns import literal
-from agentworld_gym.tasks.proof import Stage, prove
+from agentworld_gym.tasks.proof import Stage, prove, without_right_answers
 from agentworld_gym.tasks.scene import Scene, Unfit, family_of
 from agentworld_gym.tasks.vocabulary import WORDS
 
@@ -146,17 +146,12 @@ class DesktopScene(Scene):
             "desktop", machine, lambda before, after: f"it raises {machine.problem}" if machine.problem else ""
         )
         prove(stage, instruction, expert, success, answer)
-        wrong = [
-            action
-            for action in distractors
-            if answer is None or not action.startswith("finish: ") or not answers(answer).answer.holds(action[8:])  # type: ignore[union-attr]
-        ]
         return Draft(
             instruction,
             state,
             success,
             tuple(expert),
-            tuple(wrong),
+            tuple(without_right_answers(distractors, success)),
             answer=answer,
             first_observation=greeting,
             menu_max=size,

@@ -16,7 +16,7 @@ from agentworld_gym.engines.mcp.service import generated, load_service
 from agentworld_gym.engines.tables.database import has, opened, tables_of, today
 from agentworld_gym.tasks.family import Draft, Family
 from agentworld_gym.tasks.patterns import literal
-from agentworld_gym.tasks.proof import Stage, prove
+from agentworld_gym.tasks.proof import Stage, prove, without_right_answers
 from agentworld_gym.tasks.scene import Build, Scene, Unfit, family_of
 
 _NUMBER = re.compile(r"finish: \d+(?:\.\d+)?")
@@ -194,11 +194,7 @@ class ToolScene(Scene, Tables):
         machine = self._machine()
         greeting = machine.observation
         prove(Stage("mcp", machine, problem), instruction, expert, success, closing)
-        wrong = [
-            action
-            for action in distractors
-            if closing is None or not action.startswith("finish: ") or not _right(success, action)
-        ]
+        wrong = without_right_answers(distractors, success)
         if isinstance(answer, int | float):
             wrong = self._surrounded(answer, wrong)
         return Draft(
@@ -291,8 +287,3 @@ def _field(key: str, value: Any) -> str:
         return rf"{name}:\s*{literal(json.dumps(value, ensure_ascii=False))}"
     whole, _, part = f"{value:.10f}".rstrip("0").partition(".")
     return rf"{name}:\s*{re.escape(whole)}" + (rf"\.{part}0*" if part else r"(?:\.0+)?") + r"(?![\d.])"
-
-
-def _right(success: Sequence[Check], action: str) -> bool:
-    answer = action.removeprefix("finish: ")
-    return all(check.answer.holds(answer) for check in success if check.answer is not None)
