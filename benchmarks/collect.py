@@ -22,7 +22,8 @@ from collections import Counter
 from pathlib import Path
 
 from agentworld_gym.engines.catalog import ENGINES
-from agentworld_gym.sessions.row import Row, read_rows
+from agentworld_gym.sessions.reading import read_rows
+from agentworld_gym.sessions.row import Row
 
 TARGET_SECONDS = 900
 

@@ -15,6 +15,7 @@ import typer
 from agentworld_gym.cli.common import SCREENS, SMALL, examples, stdout
 from agentworld_gym.errors import GeneratorError, install
 from agentworld_gym.generators.pretrained.folders import must_be_there
+from agentworld_gym.process.cores import bindable_cores
 
 
 def cpu_settings() -> dict[str, str]:
@@ -25,7 +26,7 @@ def cpu_settings() -> dict[str, str]:
     >>> cpu_settings()["VLLM_CPU_KVCACHE_SPACE"]
     '2'
     """
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    cores = bindable_cores()
     few = {"VLLM_CPU_OMP_THREADS_BIND": ",".join(map(str, cores))} if 0 < len(cores) <= 2 else {}
     return {"VLLM_CPU_KVCACHE_SPACE": "2", **few}
 

@@ -23,7 +23,8 @@ from agentworld_gym.importers.turns import Turns, domain_of, turns_of
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
-from agentworld_gym.sessions.row import OFFICIAL_NAMES, Provenance, Row, completed
+from agentworld_gym.sessions.reading import completed
+from agentworld_gym.sessions.row import OFFICIAL_NAMES, Provenance, Row
 from agentworld_gym.text.escaping import unescape
 
 FORMATS = ("auto", *READERS, "browsergym", "agentworldbench")

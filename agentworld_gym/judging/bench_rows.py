@@ -24,8 +24,9 @@ from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import last_screen
+from agentworld_gym.sessions.reading import completed, row_of
 from agentworld_gym.sessions.rerendering import may_refer, prompts_for, rerendered, task_of, task_referred_to
-from agentworld_gym.sessions.row import ContentSpan, Row, completed, row_of
+from agentworld_gym.sessions.row import ContentSpan, Row
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.bundled import TINY_PROFILE, tiny_form
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import gymnasium as gym
 
@@ -13,6 +13,50 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.text.escaping import escape
 
 _TOOLS = "The tools, each with its name, what it does and the JSON Schema of its arguments:"
+
+
+@runtime_checkable
+class OneEpisode(Protocol):
+    """An environment of AgentWorld that plays one episode at a time, by one agent or by several."""
+
+    @property
+    def domain(self) -> DomainSpec:
+        """The domain."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[Mapping[str, Any]]:
+        """The tools of the episode's task."""
+        ...
+
+
+class Runner(Protocol):
+    """The part of an episode runner that says what its domain is."""
+
+    @property
+    def spec(self) -> DomainSpec:
+        """The domain."""
+        ...
+
+
+@runtime_checkable
+class ManyEpisodes(Protocol):
+    """A vector environment of AgentWorld."""
+
+    @property
+    def num_envs(self) -> int:
+        """The number of members."""
+        ...
+
+    @property
+    def runner(self) -> Runner:
+        """What plays the episodes of all members."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[Sequence[Mapping[str, Any]]]:
+        """The tools of each member's task; there are none before the first reset."""
+        ...
 
 
 def agent_prompt(env: Any, member: int | None = None) -> str:
@@ -37,20 +81,19 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
     >>> env.close()
     """
     core = getattr(env, "unwrapped", env)
-    if not hasattr(core, "tools"):
+    if isinstance(core, ManyEpisodes):
+        if isinstance(member, bool) or not isinstance(member, int) or not 0 <= member < core.num_envs:
+            raise SpecError("agent_prompt", "member", member, f"an integer from 0 to {core.num_envs - 1}")
+        if not core.tools:
+            raise gym.error.ResetNeeded("call reset() before agent_prompt()")
+        return role_of_agent(core.runner.spec, core.tools[member])
+    if not isinstance(core, OneEpisode):
         raise SpecError(
             "agent_prompt", "env", env, "an environment of AgentWorld, as gym.make('AgentWorld/Terminal-v0')"
         )
-    count = getattr(core, "num_envs", None)
-    if count is None:
-        if member is not None:
-            raise SpecError("agent_prompt", "member", member, "None: it is a single environment")
-        return role_of_agent(core.domain, core.tools)
-    if isinstance(member, bool) or not isinstance(member, int) or not 0 <= member < count:
-        raise SpecError("agent_prompt", "member", member, f"an integer from 0 to {count - 1}")
-    if not core.episodes:
-        raise gym.error.ResetNeeded("call reset() before agent_prompt()")
-    return role_of_agent(core.runner.spec, core.tools[member])
+    if member is not None:
+        raise SpecError("agent_prompt", "member", member, "None: it is a single environment")
+    return role_of_agent(core.domain, core.tools)
 
 
 def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]]) -> str:

@@ -29,7 +29,8 @@ from agentworld_gym.importers.conversation import Call, Conversation, Result, Sa
 from agentworld_gym.importers.pickles import plain, read_pickle
 from agentworld_gym.importers.turns import turns_of
 from agentworld_gym.screens import read_screen
-from agentworld_gym.sessions.row import Row, read_rows
+from agentworld_gym.sessions.reading import read_rows
+from agentworld_gym.sessions.row import Row
 
 ROOT = Path(__file__).resolve().parents[2]
 SESSIONS = Path(os.environ.get("AGENTWORLD_RECORDED_SESSIONS", ROOT.parent / "shared" / "data"))

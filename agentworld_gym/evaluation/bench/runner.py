@@ -185,17 +185,17 @@ class BenchRun:
             row = next(pending, None)
             if row is None:
                 return
-            known = self._records.get(row.key, "prediction")
-            if known is None:
+            record = self._records.get(row.key, "prediction")
+            if record is None:
                 self._models.offer(Ticket(row), self._request(row))
-            elif known.failure is not None:
+            elif record.failure is not None:
                 _over(progress, failed=True)
             elif self.judge is None:
                 _over(progress)
             elif (verdict := self._records.get(row.key, "verdict")) is not None:
                 _over(progress, failed=verdict.failure is not None)
             else:
-                self._ask_judge(Ticket(row, True, known.text))
+                self._ask_judge(Ticket(row, True, record.text))
 
     def _send(self) -> None:
         self._models.send()
@@ -342,9 +342,9 @@ def party(handle: str, generator: Generator, sampling: Sampling, digest: str = "
     Raises:
         GeneratorError: A server cannot be reached.
     """
-    found = Fingerprint({name: Part(value, verified) for name, (value, verified) in generator.describe().items()})
+    fingerprint = Fingerprint({name: Part(value, verified) for name, (value, verified) in generator.describe().items()})
     sent = sent_sampling(generator, sampling.seeded(None))
-    return Party(handle=handle, digest=digest or found.digest, parts=found.as_dict(), sampling=sent)
+    return Party(handle=handle, digest=digest or fingerprint.digest, parts=fingerprint.as_dict(), sampling=sent)
 
 
 def _over(progress: Progress, failed: bool = False) -> None:

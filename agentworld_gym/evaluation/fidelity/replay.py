@@ -256,9 +256,9 @@ class _Group:
                     self._lose(place, None, turn + 1)
                     self.live.pop(place).close()
                     continue
-                told = Observation(truth, ledger=ledger)
+                accepted = Observation(truth, ledger=ledger)
                 assert self._teachable is not None
-                self._teachable.accept(self.live[place], action, told)
+                self._teachable.accept(self.live[place], action, accepted)
             else:
                 if action.error is None:
                     self._keep(place, turn, answer)

@@ -161,8 +161,8 @@ class ArmData:
     def _shown(self, sample: Sample, row: Row, turn: int) -> Sample:
         if not self.arm.retrieval or self.index is None:
             return sample
-        shown = _demonstrations(self.index, self.prompts(row.domain), self.k, self.max_chars)
-        return with_demonstrations(sample, shown, row, turn)
+        demonstrations = _demonstrations(self.index, self.prompts(row.domain), self.k, self.max_chars)
+        return with_demonstrations(sample, demonstrations, row, turn)
 
     def _told(self, sample: Sample, row: Row) -> Sample:
         if self.arm.state:

@@ -35,8 +35,9 @@ from agentworld_gym.recipe.training.pipeline import fit
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.index import META, StepIndex
 from agentworld_gym.retrieval.steps import steps_of
+from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.rerendering import observation_meant
-from agentworld_gym.sessions.row import Row, read_rows
+from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.samples import Sample, read_samples, write_samples
 
 SETTINGS, ROWS, INDEX, SAMPLES, RESULT = "settings.yaml", "rows", "index", "samples.jsonl", "result.json"
@@ -208,10 +209,10 @@ def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> T
     if answer.finish_reason == "length":
         return _turn(row, turn, False, FailureKind.LENGTH)
     try:
-        shown = observation_meant(row, data.prompts(row.domain), before, parse_completion(answer.text))
+        predicted = observation_meant(row, data.prompts(row.domain), before, parse_completion(answer.text))
     except AnswerError:
         return _turn(row, turn, False, FailureKind.MALFORMED)
-    return _turn(row, turn, shown == truth, None if shown else FailureKind.EMPTY)
+    return _turn(row, turn, predicted == truth, None if predicted else FailureKind.EMPTY)
 
 
 def _place(sample: Sample) -> tuple[str, int | None]:

@@ -92,10 +92,10 @@ class _Words:
 
     def names(self, count: int) -> list[str]:
         """Return so many different words."""
-        found: dict[str, None] = {}
-        while len(found) < count:
-            found[self.word() + ("" if self._rng.random() < 0.7 else str(self._rng.randrange(100)))] = None
-        return list(found)
+        names: dict[str, None] = {}
+        while len(names) < count:
+            names[self.word() + ("" if self._rng.random() < 0.7 else str(self._rng.randrange(100)))] = None
+        return list(names)
 
 
 _Drill = Callable[[_Words, random.Random], tuple[str, list[tuple[str, str]]]]
@@ -110,8 +110,8 @@ def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
     for _ in range(rng.randint(2, QUESTIONS)):
         row = rng.choice(rows)
         if rng.random() < 0.6:
-            told = ", ".join(f'"{name}": "{cell}"' for name, cell in zip(columns, row, strict=True))
-            turns.append((f'> {{"name": "get", "arguments": {{"{columns[0]}": "{row[0]}"}}}}', f"{{{told}}}"))
+            cells = ", ".join(f'"{name}": "{cell}"' for name, cell in zip(columns, row, strict=True))
+            turns.append((f'> {{"name": "get", "arguments": {{"{columns[0]}": "{row[0]}"}}}}', f"{{{cells}}}"))
         else:
             place = rng.randrange(1, len(columns))
             turns.append((f'> {{"name": "{columns[place]}", "arguments": {{"of": "{row[0]}"}}}}', row[place]))
@@ -121,7 +121,7 @@ def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
 def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """Rows as JSON, asked for one by one or by a value, whole or in part, or changed."""
     tables = {name: _rows(words, rng) for name in words.names(rng.randint(1, 3))}
-    known = TableRows(tables)
+    references = TableRows(tables)
     held = {name: [dict(row) for row in rows] for name, rows in tables.items()}
     lines = [line for name, rows in tables.items() for line in (f"# {name}", *map(_json, rows))]
     turns = []
@@ -140,11 +140,11 @@ def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, st
             answer = row
         else:
             key = others[-1]
-            shown = [first, *(other for other in others if rng.random() < 0.8)]
-            found = [{key: other[key] for key in shown} for other in held[name] if other[key] == row[key]]
-            asked = {"name": f"list_{name}", "arguments": {key: row[key], "keys": shown}}
-            answer = {name: found, "count": len(found)}
-        turns.append((f"> {_json(asked)}", known.refer(_json(answer))))
+            keys = [first, *(other for other in others if rng.random() < 0.8)]
+            matches = [{key: other[key] for key in keys} for other in held[name] if other[key] == row[key]]
+            asked = {"name": f"list_{name}", "arguments": {key: row[key], "keys": keys}}
+            answer = {name: matches, "count": len(matches)}
+        turns.append((f"> {_json(asked)}", references.refer(_json(answer))))
     return "\n".join(lines), turns
 
 
@@ -171,15 +171,15 @@ def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
         f"{rng.choice(sites)}/{name.lower()}": [words.value() for _ in range(rng.randint(3, 6))]
         for name in words.names(rng.randint(3, 8))
     }
-    known = TextBlocks(pages)
+    references = TextBlocks(pages)
     system = "\n".join("\n".join([f"= {address}", *content, "\\"]) for address, content in pages.items())
     turns = []
     for _ in range(rng.randint(2, QUESTIONS)):
         address, content = rng.choice(list(pages.items()))
-        answer = known.refer("\n".join(content))
+        answer = references.refer("\n".join(content))
         if rng.random() < 0.2:
             address = f"{rng.choice(sites)}/{words.word().lower()}"
-            answer = known.refer("\n".join(pages[address])) if address in pages else f"Error: none at {address}"
+            answer = references.refer("\n".join(pages[address])) if address in pages else f"Error: none at {address}"
         turns.append((f"> {_json({'name': 'web_extractor', 'arguments': {'url': address}})}", answer))
     return system, turns
 
@@ -188,9 +188,9 @@ def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str,
     """Files with the numbers of their lines, whole or in part, and the lines around one that changes."""
     names = [f"/repo/{words.word()}/{name}.py" for name in words.names(rng.randint(2, 4))]
     files = {name: [words.value() for _ in range(rng.randint(5, 24))] for name in names}
-    told = {name: list(numbered(lines)) for name, lines in files.items()}
-    known = TextBlocks(told)
-    system = "\n".join("\n".join([f"= {name}", *lines]) for name, lines in told.items())
+    numbered_files = {name: list(numbered(lines)) for name, lines in files.items()}
+    references = TextBlocks(numbered_files)
+    system = "\n".join("\n".join([f"= {name}", *lines]) for name, lines in numbered_files.items())
     turns = []
     for _ in range(rng.randint(2, QUESTIONS)):
         name = rng.choice(names)
@@ -208,8 +208,8 @@ def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str,
             first = rng.randrange(last)
             last = min(last, first + rng.randint(3, 8))
             arguments |= {"offset": first, "limit": last - first}
-        shown = known.refer("\n".join(numbered(lines[first:last], first + 1)))
-        turns.append((f"> {_json({'name': tool, 'arguments': arguments})}", shown))
+        answer = references.refer("\n".join(numbered(lines[first:last], first + 1)))
+        turns.append((f"> {_json({'name': tool, 'arguments': arguments})}", answer))
     return system, turns
 
 

@@ -73,11 +73,11 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     )
     fallback: dict[str, Any] = json.loads(pairs.to_str())["model"]
     names = [*SPECIALS, *sorted(fallback["vocab"], key=fallback["vocab"].__getitem__)]
-    known = set(names)
+    taken = set(names)
     for piece, _count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         if len(names) >= vocab_size:
             break
-        if piece not in known:
+        if piece not in taken:
             names.append(piece)
     merges = [tuple(merge) if isinstance(merge, list) else tuple(merge.split(" ")) for merge in fallback["merges"]]
     tokenizer = Tokenizer(

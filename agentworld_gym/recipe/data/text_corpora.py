@@ -119,8 +119,8 @@ def _documents(file: Path) -> Iterator[tuple[str, str]]:
             try:
                 text = orjson.loads(line)["text"]
             except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-                shown = line[:80].decode("utf-8", "replace")
-                raise SpecError(file, f"line {number}", shown, "a JSON object with the key `text`") from error
+                excerpt = line[:80].decode("utf-8", "replace")
+                raise SpecError(file, f"line {number}", excerpt, "a JSON object with the key `text`") from error
             if not isinstance(text, str):
                 raise SpecError(file, f"line {number}: text", text, "a text")
             yield f"{file.name}:{number}", text

@@ -218,24 +218,24 @@ def _encoded(
 
 def _laid_out(message: Message) -> Message:
     """Return the message with its thinking laid out as the templates of the Qwen family do."""
-    found = _THOUGHT.fullmatch(message["content"]) if message["role"] == "assistant" else None
-    if found is None:
+    thought = _THOUGHT.fullmatch(message["content"]) if message["role"] == "assistant" else None
+    if thought is None:
         return message
-    return Message(role=message["role"], content=f"<think>\n{found[1].strip()}\n</think>\n\n{found[2].lstrip()}")
+    return Message(role=message["role"], content=f"<think>\n{thought[1].strip()}\n</think>\n\n{thought[2].lstrip()}")
 
 
 def _fields(message: Message, apart: bool) -> dict[str, str]:
     """Return the message as a chat template takes it, with its thinking in a field of its own or not."""
-    found = _THOUGHT.fullmatch(message["content"]) if apart and message["role"] == "assistant" else None
-    if found is None:
+    thought = _THOUGHT.fullmatch(message["content"]) if apart and message["role"] == "assistant" else None
+    if thought is None:
         return {"role": message["role"], "content": message["content"]}
-    return {"role": message["role"], "content": found[2], "reasoning_content": found[1].strip()}
+    return {"role": message["role"], "content": thought[2], "reasoning_content": thought[1].strip()}
 
 
 def _contents(message: Message) -> dict[str, str]:
     """Return the parts of a message: its thinking, if it has any, and the rest."""
-    found = _THOUGHT.fullmatch(message["content"]) if message["role"] == "assistant" else None
-    return {"a": message["content"]} if found is None else {"t": found[1].strip(), "a": found[2]}
+    thought = _THOUGHT.fullmatch(message["content"]) if message["role"] == "assistant" else None
+    return {"a": message["content"]} if thought is None else {"t": thought[1].strip(), "a": thought[2]}
 
 
 def _name(tokenizer: PreTrainedTokenizerBase) -> str:

@@ -259,10 +259,10 @@ def _keeper(log: MetricsLog | None, progress: Progress | None, done: int) -> Any
 
         def _end(self, args: Any, state: Any, control: Any) -> None:
             """Every process calls this at the same places, so that all of them end after the same step."""
-            told = _anywhere(self._stop.is_set())
+            stops = _anywhere(self._stop.is_set())
             # A run cannot resume between the passes over its completions, because TRL does not save them.
             whole = state.global_step % args.num_iterations == 0
-            if told and whole and state.global_step < state.max_steps:
+            if stops and whole and state.global_step < state.max_steps:
                 control.should_save = control.should_training_stop = True
 
     return Keeper()

@@ -149,8 +149,8 @@ def engine_samples(queries: Iterable[Query]) -> Iterator[Sample]:
     """Yield samples whose thinking the engines have written; turns without a recorded state are left out."""
     for query in queries:
         if query.row.changes and query.row.observations:
-            told = "\n".join(message["content"] for message in query.request)
-            yield query.answered(engine_trace(Situation.of(query.row, told)))
+            prompt = "\n".join(message["content"] for message in query.request)
+            yield query.answered(engine_trace(Situation.of(query.row, prompt)))
 
 
 def _readable(row: Row, task: Task | None) -> list[int]:

@@ -50,10 +50,10 @@ def engine_trace(turn: Situation) -> str:
     >>> text.startswith("The agent runs `cat a.txt` in `/srv`."), "`a.txt` holds one line: `hello`." in text
     (True, True)
     """
-    told = EXPLAINERS.get(turn.domain, _any)(turn)
-    start, end = [_sentence(told.asks)], [_sentence(told.shows)] if told.shows else []
-    reads = list(map(_sentence, told.reads))
-    changes = [_changed(turn, told)]
+    explanation = EXPLAINERS.get(turn.domain, _any)(turn)
+    start, end = [_sentence(explanation.asks)], [_sentence(explanation.shows)] if explanation.shows else []
+    reads = list(map(_sentence, explanation.reads))
+    changes = [_changed(turn, explanation)]
     made_up = [*_made_up(turn)]
     while reads and _count(*start, *reads, *changes, *made_up, *end) > MOST:
         reads.pop()
@@ -70,13 +70,13 @@ def _any(turn: Situation) -> Explanation:
     """Return the parts of the reasoning for a domain without an explainer of its own."""
     name, _ = read_call(turn.action)
     asks = f"The agent acts by {turn.cite(name) or turn.cite(turn.action) or 'an action'}"
-    shown = turn.show(turn.observation)
-    return Explanation(asks, [], record_clauses(turn), f"So the answer begins with {shown}" if shown else "")
+    quote = turn.show(turn.observation)
+    return Explanation(asks, [], record_clauses(turn), f"So the answer begins with {quote}" if quote else "")
 
 
-def _changed(turn: Situation, told: Explanation) -> str:
-    if told.changes:
-        return _sentence("What changes: " + "; ".join(told.changes))
+def _changed(turn: Situation, explanation: Explanation) -> str:
+    if explanation.changes:
+        return _sentence("What changes: " + "; ".join(explanation.changes))
     if turn.changes and turn.domain in GRAPHICAL:
         return "Nothing that is stored changes, only what is open and in front."
     if turn.changes:
@@ -86,16 +86,16 @@ def _changed(turn: Situation, told: Explanation) -> str:
 
 def _made_up(turn: Situation) -> list[str]:
     kinds = {span.kind for span in turn.spans}
-    found = []
+    sentences = []
     if "pre-existing" in kinds:
-        found.append(
+        sentences.append(
             "Some of what is shown was there before and nobody has told it: I choose something specific and keep to it."
         )
     if "metadata" in kinds:
-        found.append("Times, sizes, places or ids that no rule fixes are made up and only need their format.")
+        sentences.append("Times, sizes, places or ids that no rule fixes are made up and only need their format.")
     if turn.disturbed:
-        found.append("The conditions of this episode act as its natural behaviour, where they strike.")
-    return found
+        sentences.append("The conditions of this episode act as its natural behaviour, where they strike.")
+    return sentences
 
 
 def _sentence(clause: str) -> str:

@@ -178,10 +178,10 @@ def several(items: Sequence[str], most: int = 3) -> str:
     >>> several(["`a`", "`b`"]), several(["`a`", "", "`b`", "`c`", "`d`"], 2)
     ('`a` and `b`', '`a`, `b` and others')
     """
-    found = list(dict.fromkeys(item for item in items if item))
-    if len(found) > most:
-        return ", ".join(found[:most]) + " and others"
-    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+    quotes = list(dict.fromkeys(item for item in items if item))
+    if len(quotes) > most:
+        return ", ".join(quotes[:most]) + " and others"
+    return " and ".join(filter(None, (", ".join(quotes[:-1]), *quotes[-1:])))
 
 
 def amount(number: int, thing: str, things: str | None = None) -> str:
@@ -216,8 +216,8 @@ def read_call(action: str) -> tuple[str, dict[str, Any]]:
 
 
 def _written(action: str) -> tuple[str, dict[str, Any]]:
-    found = _CALL.match(action)
-    if found is None:
+    call_match = _CALL.match(action)
+    if call_match is None:
         return "", {}
     try:
         call = ast.parse(action.strip(), mode="eval").body
@@ -225,5 +225,5 @@ def _written(action: str) -> tuple[str, dict[str, Any]]:
         values: dict[str, Any] = {str(place): ast.literal_eval(value) for place, value in enumerate(call.args)}
         values |= {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
-        return found[1], {}
-    return found[1], values
+        return call_match[1], {}
+    return call_match[1], values

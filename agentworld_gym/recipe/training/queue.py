@@ -23,6 +23,7 @@ from pydantic import Field, model_validator
 
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.errors import SpecError, TrainingError
+from agentworld_gym.process.cores import bindable_cores
 from agentworld_gym.process.signals import stopped_by_signals
 from agentworld_gym.recipe.training.metrics import read_metrics
 from agentworld_gym.recipe.training.pipeline import MODEL
@@ -155,7 +156,7 @@ class Worker:
             TrainingError: Another process works off a queue in this folder.
             SpecError: The core is not one that this process may use.
         """
-        if self._core is not None and self._core not in (usable := _cores()):
+        if self._core is not None and self._core not in (usable := bindable_cores()):
             expected = (
                 f"one of the cores {', '.join(map(str, usable))}" if usable else "no core: this system binds none"
             )
@@ -194,13 +195,6 @@ class Worker:
     def _state(self, run: QueuedRun, failed: set[str]) -> RunState:
         state = state_of(run, self._folder / run.name)
         return RunState(state.name, "failed", state.tokens, state.exact) if run.name in failed else state
-
-
-def _cores() -> list[int]:
-    """Return the cores that a process may be bound to; there are none where the system, such as macOS, offers no
-    binding.
-    """
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 @contextmanager

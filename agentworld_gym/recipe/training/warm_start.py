@@ -68,12 +68,12 @@ def warm_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sourc
         parameter.data.copy_(given[name].data)
         if name in silent:
             parameter.data.zero_()
-    known = pieces.get_vocab()
+    vocabulary = pieces.get_vocab()
     table: Any = model.get_input_embeddings()
     with torch.no_grad():
         for token, number in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]):
-            if token in known:
-                table.weight[number] = rows[known[token]]
+            if token in vocabulary:
+                table.weight[number] = rows[vocabulary[token]]
                 continue
             parts = pieces(tokenizer.decode([number]), add_special_tokens=False)["input_ids"]
             mean = rows[parts].mean(0) if parts else rows.mean(0)

@@ -64,9 +64,9 @@ class Truth:
         """Return the truth of a row's last turn; None where the row has no plain actions and observations."""
         if not row.observations or not row.actions:
             return None
-        shown = (*reversed(row.observations[:-1]), row.first_observation)
+        earlier = (*reversed(row.observations[:-1]), row.first_observation)
         spans = row.spans[-1] if row.spans else ()
-        return cls(row, row.observations[-1], spans, row.actions[-1], screen_before(row), shown)
+        return cls(row, row.observations[-1], spans, row.actions[-1], screen_before(row), earlier)
 
     @property
     def written(self) -> frozenset[str]:
