@@ -67,7 +67,7 @@ def serve(
 
 @mcp_app.callback()
 def scenarios() -> None:
-    """Keep `serve` a command of its own."""
+    """Make `serve` a subcommand: typer would run the only command of an app in the place of the app."""
 
 
 def register(app: typer.Typer) -> None:

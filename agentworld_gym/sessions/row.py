@@ -293,13 +293,6 @@ class Row(Strict):
             state = applied(state, changes)
         return state
 
-    def kind_at(self, turn: int, position: int) -> Kind:
-        """Return the kind of content at a position of the observation of a turn, counted from 1."""
-        for span in self.spans[turn - 1] if self.spans else ():
-            if span.start <= position < span.end:
-                return span.kind
-        return "deterministic"
-
     def digest(self) -> str:
         """Return 32 hexadecimal digits, equal for sessions whose system message, actions and observations are equal."""
         return content_digest(self.system_str, self.actions, self.observations)

@@ -88,18 +88,6 @@ def test_changes_lead_from_one_state_to_the_other(before: dict[str, Any], after:
     )
 
 
-def test_a_position_has_the_kind_of_the_span_around_it() -> None:
-    spans = [[], [{"start": 1, "end": 3, "kind": "metadata"}]]
-    row = Row.model_validate(data(observations=["one", "two!"], spans=spans))
-    assert [row.kind_at(2, position) for position in range(4)] == [
-        "deterministic",
-        "metadata",
-        "metadata",
-        "deterministic",
-    ]
-    assert row.kind_at(1, 1) == "deterministic"
-
-
 def test_the_desktop_has_another_official_name() -> None:
     assert Row.model_validate(data(task="eval/os")).domain == "desktop"
     assert Row.model_validate(data(task="mcp")).domain == "mcp"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agentworld_gym.engines.desktop import desktop_shell
@@ -349,11 +348,3 @@ def _word(field: Field, left: bool) -> int:
         return field.cursor - (len(match[0]) if match else 0)
     match = _WORD_RIGHT.match(field.value, field.cursor)
     return match.end() if match else len(field.value)
-
-
-def existing_keys(keys: Sequence[str]) -> Iterator[str]:
-    """Return the existing keys among the given ones, by name."""
-    for key in keys:
-        name = key_name(key)
-        if name is not None:
-            yield name

@@ -209,7 +209,7 @@ def scaled_score(raw: float) -> float:
 
 
 def priced_tokens(usage: Usage, prices: Prices | None) -> Tokens:
-    """Return tokens with their price."""
+    """Return the numbers of tokens and what they cost; the cost is None where no prices are known."""
     return Tokens(
         prompt=usage.prompt_tokens,
         completion=usage.completion_tokens,

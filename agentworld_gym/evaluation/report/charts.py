@@ -65,10 +65,10 @@ def curve(points: Sequence[tuple[float, float]], title: str, axis: str) -> Marku
 
 
 def reliability(bins: Sequence[Bin], title: str, axis: str) -> Markup:
-    """Draw exactness over confidence, with a point and its interval for each bin; the honest model is the diagonal.
+    """Draw exactness over confidence, with a point and its interval for each bin.
 
-    The axis of confidence begins where the bins do, at a whole tenth, because a model that copies well is never sure of
-    little.
+    A model whose confidence is right lies on the diagonal. The axis of confidence begins at the tenth below the first
+    bin, because the confidence of a model that copies well is seldom low.
 
     >>> from agentworld_gym.statistics.bootstrap import Share
     >>> exact = Share(share=0.8, low=0.4, high=0.9, count=5)

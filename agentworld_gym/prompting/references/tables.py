@@ -206,7 +206,7 @@ def _rows_of(table: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[_Row]:
 
 
 def _texts(row: Mapping[str, Any]) -> dict[str, str]:
-    """A row as JSON texts; empty where JSON cannot say it."""
+    """Return the JSON text of each value of a row by that of its key; nothing where JSON cannot express the row."""
     try:
         return {_json(str(key)): _json(value) for key, value in row.items()}
     except (TypeError, ValueError, RecursionError):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from agentworld_gym.errors import TrainingError
 from agentworld_gym.recipe.manifest import write_atomically
@@ -20,6 +20,31 @@ time in seconds."""
 
 METRICS = "metrics.jsonl"
 TENSORBOARD = "tensorboard"
+
+
+class StepMetrics(NamedTuple):
+    """What one step of gradient descent measured, over all processes."""
+
+    loss: float
+    """The mean loss of the targets by their weights; NaN where no target has a weight."""
+
+    observed_loss: float
+    """The mean loss of the tokens of answers."""
+
+    observed_accuracy: float
+    """The share of the tokens of answers that the model finds likeliest."""
+
+    gradient: float
+    """The norm of the gradient before clipping; NaN where there is none."""
+
+    tokens: float
+    """The number of tokens, without padding."""
+
+    cells: float
+    """The number of tokens, with padding."""
+
+    flops: float
+    """The floating-point operations that the step cannot do without."""
 
 
 class MetricsLog:

@@ -29,7 +29,7 @@ from agentworld_gym.process.signals import stopped_by_signals
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
 from agentworld_gym.recipe.training.distributed import Processes
 from agentworld_gym.recipe.training.flops import count_flops
-from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress
+from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress, StepMetrics
 from agentworld_gym.recipe.training.model import CHECKPOINTS
 from agentworld_gym.recipe.training.optimizers import LearningRates, learning_rate_factor, make_optimizers
 from agentworld_gym.recipe.training.train_config import TrainConfig
@@ -54,31 +54,6 @@ MIN_LOSSES = 20
 
 MIN_MEDIAN = 0.5
 """The least median that losses are compared with: a loss that is nearly zero may well multiply."""
-
-
-class StepMetrics(NamedTuple):
-    """What one step of gradient descent measured, over all processes."""
-
-    loss: float
-    """The mean loss of the targets by their weights; NaN where no target has a weight."""
-
-    observed_loss: float
-    """The mean loss of the tokens of answers."""
-
-    observed_accuracy: float
-    """The share of the tokens of answers that the model finds likeliest."""
-
-    gradient: float
-    """The norm of the gradient before clipping; NaN where there is none."""
-
-    tokens: float
-    """The number of tokens, without padding."""
-
-    cells: float
-    """The number of tokens, with padding."""
-
-    flops: float
-    """The floating-point operations that the step cannot do without."""
 
 
 class _Totals(NamedTuple):

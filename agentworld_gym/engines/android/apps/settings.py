@@ -20,7 +20,9 @@ ADMIN = "Disabled by admin"
 
 
 class Row(Strict):
-    """One row of a page. Beside its title, at most one of the other keys says what it is (see the file)."""
+    """One row of a page. Beside its title, at most one of the other keys says what it is; the comment at the top of
+    `settings.yaml` explains the keys.
+    """
 
     title: str = Field(min_length=1)
     detail: str = ""

@@ -12,7 +12,7 @@ _RESULT = re.compile(r"^\[\d+\] (\S+)\nTitle: (.*)$", re.MULTILINE)
 
 
 def explain(turn: Situation) -> Explanation:
-    """Return the parts of the reasoning about an answer of the web."""
+    """Return the parts of the reasoning about an observation of the domain Search."""
     name, arguments = read_call(turn.action)
     if name == "dict_memory":
         return _memory(turn, arguments)

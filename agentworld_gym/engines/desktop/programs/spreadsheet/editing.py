@@ -163,7 +163,7 @@ def find(desktop: DesktopServices, window: Window) -> None:
 
 
 def found(desktop: DesktopServices, window: Window, pressed: str, entries: Sequence[str]) -> None:
-    """Go to the next cell with the text, or replace the text everywhere."""
+    """Carry out a button of the dialog Find & Replace: go to the next cell with the text, or replace all of it."""
     book = window["data"]
     if pressed not in ("all", "next"):
         return

@@ -21,7 +21,7 @@ MOST = 2000
 
 
 def note(number: int, value: Any) -> Any:
-    """Remember the value of a part of an assertion; a call of it stands around that part in the text of a test."""
+    """Store the value of one part of an assertion; the rewritten test calls this function around that part."""
     VALUES[number] = value
     return value
 
