@@ -41,7 +41,7 @@ def cpt_sample(
         context_weight: The weight of all that is not an assistant message.
 
     Raises:
-        SpecError: The messages cannot be rendered again, as in `remessage`.
+        SpecError: The messages cannot be rendered again, as in `rerendered_messages`.
     """
     prompts = prompts or _changes_of(row)
     messages = row.messages() if prompts is None else rerendered_messages(row, prompts)
@@ -73,7 +73,7 @@ def turn_samples(
         context_weight: The weight of all that is not the completion.
 
     Raises:
-        SpecError: The messages cannot be rendered again, as in `remessage`.
+        SpecError: The messages cannot be rendered again, as in `rerendered_messages`.
     """
     prompts = prompts or _changes_of(row)
     task = None if prompts is None else required_task(row, prompts)
