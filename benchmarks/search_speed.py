@@ -43,7 +43,7 @@ def calls(world: Any, rng: random.Random) -> Callable[[str, int], Call]:
         if kind == "open":
             return {"name": "web_extractor", "arguments": {"url": rng.choice(pages).url}}
         if kind == "note":
-            return {"name": "dict_memory", "arguments": {"operation": "add", "key": f"k{number}", "value": "1,740 t"}}
+            return {"name": "dict_memory", "arguments": {"operation": "add", "dict": {f"k{number}": "1,740 t"}}}
         return {"name": "dict_memory", "arguments": {"operation": "retrieve_all"}}
 
     return call

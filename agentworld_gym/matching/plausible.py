@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from agentworld_gym.text.dates import iso, month_first
+
 if TYPE_CHECKING:
     from agentworld_gym.engines import Kind
 
@@ -16,6 +18,7 @@ _PART = re.compile(
     r"(?P<uuid>\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b)"
     r"|(?P<hex>(?<![0-9A-Za-z])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{6,}(?![0-9A-Za-z]))"
     r"|(?P<date>(?<!\d)\d{4}-\d\d-\d\d(?!\d))"
+    r"|(?P<day>(?<!\w)[A-Z][a-z]{2} \d{1,2}, \d{4}(?!\d))"
     r"|(?P<time>(?<!\d)\d\d:\d\d(?::\d\d)?(?!\d))"
     r"|(?P<number>\d+(?:\.\d+)?)"
     r"|(?P<word>[^\W\d_]+)"
@@ -44,6 +47,8 @@ def plausible(kind: Kind, given: str, truth: str) -> bool:
     (True, False)
     >>> plausible("metadata", "2021-13-01", "2021-02-01"), plausible("metadata", "9ce01fb", "45fcc4c")
     (False, True)
+    >>> plausible("metadata", "Nov 3, 2023", "Jun 18, 2024"), plausible("metadata", "Nov 33, 2023", "Jun 18, 2024")
+    (True, False)
     >>> plausible("pre-existing", "Old harbour", "Bright morning"), plausible("pre-existing", "", "Bright morning")
     (True, False)
     """
@@ -89,6 +94,8 @@ def _form(truth: str) -> re.Pattern[str]:
             pieces.append(f"[0-9a-f]{{{len(text)}}}")
         elif part.lastgroup == "date":
             pieces.append(rf"(?P<d{place}>\d{{4}}-\d\d-\d\d)")
+        elif part.lastgroup == "day":
+            pieces.append(rf"(?P<d{place}>[A-Z][a-z]{{2}} \d{{1,2}}, \d{{4}})")
         elif part.lastgroup == "time":
             pieces.append(rf"(?P<t{place}>\d\d{':[0-9]{2}' * text.count(':')})")
         elif part.lastgroup == "number":
@@ -117,8 +124,7 @@ def _word(text: str) -> str:
 def _in_range(name: str, value: str) -> bool:
     """Whether a date or a time can be one."""
     if name[0] == "d":
-        _, month, day = map(int, value.split("-"))
-        return 1 <= month <= 12 and 1 <= day <= 31
+        return month_first(iso(value)) != iso(value)
     hour, *rest = map(int, value.split(":"))
     return hour < 24 and all(part < 60 for part in rest)
 

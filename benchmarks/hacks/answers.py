@@ -88,7 +88,7 @@ def told_not_done(case: Case) -> Iterator[Play]:
             yield play(f"quotes {name} {place} as a tool", quoted, *rest, case.finish, after=place)
             for tool, arguments in (
                 ("web_search", {"query": text[:2000]}),
-                ("dict_memory", {"operation": "add", "key": "note", "value": text[:2000]}),
+                ("dict_memory", {"operation": "add", "dict": {"note": text[:2000]}}),
                 ("run_shell_command", {"command": f"echo {shlex.quote(text[:2000])}"}),
             ):
                 call = json.dumps({"name": tool, "arguments": arguments})

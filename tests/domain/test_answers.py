@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -66,7 +67,9 @@ def test_a_note_of_every_name_is_no_note(joint: str) -> None:
         right = {text for text in task.expert if '"add"' in text}
         kept = [check for check in task.success if check.probe is not None and '"retrieve"' in str(check.probe)]
         notes = [text for text in task.menu if '"operation": "add"' in text]
-        values = list(dict.fromkeys(text.rpartition('"value": "')[2].removesuffix('"}}') for text in notes))
+        values = list(
+            dict.fromkeys(value for text in notes for value in json.loads(text)["arguments"]["dict"].values())
+        )
         for check in kept:
             assert check.expect is not None
             if len(values) > 1 and right:

@@ -13,7 +13,7 @@ from agentworld_gym.engines.search.machine import SearchMachine
 SPEC = load_spec("search")
 WORLD = build_world("harbours", 12)
 SOME = {"theme": "harbours", "seed": 12}
-HIT = re.compile(r"^\[(\d+)\] (\S+)\nTitle: (.+)\nSnippet: (.+)\nDate: (\d{4}-\d{2}-\d{2}|N/A)$")
+HIT = re.compile(r"^\[(\d+)\] (\S+)\nTitle: (.+)\nSnippet: (.+)\nDate: ([A-Z][a-z]{2} \d{1,2}, \d{4}|N/A)$")
 
 
 def lake(name: str, **fields: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def opened(machine: SearchMachine, url: str) -> str:
     return machine.act({"name": "web_extractor", "arguments": {"url": url}})
 
 
-def note(machine: SearchMachine, operation: str, **given: str) -> str:
+def note(machine: SearchMachine, operation: str, **given: Any) -> str:
     return machine.act({"name": "dict_memory", "arguments": {"operation": operation, **given}})
 
 

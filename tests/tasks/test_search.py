@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.checks.checks import output_of
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task, load_task, split_of, split_seed
 from agentworld_gym.engines.search.answer_leaks import Guard
@@ -32,6 +33,7 @@ from agentworld_gym.tasks.search.questions import WORLDS, Asked, ask, pose
 FAMILIES = sorted(families("search"))
 HANDWRITTEN = sorted((Path(__file__).parents[2] / "domain_specs" / "tasks" / "search").glob("*.yaml"))
 SEEDS = range(3)
+OUTPUT = re.compile(load_spec("search").observation.output or "")
 
 every_level = pytest.mark.parametrize(("family", "level"), [(f, level) for f in FAMILIES for level in (1, 2, 3)])
 every_theme = pytest.mark.parametrize("theme", theme_names())
@@ -60,7 +62,8 @@ def score(task: Task, actions: Iterable[str], look: Look = lambda action, shown:
             passed += check.weight * any(map(check.action.holds, done))
         else:
             assert check.probe is not None and check.expect is not None
-            passed += check.weight * check.expect.score(machine.fork().act(json.loads(check.probe)))
+            shown = machine.fork().act(json.loads(check.probe))
+            passed += check.weight * check.expect.score(output_of(shown, OUTPUT))
     return round(passed / sum(check.weight for check in task.success), 9)
 
 

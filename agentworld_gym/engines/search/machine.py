@@ -10,7 +10,7 @@ from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.search.index import index_of
 from agentworld_gym.engines.search.memory import EMPTY, operate
 from agentworld_gym.engines.search.page_reader import Reader
-from agentworld_gym.engines.search.results import SearchEngine
+from agentworld_gym.engines.search.results import BETWEEN, NOTHING, SearchEngine
 from agentworld_gym.engines.search.state import Hidden, SearchState
 
 NONE = Controls()
@@ -30,7 +30,7 @@ class SearchMachine:
     [1] https://lake.example/orvel
     Title: Lake Orvel
     Snippet: Lake Orvel is 112 m deep.
-    Date: 2024-05-11
+    Date: May 11, 2024
     """
 
     def __init__(self, results: SearchEngine, reader: Reader) -> None:
@@ -123,18 +123,18 @@ class SearchMachine:
             asked.append(arguments["query"])
         if not asked or not all(isinstance(query, str) and query for query in asked):
             return f"{_REFUSED}'query' must be a text and 'queries' a list of texts"
-        text, spans = "", []
+        text, spans, number = "", [], 1
         for query in asked[:MAX_QUERIES]:
-            heading = f'Results for "{query[:300]}":\n' if len(asked) > 1 else ""
-            text += ("\n\n" if text else "") + heading
-            results = self._engine.search(query, self._listed)
+            results = self._engine.search(query, self._listed, first=number)
+            start = len(text) + (len(BETWEEN) if text else 0)
             if query not in self._queries:
-                spans += [Span(len(text) + start, len(text) + end, kind) for start, end, kind in results.spans]
+                spans += [Span(start + begin, start + end, kind) for begin, end, kind in results.spans]
             self._queries |= {query}
             self._listed |= results.urls
-            text += results.text
+            number += len(results.urls)
+            text += (BETWEEN if text and results.text else "") + results.text
         self._spans = tuple(spans)
-        return text
+        return text or NOTHING
 
     def _open(self, url: Any) -> str:
         if not isinstance(url, str):

@@ -2,46 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 EMPTY = "Memory is empty."
-_WITH_KEY = ("add", "update", "retrieve", "remove")
-_WITH_VALUE = ("add", "update")
+NOT_FOUND = "Key not found"
+CLEARED = "Successfully cleared all memory."
+_WITH_DICT = ("add", "update")
+_WITH_KEYS = ("retrieve", "remove")
 
 
 def operate(notes: dict[str, str], arguments: Mapping[str, Any]) -> str:
-    """Carry out one operation on the notes, and return the new notes and the answer.
+    """Carry out one operation on the notes, and return its answer.
+
+    An item whose key the memory does not hold is left out, unless it is to be added.
 
     >>> notes = {}
-    >>> operate(notes, {"operation": "add", "key": "depth", "value": "112 m"})
-    "Key 'depth' added to memory."
-    >>> operate(notes, {"operation": "retrieve_all"}), operate(notes, {"operation": "remove"})
-    ('depth: 112 m', "Error: operation 'remove' needs 'key'.")
+    >>> operate(notes, {"operation": "add", "dict": {"depth": "112 m", "width": "2 km"}})
+    "Successfully added items of ['depth', 'width'] to memory."
+    >>> print(operate(notes, {"operation": "retrieve", "key_list": ["depth", "length"]}))
+    depth: 112 m
+    >>> operate(notes, {"operation": "remove", "key_list": ["length"]}), operate(notes, {"operation": "update"})
+    ('Key not found', "Error: operation 'update' needs 'dict'.")
     """
-    operation, key, value = (arguments.get(name) for name in ("operation", "key", "value"))
+    operation = arguments.get("operation")
     if operation == "retrieve_all":
-        return "\n".join(f"{key}: {value}" for key, value in notes.items()) or EMPTY
+        return _shown(notes, list(notes)) or EMPTY
     if operation == "remove_all":
         notes.clear()
-        return "All keys removed from memory."
-    if not isinstance(operation, str) or operation not in _WITH_KEY:
-        return f"Error: unknown operation '{operation[:80] if isinstance(operation, str) else ''}'."
-    if not isinstance(key, str) or not key:
-        return f"Error: operation '{operation}' needs 'key'."
-    if operation in _WITH_VALUE and not isinstance(value, str):
-        return f"Error: operation '{operation}' needs 'value'."
-    if operation == "add":
-        if key in notes:
-            return f"Error: Key '{key}' already exists. Use update to change it."
-        notes[key] = str(value)
-        return f"Key '{key}' added to memory."
-    if key not in notes:
-        return f"Error: Key '{key}' not found in memory."
-    if operation == "update":
-        notes[key] = str(value)
-        return f"Key '{key}' updated in memory."
-    if operation == "remove":
-        del notes[key]
-        return f"Key '{key}' removed from memory."
-    return notes[key]
+        return CLEARED
+    if operation in _WITH_DICT:
+        items = _items(arguments.get("dict"))
+        return f"Error: operation '{operation}' needs 'dict'." if items is None else _kept(notes, operation, items)
+    if operation in _WITH_KEYS:
+        keys = _keys(arguments.get("key_list"))
+        if keys is None:
+            return f"Error: operation '{operation}' needs 'key_list'."
+        known = [key for key in dict.fromkeys(keys) if key in notes]
+        if not known:
+            return NOT_FOUND
+        if operation == "retrieve":
+            return _shown(notes, known)
+        for key in known:
+            del notes[key]
+        return f"Successfully removed items of {known} from memory."
+    return f"Error: unknown operation '{operation[:80] if isinstance(operation, str) else ''}'."
+
+
+def _kept(notes: dict[str, str], operation: str, items: Mapping[str, str]) -> str:
+    known = {key: text for key, text in items.items() if operation == "add" or key in notes}
+    if not known:
+        return NOT_FOUND
+    notes.update(known)
+    done = "added items of {} to memory" if operation == "add" else "updated items of {} in memory"
+    return f"Successfully {done.format([*known])}."
+
+
+def _shown(notes: Mapping[str, str], keys: Sequence[str]) -> str:
+    return "\n".join(f"{key}: {notes[key]}" for key in keys)
+
+
+def _items(given: Any) -> dict[str, str] | None:
+    """Return the items to keep, each as text; None where there are none, or where one cannot be written."""
+    if not isinstance(given, Mapping) or not given or not all(isinstance(key, str) for key in given):
+        return None
+    try:
+        return {
+            key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for key, value in given.items()
+        }
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _keys(given: Any) -> Sequence[str] | None:
+    is_list = isinstance(given, list | tuple) and given and all(isinstance(key, str) for key in given)
+    return given if is_list else None

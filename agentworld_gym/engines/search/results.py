@@ -16,13 +16,19 @@ from agentworld_gym.engines.search.page_reader import Web
 from agentworld_gym.engines.search.pages import Page
 from agentworld_gym.engines.search.snippets import snippet, wanted_of
 from agentworld_gym.engines.search.state import Hidden
+from agentworld_gym.text.dates import month_first
 
 PER_QUERY = 10
 NOTHING = "No results found."
+BETWEEN = "\n\n"
+"""What stands between two results."""
 
 
 class ResultList(NamedTuple):
-    """The results of one query: their text, its pieces that are not deterministic, and the pages listed."""
+    """The results of one query: their text, its pieces that are not deterministic, and the pages listed.
+
+    Where there is no result, the text is empty.
+    """
 
     text: str
     spans: Sequence[Span]
@@ -68,20 +74,24 @@ class SearchEngine:
         """The web as the page reader sees it."""
         return Web(self._find, self._has_host, self._body, self._is_given)
 
-    def search(self, query: str, listed: Set[str]) -> ResultList:
-        """Return the results of a query; `listed` are the addresses that were shown before."""
+    def search(self, query: str, listed: Set[str], first: int = 1) -> ResultList:
+        """Return the results of a query.
+
+        Args:
+            query: The query.
+            listed: The addresses that were shown before.
+            first: The number of the first result.
+        """
         asked = Query.of(query)
         hits = self._hits(asked, query)
-        if not hits:
-            return ResultList(NOTHING, (), frozenset())
         wanted = wanted_of(asked)
         text, spans = "", []
-        for number, page in enumerate(hits, start=1):
-            text += f"\n\n[{number}] " if text else f"[{number}] "
+        for number, page in enumerate(hits, start=first):
+            text += f"{BETWEEN if text else ''}[{number}] "
             start = len(text)
             head = f"{page.url}\nTitle: {page.title}\nSnippet: "
             quoted = snippet(self._quoted(page), wanted, self.guard)
-            day = page.date if page.date and not self.guard.leaks(page.date) else "N/A"
+            day = month_first(page.date) if page.date and not self.guard.leaks(page.date) else "N/A"
             text += f"{head}{quoted}\nDate: {day}"
             if not self._is_given(page):
                 expected = page.url in listed

@@ -75,7 +75,7 @@ def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
     >>> snippet(page, wanted_of(Query.of("lens crates")), guard)
     'It was brought in crates. It served until 1927.'
     >>> snippet("# Lens\\n\\nThe lens came from Aldermoor.", wanted_of(Query.of("lens")), guard)
-    'The lens came from...'
+    'The lens came from ...'
     """
     candidates = _places(body)
     places = tuple(place for place, _ in candidates)
@@ -89,7 +89,7 @@ def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
         return quotation
     for place in places:
         if start := guard.cut(place[:LONGEST]).rstrip(" ,;:("):
-            return start + _BREAK
+            return f"{start} {_BREAK}"
     return _BREAK
 
 
@@ -102,6 +102,7 @@ def _lengthened(
             place = _clipped(places[second], wanted)
             between = " " if second == first + 1 and "|" not in quotation + place else f" {_BREAK} "
             pair = f"{quotation}{between}{place}" if second > first else f"{place} {_BREAK} {quotation}"
+            pair = pair.replace(f"{_BREAK} {_BREAK}", _BREAK)
             if not guard.leaks(pair):
                 return pair
     return quotation
@@ -118,4 +119,6 @@ def _clipped(place: str, wanted: frozenset[str]) -> str:
     end = start + LONGEST
     if end < len(place):
         end = place.rfind(" ", start + 1, end) if " " in place[start + 1 : end] else end
-    return (_BREAK if start else "") + place[start:end].rstrip(" ,;:") + (_BREAK if end < len(place) else "")
+    return (
+        (f"{_BREAK} " if start else "") + place[start:end].rstrip(" ,;:") + (f" {_BREAK}" if end < len(place) else "")
+    )

@@ -72,7 +72,7 @@ class Nearest:
     """
 
     def __init__(self, spec: DomainSpec, rows: Iterable[Row]) -> None:
-        self._echoes = bool(spec.observation.output)
+        self._echoes = "keystroke_batch" in spec.action.syntax
         steps = ((moment, shown) for row in rows for moment, shown in zip(moments(row), row.observations, strict=True))
         kept = list(islice(steps, MOST))
         self._shown = [shown for _, shown in kept]

@@ -10,8 +10,8 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.exploring.base import Explorer, Words, call
 
 _ADDRESS = re.compile(r"https?://[^\s)\]>\"'|]+")
-_NOTED = re.compile(r"Key '([^']*)' (?:added|updated)")
-_REMOVED = re.compile(r"Key '([^']*)' removed")
+_NOTED = re.compile(r"Successfully (added|updated|removed) items of (\[.*\]) (?:to|in|from) memory\.")
+_KEY = re.compile(r"'([^']*)'")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -30,10 +30,12 @@ class SearchExplorer(Explorer):
 
     def see(self, action: str, observation: str) -> None:
         """Remember the addresses that were shown, and the keys of the notes."""
-        if (noted := _NOTED.match(observation)) is not None:
-            self._notes[noted[1]] = None
-        elif (noted := _REMOVED.match(observation)) is not None:
-            self._notes.pop(noted[1], None)
+        if (noted := _NOTED.fullmatch(observation)) is not None:
+            for key in _KEY.findall(noted[2]):
+                if noted[1] == "removed":
+                    self._notes.pop(key, None)
+                else:
+                    self._notes[key] = None
         for address in _ADDRESS.findall(observation):
             self._addresses.setdefault(address.rstrip(".,;:"))
         opened = _ADDRESS.search(action)
@@ -52,14 +54,12 @@ class SearchExplorer(Explorer):
                 (
                     call("web_extractor", address=self._unknown()),
                     call("web_extractor", url=urlsplit(self._unknown()).netloc),
-                    call("dict_memory", key=self._key()),
+                    call("dict_memory", key_list=[self._key()]),
                     call("web_search", queries=[]),
                     call("web_reader", url=self._unknown()),
                 )
             )
         address = self.rng.choice(list(self._addresses)) if self._addresses and kind == "open" else self._unknown()
-        if self.chance(0.15):
-            return call("web_extractor", url=address, goal=self._words.phrase)
         return call("web_extractor", url=address)
 
     def _memory(self) -> str:
@@ -76,15 +76,19 @@ class SearchExplorer(Explorer):
         )
         if operation.endswith("_all"):
             return call("dict_memory", operation=operation)
-        keys = list(self._notes)
-        # Most uses need a key that exists; for `add` such a key is a mistake.
-        again = keys and self.chance(0.12 if operation == "add" else 0.85)
-        key = self.rng.choice(keys) if again else self._key()
+        # Most uses need keys that exist; `add` writes over such a key.
+        keys = [self._noted(0.12 if operation == "add" else 0.85)]
+        if self.chance(0.2):
+            keys.append(self._noted(0.5))
+        if self.chance(0.03):
+            return call("dict_memory", operation=operation)
         if operation in ("retrieve", "remove"):
-            return call("dict_memory", operation=operation, key=key)
-        if self.chance(0.04):
-            return call("dict_memory", operation=operation, key=key)
-        return call("dict_memory", operation=operation, key=key, value=self._words.text)
+            return call("dict_memory", operation=operation, key_list=keys)
+        return call("dict_memory", operation=operation, dict={key: self._words.text for key in keys})
+
+    def _noted(self, chance: float) -> str:
+        """Return the key of a note with a chance, or any key."""
+        return self.rng.choice(list(self._notes)) if self._notes and self.chance(chance) else self._key()
 
     def _key(self) -> str:
         key = self._words.word.lower()

@@ -9,6 +9,7 @@ from typing import Any
 from agentworld_gym.prompting.references.blocks import Hit, TextBlocks
 from agentworld_gym.prompting.references.contract import References
 from agentworld_gym.prompting.references.tables import TableRows
+from agentworld_gym.text.dates import month_first
 from agentworld_gym.text.numbered_lines import numbered
 
 KEPT = 16
@@ -71,7 +72,7 @@ def _pages(state: State) -> References | None:
         if isinstance(page, Mapping) and isinstance(page.get("url"), str) and isinstance(page.get("content"), str):
             title, body = " ".join(str(page.get("title") or "").split()), page["content"].strip()
             blocks[page["url"]] = (body if body.startswith("# ") else f"# {title}\n\n{body}").split("\n")
-            hits[page["url"]] = Hit(title, str(page.get("date") or "N/A"))
+            hits[page["url"]] = Hit(title, month_first(str(page.get("date") or "N/A")))
     return TextBlocks(blocks, hits) if blocks else None
 
 

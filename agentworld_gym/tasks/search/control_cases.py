@@ -18,6 +18,7 @@ from agentworld_gym.engines.search.index import COMMON, words_of
 from agentworld_gym.engines.search.page_reader import TRUNCATED
 from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.tasks.control_cases import ControlCase, Solver
+from agentworld_gym.text.dates import iso
 
 Steps = Generator[str, str, str]
 """A generator that yields actions, is sent their observations, and returns what was read."""
@@ -32,7 +33,7 @@ _BATCH = 5
 
 
 class Hit(NamedTuple):
-    """One result of a search."""
+    """One result of a search, with its date in ISO form."""
 
     url: str
     title: str
@@ -89,7 +90,7 @@ def reading(habits: Habits) -> Solver:
             yield "finish"
             return
         if match := _KEY.search(task.instruction):
-            yield _call("dict_memory", operation="add", key=match[1], value=answer)
+            yield _call("dict_memory", operation="add", dict={match[1]: answer})
         yield f"{_FINISH}{answer}"
 
     return solve
@@ -140,7 +141,7 @@ def _rated(query: str, hits: list[Hit], newest: bool) -> list[Hit]:
 
 
 def _hits(seen: str) -> list[Hit]:
-    return [Hit(*match) for match in _HIT.findall(seen)]
+    return [Hit(url, title, snippet, iso(day)) for url, title, snippet, day in _HIT.findall(seen)]
 
 
 def _call(name: str, **arguments: Any) -> str:

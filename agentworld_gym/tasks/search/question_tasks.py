@@ -32,13 +32,13 @@ def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) 
     key = asked.noun.replace(" ", "_") if hops else asked.key
     value = asked.subject if hops else asked.answer
     noted = exactly(asked.subject) if hops else asked.expect
-    note = _memory("add", key, value)
+    note = _memory("add", dict={key: value})
     expert = _way(asked, note)
     success = (
         Check(answer=asked.expect, weight=0.7),
-        Check(probe=_memory("retrieve", key), expect=noted, weight=0.3),
+        Check(probe=_memory("retrieve", key_list=[key]), expect=noted, weight=0.3),
     )
-    wrong_notes = [_memory("add", key, other) for other in (asked.others[:2] if hops else asked.wrong[:3])]
+    wrong_notes = [_memory("add", dict={key: other}) for other in (asked.others[:2] if hops else asked.wrong[:3])]
     decoys = _decoys(rng, asked)
     return Draft(
         instruction=_instruction(rng, asked, key),
@@ -139,9 +139,8 @@ def _open(page: Page) -> str:
     return _call("web_extractor", {"url": page.url})
 
 
-def _memory(operation: str, key: str | None = None, value: str | None = None) -> str:
-    arguments = {"operation": operation, "key": key, "value": value}
-    return _call("dict_memory", {name: text for name, text in arguments.items() if text is not None})
+def _memory(operation: str, **arguments: Any) -> str:
+    return _call("dict_memory", {"operation": operation, **arguments})
 
 
 def _call(name: str, arguments: dict[str, Any]) -> str:

@@ -6,12 +6,12 @@ import re
 
 from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
-ERROR = re.compile(r"^(?:Error\b|Key '.*' not found)", re.MULTILINE)
+ERROR = re.compile(r"^(?:Error\b|Key not found$)", re.MULTILINE)
 YEARS = 30
 """The most years between a date and the true one in its place."""
 
 _HIT = re.compile(r"(?m)^\[(?P<number>\d{1,4})\] (?P<address>\S+)\nTitle: (?P<title>.*)$")
-_DATE = re.compile(r"(?m)^Date: (\d{4})-\d\d-\d\d$")
+_DATE = re.compile(r"(?m)^Date: [A-Z][a-z]{2} \d{1,2}, (\d{4})$")
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:

@@ -44,11 +44,9 @@ def _results(turn: Situation) -> str:
     found = _RESULT.findall(turn.observation)
     if not found:
         return f"So the answer is {turn.show(turn.observation)}" if turn.observation else "So there is no answer"
-    lists = turn.observation.count("Results for ")
-    layout = "a list for each query" if lists > 1 else amount(len(found), "result")
     return (
-        f"So I write {layout}, each with its address, title, snippet and date, the best match "
-        f"{turn.show(found[0][1], 80)} at the top; snippets quote the page around "
+        f"So I write {amount(len(found), 'result')}, numbered from one on, each with its address, title, snippet and "
+        f"date, the best match {turn.show(found[0][1], 80)} at the top; snippets quote the page around "
         "the words asked for and hand no answer over"
     )
 
@@ -78,18 +76,19 @@ def _page(turn: Situation, address: str) -> Explanation:
 
 
 def _memory(turn: Situation, arguments: dict[str, object]) -> Explanation:
-    operation, key = str(arguments.get("operation", "")), str(arguments.get("key", ""))
+    operation, keys = str(arguments.get("operation", "")), _keys(arguments)
     asks = f"The agent asks the memory to {turn.cite(operation) or 'do something'}"
-    asks += f" the key {turn.cite(key)}" if key and turn.cite(key) else ""
+    asks += f" {several([turn.cite(key) for key in keys], 4)}" if any(map(turn.cite, keys)) else ""
     notes = {field.removeprefix("memory/"): value for field, value in _notes(turn)}
+    known = [key for key in keys if key in notes]
     if not notes:
         reads = ["The memory is empty"]
-    elif key in notes:
-        value = turn.cite(notes[key]) if str(notes[key]) != turn.observation else "the text that is asked for"
-        reads = [f"The memory holds that key, with {value or 'a text'}"]
+    elif known:
+        texts = several([turn.cite(notes[key]) for key in known], 4)
+        reads = [f"The memory holds {amount(len(known), 'such key')}, with {texts or 'a text'}"]
     else:
         held = several([turn.cite(name) for name in notes], 4)
-        reads = [f"The memory holds {held or 'other keys'}" + (", and not that one" if key else "")]
+        reads = [f"The memory holds {held or 'other keys'}" + (", and nothing else" if keys else "")]
     changes = []
     for change in turn.changes:
         if change.field.startswith("memory/"):
@@ -97,17 +96,17 @@ def _memory(turn: Situation, arguments: dict[str, object]) -> Explanation:
             value = turn.cite(change.after) if change.kind != "removed" else ""
             name = turn.cite(change.field.removeprefix("memory/")) or "a key"
             changes.append(f"{name} {verb}" + (f", with {value}" if value else ""))
-    if operation.startswith("retrieve") and notes and (key in notes or not key):
-        text = (
-            "each note on a line of its own"
-            if operation == "retrieve_all"
-            else "the stored text alone, without its key"
-        )
-        return Explanation(asks, reads, changes, f"So the answer is {text}")
-    failed = turn.observation.startswith("Error")
+    if operation.startswith("retrieve") and (known or (notes and not keys)):
+        return Explanation(asks, reads, changes, "So the answer is each note on a line of its own, behind its key")
+    failed = turn.observation.startswith(("Error", "Key not found"))
     sentence = "the fixed sentence of this error" if failed else "the fixed sentence for it"
     return Explanation(asks, reads, changes, f"So the answer is {sentence}, {turn.show(turn.observation)}")
 
 
 def _notes(turn: Situation) -> list[tuple[str, Scalar]]:
     return [item for item in turn.state.items() if item[0].startswith("memory/")] if turn.state else []
+
+
+def _keys(arguments: dict[str, object]) -> list[str]:
+    items, keys = arguments.get("dict"), arguments.get("key_list")
+    return [str(key) for key in (items if isinstance(items, dict) else keys if isinstance(keys, list) else ())]
