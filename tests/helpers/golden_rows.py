@@ -9,7 +9,7 @@ from typing import Any
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
-from agentworld_gym.documents.plain_yaml import load_yaml
+from agentworld_gym.documents.strict import read_yaml
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.prompting.parsing import MARKER
@@ -23,7 +23,7 @@ class Golden:
     """A row written by hand; `domain` may name a dialect, as in `desktop:autoglm`."""
 
     def __init__(self, file: str, domain: str) -> None:
-        row: dict[str, Any] = load_yaml((FOLDER / file).read_text(encoding="utf-8"))
+        row: dict[str, Any] = read_yaml(FOLDER / file)
         assert row["turn_idx"] == len(row["response"]) == len(row["prompt"]) + 1 <= row["total_turns"]
         self.spec = load_spec(domain)
         self.turns: list[str] = [*row["prompt"], row["current_prompt"]]
