@@ -27,20 +27,25 @@ def check(
             errors += 1
             complain(error)
         else:
-            stdout().print(f"{name}: ok, {tasks} hand-written tasks", highlight=False)
+            stdout().print(f"{name}: ok, {tasks} hand-written task{'' if tasks == 1 else 's'}", highlight=False)
     if errors:
         raise typer.Exit(USAGE)
 
 
 def _check(name: str) -> int:
     """Load a spec, its prompts and its tasks, render a first turn, and return the number of tasks."""
+    import gymnasium as gym
+
     from agentworld_gym.actions.parser import ActionParser
     from agentworld_gym.cli.common import spec_source
     from agentworld_gym.domain.spec import load_spec
     from agentworld_gym.prompting.prompt import Prompts
+    from agentworld_gym.registration import CUSTOM_ID
     from agentworld_gym.tasks.source import TaskSource
 
     spec = load_spec(spec_source(name))
+    if spec.env_id not in gym.registry:
+        raise SpecError(spec.path, "env_id", spec.env_id, f"a registered id; {CUSTOM_ID} takes any spec")
     parser = ActionParser(spec)
     for number, example in enumerate(spec.action.examples):
         if (problem := parser.parse(example, ()).error) is not None:
@@ -48,6 +53,7 @@ def _check(name: str) -> int:
     tasks = spec.handwritten_tasks()
     source = TaskSource(spec)
     prompts = Prompts(spec)
+    prompts.sentences(dict.fromkeys(spec.controls, 1.0))
     for task in tasks or [source.pick(0, {})]:
         prompts.messages(task, [], parser.parse(spec.action.examples[0], task.tools))
     return len(tasks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -84,6 +85,25 @@ class TestSpecs:
         done = agentworld("specs", "check", str(broken))
         assert done.exit_code == 2
         assert "action.examples.0" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("right", "wrong", "says"),
+        [
+            ("{{ strength }} a coin", "{{ strenght }} a coin", "controls.coin-rejects.sentence: rendering: got \"'strenght'"),
+            ("AgentWorld/Custom-v0\n", "AgentWorld/Foo-v0\n", "env_id: got 'AgentWorld/Foo-v0', expected a registered id"),
+        ],
+    )
+    def test_what_only_an_episode_would_find_is_an_error_too(
+        self, right: str, wrong: str, says: str, tmp_path: Path
+    ) -> None:
+        shutil.copytree(Path(CUSTOM).parent, tmp_path / "custom")
+        spec = tmp_path / "custom" / "spec.yaml"
+        assert agentworld("specs", "check", str(spec)).stdout.endswith("ok, 1 hand-written task\n")
+        written = spec.read_text(encoding="utf-8")
+        head, _, rest = written.rpartition(right)
+        spec.write_text(head + wrong + rest, encoding="utf-8")
+        done = agentworld("specs", "check", str(spec))
+        assert done.exit_code == 2 and says in done.stderr
 
     def test_schema_is_a_json_schema_of_all_keys(self) -> None:
         schema = json.loads(agentworld("specs", "schema").stdout)
