@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 from typer.core import TyperGroup
 
+from agentworld_gym.documents.strict import expectation
 from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured, install
 
 if TYPE_CHECKING:
@@ -80,6 +82,12 @@ class Commands(TyperGroup):
         except AgentWorldError as error:
             complain(error)
             raise typer.Exit(USAGE if isinstance(error, SpecError | WorldNotConfigured) else FAILED) from error
+        except typer.BadParameter as error:
+            if not isinstance(error.__cause__, ValidationError) or error.param is None:
+                raise
+            [first, *_] = error.__cause__.errors(include_url=False)
+            complain(SpecError("command line", max(error.param.opts, key=len), first["input"], _wanted(first)))
+            raise typer.Exit(USAGE) from error
         except (OSError, ImportError) as error:
             told = not isinstance(error, ImportError) or "pip install" in str(error)
             hint = "" if told else f"; install it with {install('all')}"
@@ -88,6 +96,46 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as error:
             stderr().print("Stopped.", style="yellow")
             raise typer.Exit(INTERRUPTED) from error
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of the group itself."""
+        return _flags_without_value(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a name, whose help shows no value for its flags."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _flags_without_value(command.get_params(ctx))
+        return command
+
+
+def _flags_without_value(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
+def _wanted(error: Mapping[str, Any]) -> str:
+    """Return what a value of the command line should have been, from the error of its validation.
+
+    >>> _wanted({"type": "less_than_equal", "ctx": {"le": 3}, "msg": "Input should be less than or equal to 3"})
+    'a number of at most 3'
+    >>> _wanted({"type": "value_error", "msg": "Value error, 'x' is not one of 'a', 'b'."})
+    "one of 'a', 'b'"
+    """
+    if (words := _WANTED.get(error["type"])) is not None:
+        return words.format_map(error.get("ctx", {}))
+    _, listed, choices = error["msg"].partition(" is not one of ")
+    return f"one of {choices.rstrip('.')}" if listed else expectation(error)
+
+
+_WANTED = {
+    "int_parsing": "an integer",
+    "float_parsing": "a number",
+    "greater_than_equal": "a number of at least {ge}",
+    "less_than_equal": "a number of at most {le}",
+}
 
 
 def stdout() -> Console:

@@ -43,6 +43,9 @@ Whatever you type is the action, as an agent would write it. Besides:
   :quit, Ctrl-D            leave
 """
 
+WORDS = (":undo", ":again", ":task", ":screen", ":raw", ":tools", ":help", ":quit")
+"""The words of the command itself."""
+
 NAMED = {
     "web": "click('@{button 'Save'}')",
     "desktop": "pyautogui.click(@{push-button 'Save'})",
@@ -167,6 +170,8 @@ class Game:
                 self._write("\n".join(["no tools here; actions look like this:", *self.current.domain.action.examples]))
         elif line == ":task":
             self.console.print(Text(printable(self.current.task.instruction), style="bold"))
+        elif line != ":help":
+            self._write(f"{line} is unknown; the words are {', '.join(WORDS)}, and anything else is the action")
         else:
             self.console.print(Text(HELP.rstrip(), style="dim"))
             if (example := NAMED.get(self.current.task.domain)) is not None:

@@ -133,10 +133,11 @@ def _policy(policy: Policy) -> PlayedPolicy:
 
 def show(outcomes: list[Played]) -> None:
     """Print a table with one row for each family and level."""
+    from rich import box
     from rich.table import Table
 
-    table = Table()
-    table.add_column("tasks")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("tasks", no_wrap=True)
     for name in ("level", "episodes", "success", "return", "steps", "tokens", "failures"):
         table.add_column(name, justify="right")
     groups = sorted({(outcome.task.family, outcome.task.level) for outcome in outcomes})

@@ -89,8 +89,16 @@ class TestSpecs:
     @pytest.mark.parametrize(
         ("right", "wrong", "says"),
         [
-            ("{{ strength }} a coin", "{{ strenght }} a coin", "controls.coin-rejects.sentence: rendering: got \"'strenght'"),
-            ("AgentWorld/Custom-v0\n", "AgentWorld/Foo-v0\n", "env_id: got 'AgentWorld/Foo-v0', expected a registered id"),
+            (
+                "{{ strength }} a coin",
+                "{{ strenght }} a coin",
+                "controls.coin-rejects.sentence: rendering: got \"'strenght'",
+            ),
+            (
+                "AgentWorld/Custom-v0\n",
+                "AgentWorld/Foo-v0\n",
+                "env_id: got 'AgentWorld/Foo-v0', expected a registered id",
+            ),
         ],
     )
     def test_what_only_an_episode_would_find_is_an_error_too(
@@ -130,7 +138,15 @@ class TestErrors:
             (["rollout", CUSTOM, "--world", "grounded"], 2, "no grounded world"),
             (["rollout", "web", "--world", "qwen"], 2, "names no world"),
             (["rollout", "web", "--world", "recorded:nothing.jsonl"], 1, "nothing.jsonl"),
-            (["rollout", "terminal", "--level", "7"], 2, "--level"),
+            (["rollout", "terminal", "--level", "7"], 2, "--level: got '7', expected a number of at most 3"),
+            (["rollout", "terminal", "-n", "0"], 2, "--episodes: got '0', expected a number of at least 1"),
+            (["rollout", "terminal", "-n", "two"], 2, "--episodes: got 'two', expected an integer"),
+            (
+                ["rollout", "terminal", "--policy", "expertt"],
+                2,
+                "--policy: got 'expertt', expected one of 'expert', 'menu', 'nothing'\n",
+            ),
+            (["collect", "terminal", "--out", "x", "-n", "1", "--split", "trian"], 2, "--split: got 'trian', exp"),
             (["rollout", "web", "--world", "http://x/v1#m", "--sampling", "heat=1"], 2, "heat"),
             (["rollout", "web", "--sampling", "heat"], 2, "KEY=VALUE"),
             (["play"], 2, "ENV"),
@@ -152,6 +168,12 @@ class TestErrors:
         assert says in done.stderr
         assert "Traceback" not in done.output
         assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["", "train queue", "collect"])
+def test_help_shows_no_value_for_flags(command: str) -> None:
+    said = agentworld(*command.split(), "--help").stdout
+    assert "--help" in said and "bool" not in said
 
 
 def test_the_version_is_told() -> None:
@@ -181,6 +203,10 @@ class TestPlay:
         done = agentworld("play", domain, "--world", "scripted", stdin=":help\n")
         assert example in " ".join(done.stdout.split())
         assert ActionParser(load_spec(domain)).parse(stand_in(domain, example)).error is None
+
+    def test_a_word_that_it_does_not_know_is_said_to_be_unknown(self) -> None:
+        said = agentworld("play", "terminal", "--world", "scripted", stdin=":foo\n:undo\n").stdout
+        assert ":foo is unknown; the words are :undo, :again" in said and "nothing to undo" in said
 
     def test_help_of_a_text_domain_names_no_elements(self) -> None:
         assert "@{" not in agentworld("play", "terminal", "--world", "scripted", stdin=":help\n").stdout
@@ -249,6 +275,11 @@ class TestRollout:
         assert done.exit_code == 130
         assert "episodes" in done.stdout
         assert next(actions) < 20
+
+    def test_the_names_of_families_are_whole_in_80_columns(self) -> None:
+        options = ("-n", "1", "--family", "move_standing_orders", "--policy", "nothing")
+        done = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["rollout", "mcp", *options])
+        assert "move_standing_orders " in done.stdout and "…" not in done.stdout
 
 
 class TestTrace:
