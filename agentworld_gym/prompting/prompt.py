@@ -87,7 +87,8 @@ class Prompts:
         self._ready = system
         self._system = templates.load(f"{base}/system.j2") if system is None else None
         if self.form == "change" and self._system is not None and not templates.reads("form"):
-            raise SpecError(f"{base}/system.j2", "observation.form", "change", "a prompt that explains the change form")
+            system_file = templates.path(f"{base}/system.j2")
+            raise SpecError(system_file, "observation.form", "change", "a prompt that explains the change form")
         self._turn = templates.load(f"{base}/turn.j2")
         self._observation = templates.load(f"{base}/observation.j2", optional=True)
         self._judge = templates.load(f"{spec.prompts}/judge.j2", optional=True)
@@ -325,7 +326,7 @@ class Prompts:
     def _closing(self) -> str:
         """Return the closing request, which must stand at the end of a message and be the same in every turn."""
         samples = (("Say hi.", 1, Action("echo hi"), "$ "), ("x", 2, Action("a\n```\nb", error="no"), None))
-        name = self._turn.name or "turn.j2"
+        name = self._turn.filename or "turn.j2"
         found = set()
         for instruction, turn, action, state in samples:
             still = self._user(instruction, turn, action, state, displayed=True, closing=False)

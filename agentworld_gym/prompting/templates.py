@@ -64,11 +64,12 @@ class Templates:
                 part = pending.pop()
                 if part in self.sources:
                     continue
-                source = _source(self._environment, part)
+                file = self.path(part)
+                source = _source(self._environment, part, file)
                 self.sources[part] = source
                 for reference in meta.find_referenced_templates(self._environment.parse(source, part)):
                     if reference is None:
-                        raise SpecError(part, "include", "a computed name", "the name of a template, written out")
+                        raise SpecError(file, "include", "a computed name", "the name of a template, written out")
                     pending.append(reference)
             return self._environment.get_template(name)
         except TemplateNotFound as error:
@@ -76,7 +77,12 @@ class Templates:
                 return None
             raise self.missing(str(error.name)) from error
         except TemplateSyntaxError as error:
-            raise SpecError(error.name or name, f"line {error.lineno}", error.message, "a Jinja template") from error
+            file = self.path(error.name or name)
+            raise SpecError(file, f"line {error.lineno}", error.message, "a Jinja template") from error
+
+    def path(self, name: str) -> Path:
+        """Return the file of a template by its path in the folders."""
+        return next((folder / name for folder in self._folders if (folder / name).is_file()), Path(name))
 
     def inline(self, source: str, key: str) -> Template:
         """Compile a template that stands in the spec under a key.
@@ -88,7 +94,7 @@ class Templates:
             template = self._environment.from_string(source)
         except TemplateSyntaxError as error:
             raise SpecError(self._spec.path, key, source, f"a Jinja template ({error.message})") from error
-        template.name = f"{self._spec.path}: {key}"
+        template.filename = f"{self._spec.path}: {key}"
         return template
 
     def reads(self, variable: str) -> bool:
@@ -113,8 +119,8 @@ def render(template: Template, **variables: Any) -> str:
     try:
         return template.render(variables)
     except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
-        name = template.name or "a template"
-        raise SpecError(name, "rendering", str(error), "data that the template can show") from error
+        file = template.filename or "a template"
+        raise SpecError(file, "rendering", str(error), "data that the template can show") from error
 
 
 def ticks(text: str) -> str:
@@ -144,10 +150,10 @@ def _tojson(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, indent=None if indent is None else min(indent, MOST_INDENT), ensure_ascii=False)
 
 
-def _source(environment: BoundedEnvironment, name: str) -> str:
+def _source(environment: BoundedEnvironment, name: str, file: Path) -> str:
     if environment.loader is None:
         raise TemplateNotFound(name)
     try:
         return environment.loader.get_source(environment, name)[0]
     except UnicodeDecodeError as error:
-        raise SpecError(name, "file", str(error), "a UTF-8 text") from error
+        raise SpecError(file, "file", str(error), "a UTF-8 text") from error

@@ -79,7 +79,7 @@ class Reworded(BaseLoader):
         """
         source, path, current = self._loader.get_source(environment, template)
         for start, text in self._lines.get(template, {}).items():
-            source = _replaced(template, source, start, text)
+            source = _replaced(path or template, source, start, text)
         return source, path, current
 
     def list_templates(self) -> list[str]:

@@ -272,13 +272,14 @@ class TestOwnFolder:
         ],
     )
     def test_a_broken_template_is_told_at_once(self, tmp_path: Path, turn: str, says: str) -> None:
-        with pytest.raises(SpecError, match=says):
+        with pytest.raises(SpecError, match=says) as told:
             self.prompts(tmp_path, turn=turn)
+        assert "the template" in says or told.value.file == str(tmp_path / "terminal" / "turn.j2")
 
     def test_a_text_that_is_not_utf8_is_told(self, tmp_path: Path) -> None:
         (tmp_path / "terminal").mkdir()
         (tmp_path / "terminal" / "turn.j2").write_bytes(b"\xff")
-        with pytest.raises(SpecError, match="UTF-8"):
+        with pytest.raises(SpecError, match=f"^{tmp_path}/terminal/turn.j2: file: .*UTF-8"):
             Prompts(load_spec("terminal"), tmp_path)
 
 
