@@ -49,12 +49,13 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
 
     Raises:
         SpecError: The data does not fit: the error names file, key, value and what was expected. Where there is no such
-            key, it lists the keys that there are, the most similar first.
+            key, it lists the keys that there are, the most similar first. Where a key is missing, it names those beside
+            it that do not exist.
     """
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        first, *others = error.errors(include_url=False)
         # Where a key may hold several kinds of value, pydantic adds the name of one of them.
         place = [part for part in map(str, first["loc"]) if "[" not in part]
         value = None if first["type"] == "missing" else first.get("input")
@@ -62,6 +63,10 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
         if first["type"] == "extra_forbidden":
             known = nearest(place[-1], keys_at(model, place[:-1]))
             expected += f", but one of: {', '.join(known)}" if known else ""
+        if first["type"] == "missing":
+            unknown = [one["loc"] for one in others if one["type"] == "extra_forbidden"]
+            names = [str(last) for *parents, last in unknown if parents == list(first["loc"][:-1])]
+            expected += f" (there is no key {', '.join(names)})" if names else ""
         named, colon, rest = expected.partition(": ")
         if colon and named.partition(".")[0] in keys_at(model, place):
             place, value, expected = [*place, named], value_at(value, named), rest

@@ -496,6 +496,7 @@ def test_a_glob_without_files_is_an_error(tmp_path: Path) -> None:
         ({"success": [{"answer": {"matches": "("}}]}, "success.0.answer.matches", "a regular expression"),
         ({"level": 4}, "level", "less than or equal to 3"),
         ({"tries": 3}, "tries", "no such key"),
+        ({"instruction": None, "instructon": "Go."}, "instruction", "to be there (there is no key instructon)"),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
@@ -504,7 +505,8 @@ def test_a_broken_task_names_file_key_and_expectation(
 ) -> None:
     path = tmp_path / "task.yaml"
     good = {"instruction": "Do it.", "success": [{"answer": {"equals": "x"}}]}
-    path.write_text(yaml.safe_dump({**good, **change}), encoding="utf-8")
+    task = {key: value for key, value in {**good, **change}.items() if value is not None}
+    path.write_text(yaml.safe_dump(task), encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         load_task(path, "terminal")
     assert (caught.value.file, caught.value.key) == (str(path), named)
