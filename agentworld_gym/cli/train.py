@@ -28,7 +28,7 @@ from agentworld_gym.cli.common import (
     stdout,
 )
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.errors import GeneratorError, install
+from agentworld_gym.errors import GeneratorError, SpecError, install
 from agentworld_gym.process.pacing import paced
 
 if TYPE_CHECKING:
@@ -165,7 +165,13 @@ def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
     """Return the configuration, after checking that what training needs is installed."""
     from agentworld_gym.recipe.config import load_config
 
-    settings = load_config(source, kind, dict(pair(text, "--set") for text in changes or ()))
+    chosen = dict(pair(text, "--set") for text in changes or ())
+    try:
+        settings = load_config(source, kind, chosen)
+    except SpecError as error:
+        if not any(f"{key}.".startswith(f"{error.key}.") or error.key.startswith(f"{key}.") for key in chosen):
+            raise
+        raise SpecError("command line", f"--set {error.key}", error.value, error.expected) from error
     missing = [name for name in ("torch", "transformers", "accelerate") if find_spec(name) is None]
     if missing:
         raise GeneratorError(f"training needs {' and '.join(missing)}: {install('train')}")

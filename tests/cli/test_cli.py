@@ -154,7 +154,11 @@ class TestErrors:
             (["trace", "grep", "(", "nothing"], 2, "regular expression"),
             (["train", "nope", "--out", "x"], 2, "nope"),
             (["train", "cpt", "nope", "--out", "x"], 2, "nope"),
-            (["train", "cpt", "tiny", "--out", "x", "--set", "train.speed=9"], 2, "speed"),
+            (
+                ["train", "cpt", "tiny", "--out", "x", "--set", "train.speed=9"],
+                2,
+                "command line: --set train.speed: got 9",
+            ),
             (
                 ["train", "cpt", "tiny", "--out", "x", "--set", "train.batch_tokens=9"],
                 2,
