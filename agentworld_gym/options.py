@@ -111,7 +111,7 @@ class EnvOptions(Options):
         known = {*cls.model_fields, *LanguageOptions.model_fields} - {"language"}
         for name, value in options.items():
             if name not in known:
-                raise UnknownOption(owner, name, value, known)
+                raise UnknownOption(owner, name, value, known | {"render_mode"})
         if "spec" not in options:
             raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
         return cls(**options)

@@ -85,6 +85,12 @@ def test_the_first_observation_holds_the_instruction_and_what_the_world_shows():
     assert info["instruction"] == "Write hello into a.txt."
 
 
+def test_a_step_that_costs_nothing_costs_zero():
+    env = make("AgentWorld/MCP-v0", world="scripted")
+    env.reset(seed=1)
+    assert str(env.step("x")[4]["reward_parts"]) == "{'step_cost': 0.0}"
+
+
 def test_success_is_tested_on_finish_with_partial_credit():
     env = make(world="grounded")
     env.reset(seed=1, options={"task": TASK})

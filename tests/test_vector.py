@@ -233,7 +233,7 @@ def test_an_unknown_option_is_a_type_error_in_pythons_wording(face):
     with pytest.raises(TypeError, match="got an unexpected keyword argument 'frameskip'") as caught:
         face(frameskip=1)
     assert isinstance(caught.value, SpecError)
-    assert all(word in str(caught.value) for word in ("frameskip: got 1", "one of", "max_steps"))
+    assert all(word in str(caught.value) for word in ("frameskip: got 1", "one of", "max_steps", "render_mode"))
     assert "frameskip" in str(pickle.loads(pickle.dumps(caught.value)))
 
 

@@ -36,7 +36,7 @@ def transition_of(step: Step, weights: RewardSpec, fingerprint: str) -> Transiti
         info["failure"] = failure.as_dict()
         episode.over = step.moment in (Moment.FINISH, Moment.END)
         return Transition(episode.observation, 0.0, False, True, info, answered)
-    parts = {"step_cost": -weights.step_cost / episode.agents}
+    parts = {"step_cost": 0.0 - weights.step_cost / episode.agents}  # It is never -0.0.
     solved = False
     if results is not None:
         reached = score(episode.task, results.passed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import threading
@@ -12,7 +13,7 @@ from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator, SelectiveGenerator
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
 
 HANDLES: Mapping[str, str] = {
     "http://HOST:PORT/v1": "an OpenAI-compatible server, or https://; #MODEL at the end picks one of its models",
@@ -39,7 +40,8 @@ def open_generator(handle: str, **options: Any) -> Lease:
         options: The options of the generator's class.
 
     Raises:
-        GeneratorError: The handle or an option is not understood, or the engine cannot be made.
+        GeneratorError: The handle is not understood, or the engine cannot be made.
+        UnknownOption: The generator's class has no such option.
     """
     make = _maker(handle, options)
     return _pool(os.getpid()).lease(f"{handle} {json.dumps(options, sort_keys=True, default=repr)}", make)
@@ -65,6 +67,11 @@ def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
 
 
 def _made(kind: Callable[..., Generator], target: str, options: dict[str, Any]) -> Generator:
+    _, *parameters = inspect.signature(kind).parameters.values()
+    known = [parameter.name for parameter in parameters]
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        for name in options.keys() - known:
+            raise UnknownOption(kind.__name__, name, options[name], known)
     try:
         return kind(target, **options)
     except TypeError as error:

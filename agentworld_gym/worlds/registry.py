@@ -109,7 +109,7 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
             "or set AGENTWORLD_WORLD"
         )
     if variant and variant not in entry.variants:
-        variants = ", ".join(f"grounded:{name}" for name in entry.variants if name) or "grounded alone"
+        variants = ", ".join(["grounded", *(f"grounded:{name}" for name in entry.variants if name)])
         raise WorldNotConfigured(f"world='grounded:{variant}' does not exist for {spec.env_id}; there is {variants}")
     try:
         engine = entry.load(variant or entry.variants[0])

@@ -12,7 +12,7 @@ from tiny_model import write_tiny_model
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
 from agentworld_gym.generators import ScriptedGenerator, TransformersGenerator, open_generator
 from agentworld_gym.generators.pretrained.digests import tokenizer_digest, weights_digest
 from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
@@ -58,8 +58,8 @@ def test_a_broken_address_is_refused(handle):
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(GeneratorError, match="speed"):
-        open_generator("http://localhost:1/v1", speed=11)
+    with pytest.raises(UnknownOption, match=r"deadlin: got 3, expected one of api_key_env, .* deadline_s, "):
+        open_generator("http://localhost:1/v1", deadlin=3)
 
 
 def test_equal_handles_share_an_engine_until_the_last_user_closes_it():

@@ -181,6 +181,12 @@ def test_a_handle_that_names_no_world_says_what_does(handle):
         open_world(handle, WorldOptions(load_spec("terminal")))
 
 
+@pytest.mark.parametrize(("domain", "there"), [("terminal", "grounded"), ("web", "grounded, grounded:chromium")])
+def test_a_variant_that_a_domain_lacks_says_which_there_are(domain, there):
+    with pytest.raises(WorldNotConfigured, match=f"does not exist .*; there is {there}$"):
+        open_world("grounded:firefox", WorldOptions(load_spec(domain)))
+
+
 @pytest.mark.parametrize("name", ["grounded", "auto", "vllm:mine", "", "two words"])
 def test_a_name_that_could_mean_another_world_is_refused(name):
     with pytest.raises(SpecError, match="register_world"):
