@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counter, examples, progress, spec_source, stdout
+from agentworld_gym.cli.common import counted, counter, examples, progress, spec_source, stdout
 from agentworld_gym.errors import AgentWorldError, SpecError, install
 
 
@@ -71,9 +71,9 @@ def collect(
     settings = validated(CollectConfig, {**base.model_dump(), **given}, "command line")
     with progress(f"{' '.join(spec.id for spec in specs)}, {split}", episodes) as bar:
         added = record(specs, file, episodes, seed, settings, split, workers, progress=counter(bar))
-    written = [f"{file}: {added} sessions added, {episodes} asked for"]
+    written = [f"{file}: {counted(added, 'session')} added, {episodes} asked for"]
     if tabled:
-        written.append(f"{table}: {write_parquet(read_rows(file), table)} sessions")
+        written.append(f"{table}: {counted(write_parquet(read_rows(file), table), 'session')}")
     if card and not single:
         pictures = "" if find_spec("matplotlib") else f"; pictures need {install('data')}"
         written.append(f"{write_card(out)}: the data card{pictures}")

@@ -296,6 +296,15 @@ def writable(path: Path, option: str) -> Path:
     return path
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "task"), counted(2, "task")
+    ('1 task', '2 tasks')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def printable(text: str) -> str:
     r"""Return a text that cannot move the cursor or change the terminal: control characters are shown as pictures.
 

@@ -22,6 +22,7 @@ from agentworld_gym.cli.common import (
     SplitOption,
     TracesOption,
     WorldOption,
+    counted,
     env_options,
     examples,
     pairs,
@@ -201,7 +202,7 @@ class Game:
         verdict = Text("success was not tested", style="dim")
         if "success" in info:
             verdict = Text("success", style="green") if info["success"] else Text("no success", style="yellow")
-        steps = f", {info['steps']} steps, return {sum(self.gained):+.2f}"
+        steps = f", {counted(info['steps'], 'step')}, return {sum(self.gained):+.2f}"
         self.console.print(Text.assemble(verdict, steps))
         return True
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counter, examples, progress, stdout
+from agentworld_gym.cli.common import counted, counter, examples, progress, stdout
 from agentworld_gym.cli.samples import RowsArgument, line_count, session_files
 
 
@@ -30,7 +30,7 @@ def index(
     with progress("indexing", sum(map(line_count, files))) as bar:
         sessions = chain.from_iterable(map(read_rows, files))
         found = build_index(sessions, out, None if split == "all" else split, counter(bar))
-    line = f"{out}: {found.steps} steps of {found.sessions} sessions, {', '.join(found.domains)}"
+    line = f"{out}: {counted(found.steps, 'step')} of {counted(found.sessions, 'session')}, {', '.join(found.domains)}"
     stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -22,6 +22,7 @@ from agentworld_gym.cli.common import (
     SplitOption,
     TracesOption,
     WorldOption,
+    counted,
     env_options,
     examples,
     pairs,
@@ -107,7 +108,7 @@ def rollout(
         raise KeyboardInterrupt
     failures = [outcome.failure_message for outcome in outcomes if outcome.failure]
     if failures:
-        message = printable(f"the world failed in {len(failures)} episodes, first: {failures[0]}")
+        message = printable(f"the world failed in {counted(len(failures), 'episode')}, first: {failures[0]}")
         stderr().print(message, style="red", markup=False, soft_wrap=True)
         raise typer.Exit(FAILED)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counter, examples, pair, progress, stdout
+from agentworld_gym.cli.common import counted, counter, examples, pair, progress, stdout
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def samples(
         for item in encoder.encode(read_samples(out)):
             table(item)
         _print("Tokens", table.COLUMNS, table.rows())
-    stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
+    stdout().print(f"{out}: {counted(count, 'sample')}", markup=False, highlight=False, soft_wrap=True)
 
 
 def session_files(paths: Sequence[Path]) -> list[Path]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from agentworld_gym.cli.common import USAGE, Commands, complain, examples, stdout
+from agentworld_gym.cli.common import USAGE, Commands, complain, counted, examples, stdout
 from agentworld_gym.errors import SpecError
 
 specs = typer.Typer(cls=Commands, no_args_is_help=True, help="Validate, show and describe domain specs.")
@@ -27,7 +27,7 @@ def check(
             errors += 1
             complain(error)
         else:
-            stdout().print(f"{name}: ok, {tasks} hand-written task{'' if tasks == 1 else 's'}", highlight=False)
+            stdout().print(f"{name}: ok, {counted(tasks, 'hand-written task')}", highlight=False)
     if errors:
         raise typer.Exit(USAGE)
 

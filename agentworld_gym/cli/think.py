@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentworld_gym.cli.common import Commands, counter, examples, pair, progress, stdout
+from agentworld_gym.cli.common import Commands, counted, counter, examples, pair, progress, stdout
 from agentworld_gym.cli.samples import (
     OutOption,
     PoolSplitOption,
@@ -96,7 +96,7 @@ def engine(
 
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
     count = write_samples(out, engine_samples(queries))
-    stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
+    stdout().print(f"{out}: {counted(count, 'sample')}", markup=False, highlight=False, soft_wrap=True)
 
 
 @think.command(
@@ -155,7 +155,7 @@ def reject(
     finally:
         critic.close()
         world.close()
-    stdout().print(f"{out}: {count} samples", markup=False, highlight=False, soft_wrap=True)
+    stdout().print(f"{out}: {counted(count, 'sample')}", markup=False, highlight=False, soft_wrap=True)
     for line in _told(report):
         stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 

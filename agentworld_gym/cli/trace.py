@@ -18,6 +18,7 @@ from agentworld_gym.cli.common import (
     RetrievalOption,
     SamplingOption,
     WorldOption,
+    counted,
     env_options,
     examples,
     pairs,
@@ -199,7 +200,7 @@ def _print_episode(episode: TraceEpisode, system: bool) -> None:
     for step in episode.steps:
         _print_step(step)
     total = sum(step.reward for step in episode.steps)
-    _say(f"{len(episode.steps)} steps, return {total:+.2f}, {_ending(episode)}", "bold")
+    _say(f"{counted(len(episode.steps), 'step')}, return {total:+.2f}, {_ending(episode)}", "bold")
 
 
 def _ending(episode: TraceEpisode) -> str:
