@@ -100,7 +100,7 @@ def test_an_agent_that_only_pleases_the_dream_learned_the_simulator():
 
 def test_a_dream_that_is_harder_than_the_grounded_world_is_said_to_be():
     found = transfer("expert", options("hostile", families=["copy_move"]), SEEDS)
-    assert found.only_grounded == 6 and found.verdict.startswith("The dream is harder")
+    assert found.only_grounded == 6 and found.verdict.startswith("The language world is harder")
 
 
 def test_a_world_that_fails_is_no_failure_of_the_agent():

@@ -1,4 +1,4 @@
-"""`agentworld eval transfer`: one policy in the dream and in the grounded world."""
+"""`agentworld eval transfer`: one policy in a language world and in the grounded world."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def transfer(
     generator: GeneratorOption = None,
     width: WidthOption = 64,
 ) -> None:
-    """Let a policy play the same tasks in the dream and in the grounded world.
+    """Let a policy play the same tasks in a language world and in the grounded world.
 
     Says where the two part, and whether the agent learned the simulator. Ctrl-C keeps the tasks that both finished.
     """
@@ -104,7 +104,7 @@ def transfer(
     print_table(("world", "success", "failures"), [(name, share_text(one), failed) for name, one, failed in rows])
     stdout().print(f"gap {result.gap or '-'}. {result.verdict}", markup=False, highlight=False, soft_wrap=True)
     for parting in result.partings[:5]:
-        where = "only in the dream" if parting.dream else "only in the grounded world"
+        where = "only in the language world" if parting.dream else "only in the grounded world"
         said = (
             f"{parting.task_id}, seed {parting.seed}: succeeds {where}; parts at turn {parting.turn} ({parting.part})"
         )

@@ -125,12 +125,14 @@ class TransferResult(Result):
             return "The policy never succeeds in either world: this says nothing."
         said = (
             f"Both worlds agree on {self.agree} of {self.gap.count} episodes; {self.only_dream} succeed only in the "
-            f"dream, {self.only_grounded} only in the grounded world."
+            f"language world, {self.only_grounded} only in the grounded world."
         )
         if self.gap.low > 0:
-            return f"The agent learned the simulator: what it does succeeds in the dream and fails for real. {said}"
+            learned = "The agent learned the simulator: what it does succeeds in the language world and fails for real."
+            return f"{learned} {said}"
         if self.gap.high < 0:
-            return f"The dream is harder than the grounded world: its errors cost this agent episodes. {said}"
+            harder = "The language world is harder than the grounded world: its errors cost this agent episodes."
+            return f"{harder} {said}"
         if self.tells == "nothing":
             return f"Too few tasks to tell: the interval is {self.gap.high - self.gap.low:.2f} wide. {said}"
         return f"No gap beyond its interval. {said}"
