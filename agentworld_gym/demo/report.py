@@ -25,6 +25,7 @@ class Report:
     shown: Sequence[Shown]
     rows: Sequence[SideBySide]
     curve: Sequence[Point]
+    interrupted: bool
     transfer: TransferResult
     seconds: float
 
@@ -35,6 +36,8 @@ class Report:
         return template.render(report=self, curve=learned)
 
     def write(self, path: Path) -> None:
-        """Write the page."""
+        """Write the page; a crash leaves the earlier file or the whole of this one."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.html(), encoding="utf-8")
+        part = path.with_name(path.name + ".part")
+        part.write_text(self.html(), encoding="utf-8")
+        part.replace(path)

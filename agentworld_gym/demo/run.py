@@ -19,6 +19,7 @@ from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.menu_agent import MenuAgent
+from agentworld_gym.process.pacing import paced
 
 if TYPE_CHECKING:
     from agentworld_gym.integrations.sb3.ppo import Point, Training
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 STEPS = 120_000
 TEST_EPISODES = 120
 SHOWN_SEEDS = (0, 7, 14)
+SHOWN_ROWS = 6
 NUM_ENVS = 32
 MAX_STEPS = 12
 
@@ -46,8 +48,6 @@ def run(
         world: The world beside the grounded terminal.
     """
     console = Console()
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.touch()  # an error is better now than after the training
     began = time.monotonic()
 
     console.rule("1. What a world model is sent for one step")
@@ -60,10 +60,11 @@ def run(
     console.rule("2. The small world model beside the grounded terminal")
     rows = side_by_side(SHOWN_SEEDS, ("grounded", world))
     table = Table("action", "grounded terminal", "small world model", "exact", show_lines=True)
-    for row in rows[:6]:
+    for row in rows[:SHOWN_ROWS]:
         table.add_row(escape(row.action), escape(row.grounded), escape(row.dreamed), "yes" if row.equal else "no")
     console.print(table)
-    console.print(f"{sum(row.equal for row in rows)} of {len(rows)} observations are exact.")
+    exact, hidden = sum(row.equal for row in rows), max(len(rows) - SHOWN_ROWS, 0)
+    console.print(f"… {hidden} more rows, in the report. {exact} of all {len(rows)} observations are exact.")
 
     console.rule("3. PPO learns in the grounded terminal")
     training = _train(console, steps or STEPS, seed)
@@ -75,9 +76,10 @@ def run(
     for label, side in (("grounded terminal", result.grounded), ("small world model", result.dream)):
         summary.add_row(label, str(side.success or "-"), str(sum(side.failures.values())))
     console.print(summary)
-    console.print(f"Dream minus grounded: {result.gap or '-'}. {result.verdict}", markup=False, highlight=False)
+    said = f"Language world minus grounded world: {result.gap or '-'}. {result.verdict}"
+    console.print(said, markup=False, highlight=False)
 
-    written = Report(shown, rows, training.curve, result, time.monotonic() - began)
+    written = Report(shown, rows, training.curve, training.interrupted, result, time.monotonic() - began)
     written.write(report)
     console.print(f"Report: {report.resolve()} (after {written.seconds:.0f} s)")
     return written
@@ -99,17 +101,18 @@ def _train(console: Console, steps: int, seed: int) -> Training:
     from agentworld_gym.integrations.sb3 import make_sb3_env, train_ppo
 
     env = make_sb3_env(TERMINAL, num_envs=NUM_ENVS, seed=seed, world="grounded", levels=LEVELS, max_steps=MAX_STEPS)
+    due = paced(at_once=True)
     with _bar(console, "{task.fields[said]}") as bar:
         task = bar.add_task("training", total=steps, said="")
 
         def progress(point: Point) -> None:
             said = f"success {point.success:.2f}  return {point.reward:.2f}"
             bar.update(task, completed=min(point.steps, steps), said=said)
+            if not console.is_terminal and due():
+                console.print(f"training: {point.steps} of {steps} steps  {said}", highlight=False)
 
         training = train_ppo(env, steps, seed=seed, on_progress=progress)
     env.close()
-    if training.interrupted:
-        console.print("Training was stopped by hand; the rest uses what was learned until then.")
     return training
 
 

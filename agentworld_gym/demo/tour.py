@@ -63,7 +63,7 @@ class SideBySide:
 
     @property
     def equal(self) -> bool:
-        """Whether the dream is exact."""
+        """Whether the language world is exact."""
         return self.grounded == self.dreamed
 
 

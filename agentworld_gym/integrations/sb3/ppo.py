@@ -147,7 +147,9 @@ def train_ppo(
         with remembered_interrupt() as check:
             model.learn(steps, callback=CurveCallback(training.curve, on_progress, check=check))
     except KeyboardInterrupt:
-        logger.warning("training stopped by hand after %d steps", model.num_timesteps)
+        logger.warning(
+            "training stopped by hand after %d steps; what was learned until then is kept", model.num_timesteps
+        )
         training.interrupted = True
     training.seconds = time.monotonic() - begun
     return training
