@@ -1,9 +1,11 @@
-"""The envelope that `run_shell_command` returns: every field, always in the same order."""
+"""What a command did, and the envelope in which the CLI reports it: every field, always in the same order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from agentworld_gym.text.process_group import process_group
 
 MAX_OUTPUT = 20_000
 
@@ -15,11 +17,12 @@ class Envelope:
     >>> print(Envelope("false", exit_code=1).text)
     Command: false
     Directory: (root)
-    Output: (empty)
+    Output: (none)
     Error: (none)
     Exit Code: 1
     Signal: (none)
     Background PIDs: (none)
+    Process Group PGID: 55316
     """
 
     command: str
@@ -36,22 +39,29 @@ class Envelope:
     """The number of the signal that ended the command, if one did."""
     pids: Sequence[int] = ()
     """The numbers of the processes in the background."""
+    timeout: int | None = None
+    """The time in milliseconds after which the command was stopped, if it was."""
+
+    @property
+    def printed(self) -> str:
+        """What the command printed, without the last line feeds and without the middle of a long text."""
+        return bounded(self.output.rstrip("\n"))
 
     @property
     def text(self) -> str:
         """The envelope as text."""
-        output = bounded(self.output.rstrip("\n"))
-        return "\n".join(
+        report = "\n".join(
             (
                 f"Command: {self.command}",
                 f"Directory: {self.directory or '(root)'}",
-                f"Output: {output or '(empty)'}",
+                f"Output: {self.printed or '(none)'}",
                 f"Error: {self.error or '(none)'}",
                 f"Exit Code: {'(none)' if self.exit_code is None else self.exit_code}",
                 f"Signal: {'(none)' if self.signal is None else self.signal}",
                 f"Background PIDs: {', '.join(map(str, self.pids)) or '(none)'}",
             )
         )
+        return f"{report}\nProcess Group PGID: {process_group(report)}"
 
 
 def bounded(text: str, limit: int = MAX_OUTPUT) -> str:

@@ -26,6 +26,22 @@ class Todo:
     status: str
 
 
+@dataclass(frozen=True, slots=True)
+class BackgroundShell:
+    """A command that was left in the background under a name, and what it printed."""
+
+    command: str
+    """The command line."""
+    output: str
+    """What the command printed and nobody has read yet."""
+    exit_code: int | None
+    """The exit status; None while the command runs, and where it was stopped."""
+    running: bool
+    """Whether the command runs."""
+    pid: int
+    """The number of the process."""
+
+
 @dataclass
 class Episode:
     """Everything that an action can see or change.
@@ -53,6 +69,10 @@ class Episode:
     """The to-do list."""
     processes: dict[int, str] = field(default_factory=dict)
     """The commands of the processes in the background, by process number."""
+    shells: dict[str, BackgroundShell] = field(default_factory=dict)
+    """The commands in the background by name, where a scaffold gives them names."""
+    memories: tuple[str, ...] = ()
+    """The facts that the agent had the scaffold remember."""
     next_pid: int = FIRST_PID
     """The number of the next process."""
     stale: dict[str, tuple[str, str]] = field(default_factory=dict)

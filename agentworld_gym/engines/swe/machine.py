@@ -10,20 +10,22 @@ from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.swe import perturbations
+from agentworld_gym.engines.swe.envelope import Envelope, bounded
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.python.sandbox import PythonSandbox
+from agentworld_gym.engines.swe.results import Listed, Refused, Result, Said, Started
+from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
 from agentworld_gym.engines.swe.state import RepositoryState
-from agentworld_gym.engines.swe.tools import TOOLS, ToolError, use
+from agentworld_gym.engines.swe.tools import use
 from agentworld_gym.errors import SpecError
 
 NONE = Controls()
-SHELL = "run_shell_command"
 _METADATA = re.compile(
     r"(?m)^(?:Output: )?(?:"
     r"(?:commit|index|HEAD is now at|Updating|\[[\w./-]+) (?P<hash>\^?[0-9a-f]{7,40}(?:\.\.[0-9a-f]{7,40})?)"
     r"|(?P<short>\^?[0-9a-f]{7,8}) |Date: +(?P<date>\w.*)$|.* in (?P<seconds>\d+\.\d\ds)\b)"
-    r"|^Background PIDs: (?P<pids>\d.*)$"
+    r"|^Background PIDs: (?P<pids>\d.*)$|^Process Group PGID: (?P<group>\d+)$"
 )
 _PRE_EXISTING = re.compile(
     r"(?ms)^Command: (?:python3? -m )?pip3? (?:list|freeze|show)\b[^\n]*\n[^\n]*\nOutput: (.*)^Error: "
@@ -65,7 +67,7 @@ class SweMachine:
 
     >>> machine = SweEngine("monty").start({"files": {"/repo/a.py": "print(6 * 7)\n"}}, seed=0)
     >>> print(machine.act({"name": "read_file", "arguments": {"absolute_path": "/repo/a.py"}}))
-         1	print(6 * 7)
+    print(6 * 7)
     >>> print(machine.act({"name": "run_shell_command", "arguments": {"command": "git status --short; wc -l a.py"}}))
     Command: git status --short; wc -l a.py
     Directory: (root)
@@ -74,13 +76,16 @@ class SweMachine:
     Exit Code: 0
     Signal: (none)
     Background PIDs: (none)
+    >>> print(machine.observation_in("claude-code"))
+    1 a.py
     """
 
     def __init__(self, episode: Episode) -> None:
         self._episode: Episode | None = episode
-        self._observation = f"Working directory: {episode.root}\n" + TOOLS["list_directory"](
-            episode, {"path": episode.root}
-        )
+        listing = PRINTERS[FIRST](Listed(episode.root, *episode.files.names(episode.root)))
+        self._name, self._arguments = "", dict[str, Any]()
+        self._result: Result = Said(f"Working directory: {episode.root}\n{listing}")
+        self._observation = self._shown(FIRST)
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int, controls: Controls, sandbox: PythonSandbox) -> SweMachine:
@@ -100,20 +105,29 @@ class SweMachine:
 
     @property
     def observation(self) -> str:
-        """The answer to the last action; at the start it is the listing of the root."""
+        """The answer to the last action as the CLI prints it; at the start it is the listing of the root."""
         return self._observation
+
+    def observation_in(self, dialect: str) -> str:
+        """Return the answer to the last action as another scaffold prints it.
+
+        Raises:
+            EngineError: no scaffold has the name.
+        """
+        if dialect not in PRINTERS:
+            raise EngineError(f"the repository speaks {' and '.join(PRINTERS)}, not {dialect!r}")
+        return self._shown(dialect)
 
     @property
     def spans(self) -> tuple[Span, ...]:
         """The pieces that are not deterministic: times, hashes, process numbers, and the installed packages."""
-        text = self._observation
-        if not text.startswith("Command: "):
+        if not isinstance(self._result, Envelope | Started):
             return ()
+        text = self._observation
         listing = _PRE_EXISTING.search(text)
-        if listing:
-            return (Span(listing.start(1), listing.end(1), "pre-existing"),)
-        groups = ((match, match.lastgroup or 0) for match in _METADATA.finditer(text))
-        return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)
+        if listing is None:
+            return _metadata(text, 0)
+        return (Span(listing.start(1), listing.end(1), "pre-existing"), *_metadata(text, listing.end(1)))
 
     def act(self, call: Any) -> str:
         """Call a tool: `{"name": ..., "arguments": {...}}`. Any other action is answered with an error as text.
@@ -123,24 +137,21 @@ class SweMachine:
         """
         episode = self._open()
         episode.step += 1
-        self._observation = self._answer(episode, call)
+        name, arguments = _read(call)
+        if isinstance(name, str) and isinstance(arguments, Mapping):
+            self._name, self._arguments = name, dict(arguments)
+            self._result = use(episode, name, arguments)
+        else:
+            self._result = Refused("no call")
+        self._observation = self._shown(FIRST)
         return self._observation
 
-    def _answer(self, episode: Episode, call: Any) -> str:
-        name, arguments = _read(call)
-        if not isinstance(name, str) or not isinstance(arguments, Mapping):
-            return "Error: invalid tool call: expected a name and an object of arguments"
-        if name == SHELL:
-            from agentworld_gym.engines.swe.shell import run_shell_command
-
-            try:
-                return run_shell_command(episode, arguments)
-            except ToolError as error:
-                return str(error)
-        if name not in TOOLS:
-            return f'Tool "{name[:100]}" not found in registry.'
-        text = use(TOOLS[name], episode, arguments)
-        return perturbations.cut(episode, text, name, *sorted(map(str, arguments.items())))
+    def _shown(self, dialect: str) -> str:
+        """Return the last result as a scaffold prints it; the shell bounds and cuts what a command prints itself."""
+        text = PRINTERS[dialect](self._result)
+        if isinstance(self._result, Envelope | Refused | Said | Started):
+            return text
+        return perturbations.cut(self._open(), bounded(text), self._name, *sorted(map(str, self._arguments.items())))
 
     def state(self) -> dict[str, Scalar]:
         """Return every file by its path, the to-do list, version control and the processes in the background."""
@@ -149,6 +160,7 @@ class SweMachine:
         for path, file in episode.files.items():
             if file.mode != 0o644:
                 fields[f"mode/{path}"] = f"{file.mode:o}"
+        fields.update({f"memory/{number}": fact for number, fact in enumerate(episode.memories, 1)})
         for todo in episode.todos:
             fields[f"todo/{todo.id}/content"], fields[f"todo/{todo.id}/status"] = todo.content, todo.status
         fields.update({f"processes/{pid}": command for pid, command in sorted(episode.processes.items())})
@@ -178,6 +190,7 @@ class SweMachine:
         """Return an exact copy: equal actions on both copies give equal observations."""
         twin = object.__new__(type(self))
         twin._episode = self._open().copy()
+        twin._name, twin._arguments, twin._result = self._name, self._arguments, self._result
         twin._observation = self._observation
         return twin
 
@@ -189,6 +202,12 @@ class SweMachine:
         if self._episode is None:
             raise EngineError("the repository was used after close()")
         return self._episode
+
+
+def _metadata(text: str, start: int) -> tuple[Span, ...]:
+    """Return the times, hashes and process numbers from a place in a report on."""
+    groups = ((match, match.lastgroup or 0) for match in _METADATA.finditer(text, start))
+    return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)
 
 
 def _read(call: Any) -> tuple[Any, Any]:

@@ -161,9 +161,9 @@ def is_stopped(episode: Episode, texts: Mapping[str, str], timeout: int | None) 
     return fresh and not patient and episode.controls.strikes("slow-service", state)
 
 
-def kept_matches(episode: Episode, count: int, limited: bool, *key: object) -> int:
-    """Return how many of its matches a search returns; a search with its own limit is not disturbed."""
-    if limited or count <= LEAST_MATCHES or not episode.controls.strikes("incomplete-results", *key):
+def kept_matches(episode: Episode, count: int, *key: object) -> int:
+    """Return how many of its matches a search returns."""
+    if count <= LEAST_MATCHES or not episode.controls.strikes("incomplete-results", *key):
         return count
     return max(LEAST_MATCHES, count // 2)
 

@@ -1,4 +1,4 @@
-"""The tool `run_shell_command`: it runs every command in a fresh shell over the files of the episode."""
+"""The shell: it runs every command in a fresh process over the files of the episode."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from agentworld_gym.engines.swe.envelope import Envelope, bounded
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
 from agentworld_gym.engines.swe.messages import printed, syntax_error, unfinished
+from agentworld_gym.engines.swe.operations import number_of
 from agentworld_gym.engines.swe.programs import Run, programs
-from agentworld_gym.engines.swe.tools import ToolError
+from agentworld_gym.engines.swe.results import Refused
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
@@ -33,44 +34,51 @@ TERMINATED = 15
 _TIMED = re.compile(r"\b(?:ls|stat|find|date|tar|test|touch|cp|diff)\b|-nt\b|-ot\b")
 
 
-def run_shell_command(episode: Episode, arguments: Mapping[str, Any]) -> str:
-    """Run a command, which may change the episode, and return its envelope.
+def run(episode: Episode, arguments: Mapping[str, Any], folder: str, background: bool = False) -> Envelope:
+    """Run a command, which may change the episode, and return what it did.
+
+    Args:
+        episode: The episode.
+        arguments: The arguments of the call, with `command` and `timeout`.
+        folder: The folder in which the command runs.
+        background: Whether the command is left in the background.
 
     Raises:
-        ToolError: the arguments are wrong.
+        Refused: The arguments are wrong.
     """
     command = arguments.get("command")
     if not isinstance(command, str) or not command.strip():
-        raise ToolError("Error: command must be a non-empty string")
+        raise Refused("argument", problem="command must be a non-empty string")
     command = command.replace("\0", "").encode("utf-8", "replace").decode()
-    folder = _folder(episode, arguments.get("directory"))
-    timeout = arguments.get("timeout")
-    if timeout is not None and (not isinstance(timeout, int) or isinstance(timeout, bool) or timeout < 1):
-        raise ToolError("Error: timeout must be an integer of at least 1")
-    background = arguments.get("is_background") is True
+    timeout = number_of(arguments, "timeout", 1)
     directory = relative(folder, episode.root)
     place = "" if directory == "." else directory
     try:
         commands = parse(command + "\n")
     except Unexpected as error:
-        return Envelope(command, place, syntax_error(command, str(error)), exit_code=2).text
+        return Envelope(command, place, syntax_error(command, str(error)), exit_code=2)
     except Incomplete:
         if "<<" not in command:
-            return Envelope(command, place, unfinished(command), exit_code=2).text
+            return Envelope(command, place, unfinished(command), exit_code=2)
         commands = []
     except TooDeep:
-        return Envelope(command, place, "bash: -c: line 1: maximum nesting level exceeded\n", exit_code=2).text
-    return _run(episode, command, commands, folder, place, timeout, background).text
+        return Envelope(command, place, "bash: -c: line 1: maximum nesting level exceeded\n", exit_code=2)
+    return _run(episode, command, commands, folder, place, timeout, background)
 
 
-def _folder(episode: Episode, directory: Any) -> str:
+def folder_of(episode: Episode, directory: Any) -> str:
+    """Return the folder in which a command runs; an absent one is the root of the repository.
+
+    Raises:
+        Refused: There is no such folder.
+    """
     if directory is None or directory == "":
         return episode.root
     if not isinstance(directory, str) or "\0" in directory:
-        raise ToolError("Error: directory must be a string")
+        raise Refused("argument", problem="directory must be a string")
     folder = absolute(directory.encode("utf-8", "replace").decode(), episode.root)
     if folder not in episode.files.folders and folder not in ("/", "/tmp", disk.HOME):
-        raise ToolError(f"Directory not found: {folder}")
+        raise Refused("no directory", path=folder)
     return folder
 
 
@@ -105,10 +113,11 @@ def _run(
     if background:
         if run.stopped:
             episode.processes = {**episode.processes, pids[-1]: command}
-        return Envelope(command, place, exit_code=0, pids=pids)
+        return Envelope(command, place, text, exit_code=None if run.stopped else code, pids=pids)
     text = perturbations.cut(episode, text, "output", command, place)
     if run.stopped:
-        return Envelope(command, place, text, f"Command timed out after {run.limit} ms.", signal=TERMINATED, pids=pids)
+        stopped = f"Command timed out after {run.limit} ms."
+        return Envelope(command, place, text, stopped, signal=TERMINATED, pids=pids, timeout=run.limit)
     return Envelope(command, place, text, exit_code=code, pids=pids)
 
 

@@ -1,268 +1,256 @@
-"""The tools that work on files directly: read, write, edit, list, glob, grep, and the to-do list."""
+"""The tools of the repository, under the names of the CLI and of Claude Code where the CLI has none.
+
+A call changes the episode and gives a result. What it prints is up to the scaffold in whose dialect it is shown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from datetime import UTC, datetime
 
-from agentworld_gym.engines.swe import perturbations
-from agentworld_gym.engines.swe.envelope import bounded
-from agentworld_gym.engines.swe.episode import Episode, Todo
-from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
-from agentworld_gym.engines.swe.git.diff import lines
-from agentworld_gym.engines.swe.patterns import BadPattern, Pattern, glob_matches, ignored
-from agentworld_gym.engines.swe.state import SYSTEM
-from agentworld_gym.text.numbered_lines import LONGEST_LINE, numbered
+from agentworld_gym.engines.swe.episode import BackgroundShell, Episode, Todo
+from agentworld_gym.engines.swe.files import relative
+from agentworld_gym.engines.swe.operations import (
+    MAX_LINES,
+    Arguments,
+    exists,
+    find,
+    names,
+    number_of,
+    path_of,
+    read,
+    replaced,
+    rows_of,
+    search,
+    text_of,
+    write,
+)
+from agentworld_gym.engines.swe.patterns import glob_matches
+from agentworld_gym.engines.swe.results import (
+    BackgroundRead,
+    Edited,
+    EditedTogether,
+    FilesFound,
+    Killed,
+    LinesFound,
+    Listed,
+    Read,
+    ReadMany,
+    Refused,
+    Remembered,
+    Result,
+    Started,
+    TodosWritten,
+    Written,
+)
 
-MAX_LINES = 2_000
-MAX_MATCHES = 200
-AROUND = 4
-
-Arguments = Mapping[str, Any]
-
-
-class ToolError(Exception):
-    """A tool refuses a call; the message is the tool's answer."""
-
-
-def _text(arguments: Arguments, key: str, default: str | None = None) -> str:
-    value = arguments.get(key, default)
-    if value is None:
-        raise ToolError(f"Error: missing required argument: {key}")
-    if not isinstance(value, str):
-        raise ToolError(f"Error: {key} must be a string")
-    if "\0" in value:
-        raise ToolError(f"Error: {key} must not hold null characters")
-    return value.encode("utf-8", "replace").decode()
-
-
-def _number(arguments: Arguments, key: str, least: int) -> int | None:
-    value = arguments.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ToolError(f"Error: {key} must be an integer of at least {least}")
-    return value
-
-
-def _path(episode: Episode, arguments: Arguments, key: str, default: str | None = None) -> str:
-    value = _text(arguments, key, default)
-    if not value.startswith("/"):
-        raise ToolError(f"File path must be absolute: {value}")
-    if len(value) > 4_000:
-        raise ToolError(f"File name too long: {value[:80]}...")
-    return absolute(value)
+SHELL = "run_shell_command"
+MODES = ("content", "files_with_matches", "count")
+_STATUSES = ("pending", "in_progress", "completed")
 
 
-def _rows(text: str) -> list[str]:
-    return [line.removesuffix("\n") for line in lines(text)]
+def read_file(episode: Episode, arguments: Arguments) -> Result:
+    """Read a file from the line `offset` on, which is counted from 0."""
+    path = path_of(arguments, "absolute_path")
+    start, count = number_of(arguments, "offset", -1), number_of(arguments, "limit", 1)
+    return Read(path, read(episode, path), max(start or 0, 0), min(count or MAX_LINES, MAX_LINES))
 
 
-def read_file(episode: Episode, arguments: Arguments) -> str:
-    """Answer `read_file`."""
-    path = _path(episode, arguments, "absolute_path")
-    offset, limit = _number(arguments, "offset", 0), _number(arguments, "limit", 1)
-    file = episode.files.get(path)
-    if file is None:
-        raise ToolError(_missing(episode, path))
-    if file.shown != file.text or "\0" in file.text:
-        return f"Cannot display content of binary file: {path}"
-    rows = _rows(file.text)
-    if not rows:
-        return f"(the file {path} is empty)"
-    start = offset or 0
-    if start >= len(rows):
-        return f"[no lines: {path} has {len(rows)} lines]"
-    part = rows[start : start + min(limit or MAX_LINES, MAX_LINES)]
-    head = f"[lines {start + 1}-{start + len(part)} of {len(rows)}]\n" if len(part) < len(rows) else ""
-    return head + "\n".join(numbered(part, start + 1))
-
-
-def _missing(episode: Episode, path: str) -> str:
-    if path in episode.files.folders or path == "/":
-        return f"Path is a directory, not a file: {path}"
-    return f"File not found: {path}"
-
-
-def _write(episode: Episode, path: str, text: str) -> None:
-    file = episode.files.get(path)
-    if file is not None and not file.writable:
-        raise ToolError(f"Error writing to file: {path}: Permission denied")
-    if path in episode.files.folders or path == "/":
-        raise ToolError(f"Path is a directory, not a file: {path}")
-    if path.split("/")[1] in SYSTEM or path.startswith(f"{episode.root}/.git/"):
-        raise ToolError(f"Error writing to file: {path}: Permission denied")
-    place = path
-    while place := place.rpartition("/")[0]:
-        if place in episode.files:
-            raise ToolError(f"Error writing to file: {path}: Not a directory")
-    try:
-        episode.files.write(path, text, episode.now)
-    except DiskFull:
-        raise ToolError(f"Error writing to file: {path}: No space left on device") from None
-
-
-def write_file(episode: Episode, arguments: Arguments) -> str:
-    """Answer `write_file`."""
-    path, text = _path(episode, arguments, "file_path"), _text(arguments, "content")
-    there = path in episode.files
-    _write(episode, path, text)
-    return f"Successfully overwrote file: {path}." if there else f"Successfully created and wrote to new file: {path}."
-
-
-def edit(episode: Episode, arguments: Arguments) -> str:
-    """Answer `edit`."""
-    path = _path(episode, arguments, "file_path")
-    old, new = _text(arguments, "old_string"), _text(arguments, "new_string")
-    everywhere = arguments.get("replace_all", False) is True
-    file = episode.files.get(path)
-    if file is None:
-        if old or path in episode.files.folders:
-            raise ToolError(_missing(episode, path))
-        _write(episode, path, new)
-        return f"Successfully created and wrote to new file: {path}."
-    if not old:
-        raise ToolError(f"Failed to edit, the file already exists: {path}")
-    if old == new:
-        raise ToolError("No changes to apply.")
-    count = file.text.count(old)
-    if not count:
-        raise ToolError("Failed to edit, could not find the string to replace.")
-    if count > 1 and not everywhere:
-        raise ToolError(f"Failed to edit, expected 1 occurrence but found {count}.")
-    first = file.text[: file.text.index(old)].count("\n")
-    text = file.text.replace(old, new)
-    _write(episode, path, text)
-    rows = _rows(text)
-    start, end = max(first - AROUND, 0), min(first + new.count("\n") + 1 + AROUND, len(rows))
-    excerpt = "\n".join(numbered(rows[start:end], start + 1))
-    return f"The file {path} has been edited.\n{excerpt}".rstrip("\n")
-
-
-def list_directory(episode: Episode, arguments: Arguments) -> str:
-    """Answer `list_directory`."""
-    path = _path(episode, arguments, "path")
-    patterns = arguments.get("ignore") or []
-    if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
-        raise ToolError("Error: ignore must be a list of strings")
-    if path in episode.files:
-        raise ToolError(f"Path is not a directory: {path}")
-    if path not in episode.files.folders and path != "/":
-        raise ToolError(f"Directory not found: {path}")
-    folders, files = episode.files.names(path)
-    rows = [f"[DIR] {name}" for name in folders] + files
-    listed = [row for row in rows if not any(glob_matches(p, row.removeprefix("[DIR] ")) for p in patterns[:64])]
-    if not listed:
-        return f"Directory {path} is empty."
-    return "\n".join([f"Directory listing for {path}:", *listed])
-
-
-def _candidates(episode: Episode, path: str) -> list[str]:
-    """Return the files below a path that a search reads: those that git would not ignore."""
-    if path in episode.files:
-        return [path]
-    rules = (
-        episode.files[f"{episode.root}/.gitignore"].text.split("\n")
-        if f"{episode.root}/.gitignore" in episode.files
-        else []
-    )
-    return [name for name in episode.files.below(path) if not ignored(relative(name, episode.root).lstrip("/"), rules)]
-
-
-def glob(episode: Episode, arguments: Arguments) -> str:
-    """Answer `glob`."""
-    pattern, path = _text(arguments, "pattern"), _path(episode, arguments, "path", episode.root)
-    if path not in episode.files.folders and path != "/":
-        raise ToolError(f"Directory not found: {path}")
-    start = len(path.rstrip("/")) + 1
-    absolute_pattern = pattern.startswith("/")
-    names = [
-        name for name in _candidates(episode, path) if glob_matches(pattern, name if absolute_pattern else name[start:])
-    ]
-    if not names:
-        return f'No files found matching pattern "{pattern}" within {path}'
-    names.sort(key=lambda name: (-episode.files[name].mtime, name))
-    kept = names[: min(perturbations.kept_matches(episode, len(names), False, "glob", pattern, path), MAX_MATCHES)]
-    head = f'Found {len(names)} file(s) matching "{pattern}" within {path}, sorted by modification time (newest first):'
-    return "\n".join([head, *kept, *_left_out(len(names) - len(kept), "files")])
-
-
-def grep_search(episode: Episode, arguments: Arguments) -> str:
-    """Answer `grep_search`."""
-    text, path = _text(arguments, "pattern"), _path(episode, arguments, "path", episode.root)
-    names, limit = arguments.get("glob"), _number(arguments, "limit", 1)
-    if names is not None and not isinstance(names, str):
-        raise ToolError("Error: glob must be a string")
-    if path not in episode.files and path not in episode.files.folders and path != "/":
-        raise ToolError(f"Path not found: {path}")
-    try:
-        pattern = Pattern(text)
-    except BadPattern:
-        raise ToolError(f"Invalid regular expression pattern: {text[:200]}") from None
-    matches: list[tuple[str, int, str]] = []
-    for name in _candidates(episode, path):
-        plain = relative(name, episode.root)
-        if names and not (glob_matches(names, plain) or glob_matches(names, name.rpartition("/")[2])):
+def read_many_files(episode: Episode, arguments: Arguments) -> Result:
+    """Read all files that match one of the paths or patterns, which begin at the root of the repository."""
+    found: dict[str, None] = {}
+    for pattern in _texts(arguments, "paths"):
+        found.update(dict.fromkeys(sorted(find(episode, pattern, episode.root)[1])))
+    files = []
+    for path in found:
+        try:
+            files.append((path, read(episode, path)))
+        except Refused:
             continue
-        body = episode.files[name].text
-        if "\0" not in body:
-            matches.extend((plain, number, row) for number, row in enumerate(_rows(body), 1) if pattern.matches(row))
-    folder = relative(path, episode.root)
-    if not matches:
-        return f'No matches found for pattern "{text}" in path "{folder}".'
-    kept = perturbations.kept_matches(episode, len(matches), limit is not None, "grep", text, path, names)
-    rows = matches[: min(kept, limit or MAX_MATCHES, MAX_MATCHES)]
-    noun = "match" if len(matches) == 1 else "matches"
-    out = [f'Found {len(matches)} {noun} for pattern "{text}" in path "{folder}":']
-    last = ""
-    for name, number, row in rows:
-        if name != last:
-            out.extend((["---"] if last else []) + [f"File: {name}"])
-            last = name
-        out.append(f"L{number}: {row[:LONGEST_LINE].strip()}")
-    return "\n".join([*out, "---", *_left_out(len(matches) - len(rows), "matches")])
+    return ReadMany(files)
 
 
-def _left_out(count: int, noun: str) -> list[str]:
-    return [f"[{count} more {noun} left out: the search reached its limit]"] if count else []
+def _texts(arguments: Arguments, key: str) -> list[str]:
+    texts = arguments.get(key) or []
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise Refused("argument", problem=f"{key} must be a list of strings")
+    return texts[:64]
 
 
-def todo_write(episode: Episode, arguments: Arguments) -> str:
-    """Answer `todo_write`."""
+def write_file(episode: Episode, arguments: Arguments) -> Result:
+    """Write a file, with missing folders."""
+    path = path_of(arguments, "file_path")
+    return Written(path, write(episode, path, text_of(arguments, "content")))
+
+
+def edit(episode: Episode, arguments: Arguments) -> Result:
+    """Replace a text in a file, once, as often as expected, or everywhere; an empty text creates the file."""
+    path = path_of(arguments, "file_path")
+    old, new = text_of(arguments, "old_string"), text_of(arguments, "new_string")
+    everywhere = arguments.get("replace_all") is True
+    expected = None if everywhere else number_of(arguments, "expected_replacements", 1) or 1
+    if not old and not exists(episode, path):
+        return Written(path, write(episode, path, new))
+    read(episode, path)
+    text, count, first = replaced(path, episode.files[path].text, old, new, expected)
+    write(episode, path, text)
+    return Edited(path, old, new, everywhere, count, first, rows_of(text))
+
+
+def multi_edit(episode: Episode, arguments: Arguments) -> Result:
+    """Make all replacements of a list in a file, or none."""
+    path, edits = path_of(arguments, "file_path"), arguments.get("edits")
+    if not isinstance(edits, list) or not edits or not all(isinstance(entry, Mapping) for entry in edits):
+        raise Refused("argument", problem="edits must be a list of objects with old_string and new_string")
+    read(episode, path)
+    text = episode.files[path].text
+    made = []
+    for entry in edits[:200]:
+        old, new = text_of(entry, "old_string"), text_of(entry, "new_string")
+        text, _, _ = replaced(path, text, old, new, None if entry.get("replace_all") is True else 1)
+        made.append((old, new))
+    write(episode, path, text)
+    return EditedTogether(path, made)
+
+
+def list_directory(episode: Episode, arguments: Arguments) -> Result:
+    """List a folder without the names that match a pattern."""
+    path, patterns = path_of(arguments, "path"), _texts(arguments, "ignore")
+    folders, files = (
+        [name for name in group if not any(glob_matches(pattern, name) for pattern in patterns)]
+        for group in names(episode, path)
+    )
+    return Listed(path, folders, files)
+
+
+def glob(episode: Episode, arguments: Arguments) -> Result:
+    """Search files by their paths."""
+    pattern, path = text_of(arguments, "pattern"), path_of(arguments, "path", episode.root)
+    return FilesFound(pattern, path, *find(episode, pattern, path))
+
+
+def search_file_content(episode: Episode, arguments: Arguments) -> Result:
+    """Search the lines of files."""
+    text, path = text_of(arguments, "pattern"), path_of(arguments, "path", episode.root)
+    only = text_of(arguments, "include", "")
+    mode = text_of(arguments, "output_mode") if arguments.get("output_mode") is not None else _default_mode(arguments)
+    if mode not in MODES:
+        raise Refused("argument", problem=f"output_mode must be one of {', '.join(MODES)}")
+    total, matches = search(episode, text, path, only, arguments.get("ignore_case") is True)
+    files = list(dict.fromkeys(match.path for match in matches))
+    return LinesFound(
+        text,
+        path,
+        relative(path, episode.root),
+        only,
+        mode,
+        arguments.get("line_numbers") is not False,
+        total,
+        matches,
+        [relative(name, episode.root) for name in files],
+        sorted(files, key=lambda name: (-episode.files[name].mtime, name)),
+    )
+
+
+def _default_mode(arguments: Arguments) -> str:
+    """Return what a search shows that does not say it: lines, and names of files where the key says nothing."""
+    return "files_with_matches" if "output_mode" in arguments else "content"
+
+
+def todo_write(episode: Episode, arguments: Arguments) -> Result:
+    """Replace the to-do list; entries without an id are numbered."""
     todos = arguments.get("todos")
     if not isinstance(todos, list):
-        raise ToolError("Error: todos must be a list")
-    entries: list[Todo] = []
-    for todo in todos[:200]:
+        raise Refused("argument", problem="todos must be a list")
+    entries = []
+    for number, todo in enumerate(todos[:200], 1):
         if not isinstance(todo, Mapping):
-            raise ToolError("Error: each todo must be an object with id, content and status")
-        entry = Todo(_text(todo, "id"), _text(todo, "content"), _text(todo, "status"))
-        if entry.status not in ("pending", "in_progress", "completed") or not entry.content.strip():
-            raise ToolError("Error: each todo needs a content and a status of pending, in_progress or completed")
+            raise Refused("argument", problem="each todo must be an object with content and status")
+        entry = Todo(text_of(todo, "id", str(number)), text_of(todo, "content"), text_of(todo, "status"))
+        if entry.status not in _STATUSES or not entry.content.strip():
+            problem = "each todo needs a content and a status of pending, in_progress or completed"
+            raise Refused("argument", problem=problem)
         entries.append(entry)
     if len({entry.id for entry in entries}) < len(entries):
-        raise ToolError("Error: the ids of the todos must differ")
+        raise Refused("argument", problem="the ids of the todos must differ")
     episode.todos = tuple(entries)
-    rows = [f"{number}. [{entry.status}] {entry.content}" for number, entry in enumerate(entries, 1)]
-    return "\n".join(["Todos have been modified successfully.", *(rows or ["(the list is empty)"])])
+    return TodosWritten()
 
 
-Tool = Callable[[Episode, Arguments], str]
+def save_memory(episode: Episode, arguments: Arguments) -> Result:
+    """Save a fact."""
+    fact = text_of(arguments, "fact").strip()
+    if not fact:
+        raise Refused("argument", problem="fact must be a non-empty string")
+    episode.memories = (*episode.memories, fact)
+    return Remembered(fact)
 
-TOOLS: dict[str, Tool] = {
+
+def run_shell_command(episode: Episode, arguments: Arguments) -> Result:
+    """Run a command, which may be left in the background."""
+    # The shell is a compiled library; only episodes that run a command load it.
+    from agentworld_gym.engines.swe.shell import folder_of, run
+
+    background = arguments.get("is_background") is True
+    outcome = run(episode, arguments, folder_of(episode, arguments.get("directory")), background)
+    if not background or not outcome.pids:
+        return outcome
+    name, pid = f"bash_{len(episode.shells) + 1}", outcome.pids[-1]
+    shell = BackgroundShell(outcome.command, outcome.printed, outcome.exit_code, pid in episode.processes, pid)
+    episode.shells = {**episode.shells, name: shell}
+    return Started(name, outcome)
+
+
+def read_background(episode: Episode, arguments: Arguments) -> Result:
+    """Read what a command in the background printed since the last time."""
+    name, shell = _shell(episode, text_of(arguments, "bash_id"))
+    read_out = BackgroundShell(shell.command, "", shell.exit_code, shell.running, shell.pid)
+    episode.shells = {**episode.shells, name: read_out}
+    time = datetime.fromtimestamp(episode.now, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    if shell.running:
+        return BackgroundRead("running" if shell.pid in episode.processes else "killed", None, shell.output, time)
+    return BackgroundRead("failed" if shell.exit_code else "completed", shell.exit_code, shell.output, time)
+
+
+def kill_background(episode: Episode, arguments: Arguments) -> Result:
+    """End a command in the background."""
+    name, shell = _shell(episode, text_of(arguments, "shell_id"))
+    if shell.pid not in episode.processes:
+        raise Refused("argument", problem=f"Shell {name} is not running, so cannot be killed")
+    episode.processes = {pid: command for pid, command in episode.processes.items() if pid != shell.pid}
+    return Killed(name, shell.command)
+
+
+def _shell(episode: Episode, name: str) -> tuple[str, BackgroundShell]:
+    if name not in episode.shells:
+        raise Refused("argument", problem=f"No shell found with ID: {name[:100]}")
+    return name, episode.shells[name]
+
+
+TOOLS: Mapping[str, Callable[[Episode, Arguments], Result]] = {
+    "BashOutput": read_background,
+    "KillShell": kill_background,
+    "MultiEdit": multi_edit,
     "edit": edit,
     "glob": glob,
-    "grep_search": grep_search,
     "list_directory": list_directory,
     "read_file": read_file,
+    "read_many_files": read_many_files,
+    SHELL: run_shell_command,
+    "save_memory": save_memory,
+    "search_file_content": search_file_content,
     "todo_write": todo_write,
     "write_file": write_file,
 }
+"""The tools by name."""
 
 
-def use(tool: Tool, episode: Episode, arguments: Arguments) -> str:
-    """Return a tool's answer; a refused call is answered with its message."""
+def use(episode: Episode, name: str, arguments: Arguments) -> Result:
+    """Call a tool; a refused call is a result too."""
+    tool = TOOLS.get(name)
+    if tool is None:
+        return Refused("no tool", name=name[:100])
     try:
-        return bounded(tool(episode, arguments))
-    except ToolError as error:
-        return str(error)
+        return tool(episode, arguments)
+    except Refused as refused:
+        return refused.with_traceback(None)
