@@ -34,7 +34,7 @@ OLD, NEW = "return date.replace(year=year, month=month)", "return date.replace(y
 CALLS = (
     tool("list_directory", path="/repo"),
     tool("read_file", absolute_path=CALENDAR),
-    tool("grep_search", pattern="add_months"),
+    tool("search_file_content", pattern="add_months"),
     tool("glob", pattern="**/*.py"),
     shell("ls -la"),
     tool("edit", file_path=CALENDAR, old_string=OLD, new_string=NEW),

@@ -42,7 +42,7 @@ def canonical(call: Mapping[str, Any]) -> dict[str, Any]:
     if tool is None:
         return {"name": name, "arguments": arguments}
     arguments = {tool.renamed.get(key, key): value for key, value in arguments.items()}
-    if name == "Read" and "offset" in arguments:
+    if name == "Read" and isinstance(arguments.get("offset"), int):
         arguments["offset"] -= 1  # Claude Code counts lines from 1, and the CLI from 0.
     if name == "Grep" and "output_mode" not in arguments:
         arguments["output_mode"] = None  # The CLI shows lines where nothing is said, and Claude Code names of files.
@@ -73,7 +73,7 @@ def in_claude_code(call: Mapping[str, Any]) -> dict[str, Any]:
             arguments |= {"output_mode": "content", "line_numbers": True}
         case "search_file_content" if arguments["output_mode"] is None:
             del arguments["output_mode"]
-        case "todo_write":
+        case "todo_write" if "todos" in arguments:
             arguments["todos"] = [_todo(todo) for todo in arguments["todos"]]
     name = _NAMES.get(call["name"], call["name"])
     back = _BACK.get(name, {})

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentworld_gym.actions.coding_calls import canonical
 from agentworld_gym.actions.toolset import Problem, Toolset, first_line
 from agentworld_gym.domain.spec import Syntax
 from agentworld_gym.text.escaping import is_valid
@@ -66,6 +67,12 @@ def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     return tools.call(name, arguments)
 
 
+def claude_code_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a call of a tool of Claude Code as the call of the CLI that it stands for."""
+    call = tool_call(text, tools)
+    return None if call is None else canonical(call)
+
+
 def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     """Read a call such as `click('12')`, with literals as arguments.
 
@@ -111,6 +118,7 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "keystroke_batch": (keystroke_batch, "a JSON array of keystrokes"),
     "command_line": (command_line, "a command line"),
     "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
+    "claude_code_call": (claude_code_call, 'a tool call {"name": ..., "arguments": {...}}'),
     "function_call": (function_call, "a function call"),
     "json_object": (json_object, "a JSON object"),
     "python_code": (any_text, "Python code"),

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentworld_gym.actions.coding_calls import in_claude_code
 from agentworld_gym.domain.spec import Syntax
 
-WRITERS: Mapping[Syntax, Callable[[Any], str]] = {}
+
+def claude_code_call(parsed: Any) -> str:
+    """Write a call with the tools of Claude Code; what is no call is written as JSON."""
+    if isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
+        call = in_claude_code(parsed)
+        parsed = {"name": call["name"], "arguments": json.dumps(call["arguments"], ensure_ascii=False)}
+    return json.dumps(parsed, indent=2, ensure_ascii=False)
+
+
+WRITERS: Mapping[Syntax, Callable[[Any], str]] = {"claude_code_call": claude_code_call}
 """The writer of each syntax that needs one. An action of any other syntax is shown as JSON or as it was written."""

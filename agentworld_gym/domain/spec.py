@@ -29,10 +29,17 @@ from agentworld_gym.registration import ENV_IDS
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 
 Syntax = Literal[
-    "keystroke_batch", "command_line", "tool_call", "function_call", "json_object", "python_code", "plain_text"
+    "keystroke_batch",
+    "command_line",
+    "tool_call",
+    "claude_code_call",
+    "function_call",
+    "json_object",
+    "python_code",
+    "plain_text",
 ]
 """Ways an agent may write an action: a JSON array of keystrokes; a command line; `{"name": …, "arguments": {…}}`;
-a call such as `click('12')`; a JSON object; Python source; any text."""
+the same with the tools of Claude Code; a call such as `click('12')`; a JSON object; Python source; any text."""
 
 
 Form = Literal["full", "change"]

@@ -18,7 +18,7 @@ _HEADINGS = re.compile(r"(?m)^### [^\n]*")
 _ENVELOPE = re.compile(
     r"(?m)^(?:Command|Directory|Output|Stdout|Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID):"
 )
-_NUMBERED = re.compile(r"(?m)^ *\d+\t")
+_NUMBERED = re.compile(r"(?m)^ *\d+[\t→]")
 _HIT = re.compile(r"(?m)^\[(\d{1,4})\] \S+$")
 _BLANKS = re.compile(r"(?<=\S) {2,}")
 _EMPTY_LINES = re.compile(r"\n{3,}")

@@ -5,7 +5,7 @@
 | `full` | `full` | any | the observation itself |
 | `full` | `change` | any | the shortest change of the screen |
 | `compact` | `change` | any | a change that a small model can foresee, in shorthand |
-| `compact` | `full` | those of `REFERRING_DOMAINS` | the observation with references to the state of its task |
+| `compact` | `full` | those of `REFERRING_DOMAINS` | the shortened observation with references to the task's state |
 | `compact` | `full` | others | the observation in shorthand |
 """
 
@@ -167,7 +167,7 @@ class ShorthandAnswers:
 
 @dataclass(frozen=True, slots=True)
 class ReferringAnswers(WholeAnswers):
-    """An answer is the observation with references in the place of what the initial state of its task holds.
+    """An answer is the shortened observation, with references in the place of what the initial state holds.
 
     Args:
         domain: The id of the domain, which decides what can be referred to.
@@ -177,18 +177,18 @@ class ReferringAnswers(WholeAnswers):
     refers: ClassVar[bool] = True
 
     def write(self, task: Task | None, before: str, observation: str) -> str:
-        """Return the observation with references."""
-        references = self._references(task)
-        return observation if references is None else references.refer(observation)
+        """Return the shortened observation with references."""
+        references, short = self._references(task), shorten(self.domain, observation)
+        return short if references is None else references.refer(short)
 
     def read(self, task: Task | None, before: str, answer: str) -> str:
-        """Return the text that the references stand for.
+        """Return the observation that the references and the short words stand for.
 
         Raises:
             AnswerError: The state holds nothing of that name.
         """
         references = self._references(task)
-        return answer if references is None else references.resolve(answer)
+        return restore(self.domain, answer if references is None else references.resolve(answer))
 
     def _references(self, task: Task | None) -> References | None:
         return None if task is None else references_of(self.domain, task.state)

@@ -21,6 +21,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from agentworld_gym.prompting import tool_shorthand
+
 _FENCE, _END = "```yaml", "```"
 RAW = "\\"
 """Begins a line that is written out because its short form would not come back as it was."""
@@ -33,12 +35,16 @@ _BARE = re.compile(r" *- (?:/|text\b|option\b|'|\")")
 
 
 def shorten(domain: str, observation: str) -> str:
-    """Shorten an observation line for line; only those of the domain `web` can be shortened."""
+    """Shorten an observation: those of the domain `web` line for line, and those of `swe` as a whole."""
+    if domain == "swe":
+        return tool_shorthand.shorten(observation)
     return _each_line(observation, _short) if domain == "web" else observation
 
 
 def restore(domain: str, short: str) -> str:
     """Return the observation that a shortened one stands for: the inverse of `shorten`, defined for every text."""
+    if domain == "swe":
+        return tool_shorthand.restore(short)
     return _each_line(short, _long) if domain == "web" else short
 
 

@@ -150,7 +150,7 @@ def test_the_state_changes_often(domain: str) -> None:
 
 EXPECTED = {
     "search": {"web_extractor", "web_search", "dict_memory"},
-    "swe": {"read_file", "edit", "grep_search", "glob", "list_directory", "write_file", "todo_write"}
+    "swe": {"read_file", "edit", "search_file_content", "glob", "list_directory", "write_file", "todo_write"}
     | {"run_shell_command"},
     "web": {"browser_click", "browser_type", "browser_navigate", "browser_navigate_back", "browser_select_option"},
     "android": {"click", "input_text", "open_app", "navigate_back"},

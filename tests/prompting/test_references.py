@@ -228,12 +228,15 @@ def test_lines_from_one_to_another_are_read_with_dots_too() -> None:
 
 
 def test_blocks_are_what_the_engines_show() -> None:
-    lines = ["import os", "", "x" * 3000, "y = '@'"]
+    lines = ["import os", "", "x" * 2000, "y = '@'"]
     state = {"files": {"/repo/a.py": "\n".join(lines) + "\n"}}
     files = references_of("swe", state)
     read = {"name": "read_file", "arguments": {"absolute_path": "/repo/a.py"}}
-    assert files and files.resolve("@/repo/a.py") == SweEngine("monty").start(state, 0).act(read)
-    assert files.resolve("Output: @=/repo/a.py:2-4") == "Output: " + "\n".join(lines[1:])
+    machine = SweEngine("monty").start(state, 0)
+    assert files and files.resolve("@/repo/a.py") == machine.act(read)
+    assert files.resolve("@#/repo/a.py") == machine.observation_in("claude-code")
+    assert files.resolve("Output: @/repo/a.py:2-4") == "Output: " + "\n".join(lines[1:])
+    assert files.resolve("@=/repo/a.py:2-4") == "\n".join(lines[1:])
     for content in ("# Lake\n\nDeep.\n", "Deep.\n"):
         page = {"url": "https://a.example/x", "title": " A  lake", "content": content}
         shown = StatedPage.model_validate(page).page()

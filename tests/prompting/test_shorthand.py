@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agentworld_gym.prompting.changes import apply, predictable_diff, renumbers
 from agentworld_gym.prompting.shorthand import restore, shorten
 from agentworld_gym.screens.pointing import pointed_lines
+from agentworld_gym.text.process_group import process_group
 
 PAGE = """### Page
 - Page URL: http://shop.example/
@@ -30,6 +31,42 @@ lines = st.one_of(
     st.from_regex(r'\A {0,4}- [a-z]{1,6}( "[a-z\\]{0,3}")?( \[(ref=(e|\+)[0-9]{1,3}|cursor=pointer)\]){0,2}:?\Z'),
     st.text(max_size=12).map(lambda text: text.replace("\n", " ")),
 )
+
+
+REPORT = (
+    "Command: ls\nDirectory: (root)\nOutput: (none)\nError: (none)\nExit Code: 0\nSignal: (none)\n"
+    "Background PIDs: (none)"
+)
+TOOL_LINES = st.sampled_from(
+    [
+        *REPORT.split("\n"),
+        "Output: (empty)",
+        "Process Group PGID: 7",
+        f"Process Group PGID: {process_group(REPORT)}",
+        "Showing lines 2-3 of 9 total lines.",
+        "[lines 2-3 of 9]",
+        "",
+        "---",
+        'Found 2 matches for pattern "a" in path ".":',
+        "File: a.py",
+        "\\",
+    ]
+)
+
+
+@given(st.lists(TOOL_LINES | st.text(max_size=4), max_size=14))
+def test_every_answer_of_a_tool_comes_back(parts: list[str]) -> None:
+    text = "\n".join(parts)
+    assert restore("swe", shorten("swe", text)) == text
+    restore("swe", text)
+
+
+def test_answers_of_tools_lose_what_follows_from_the_rest() -> None:
+    assert shorten("swe", f"{REPORT}\nProcess Group PGID: {process_group(REPORT)}") == REPORT.replace(
+        "Output: (none)", "Output: (empty)"
+    )
+    found = 'Found 1 match for pattern "a" in path ".":\n---\nFile: a.py\nL1: a\n---'
+    assert shorten("swe", found) == found.replace("---\n", "", 1)
 
 
 @given(st.lists(lines, max_size=12))

@@ -22,7 +22,7 @@ class Envelope:
     Exit Code: 1
     Signal: (none)
     Background PIDs: (none)
-    Process Group PGID: 55316
+    Process Group PGID: 26215
     """
 
     command: str

@@ -76,6 +76,7 @@ class SweMachine:
     Exit Code: 0
     Signal: (none)
     Background PIDs: (none)
+    Process Group PGID: 5079
     >>> print(machine.observation_in("claude-code"))
     1 a.py
     """

@@ -15,7 +15,8 @@ from agentworld_gym.policies.exploring.base import Explorer, Words
 TODOS = ("Read the code", "Reproduce the problem", "Repair it", "Run the tests", "Look at the history", "Write it down")
 _NAME = re.compile(r"[A-Za-z_]\w{3,}")
 _NUMBER = re.compile(r"\d+")
-_EDITED = "has been edited"
+_DONE = ("Successfully ", "The file ", "File created ")
+"""How both scaffolds begin to say that a file was changed."""
 
 
 class CodeExplorer(Explorer):
@@ -38,12 +39,12 @@ class CodeExplorer(Explorer):
             arguments = outer["arguments"]
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
             path = arguments["file_path"]
-            if outer["name"] == "write_file" and not observation.startswith("Error"):
+            if not observation.startswith(_DONE):
+                return
+            if outer["name"] == "write_file":
                 self._files[path] = arguments["content"]
-            elif outer["name"] == "edit" and _EDITED in observation.partition("\n")[0] and path in self._files:
-                count = -1 if arguments.get("replace_all") else 1
-                old, new = arguments["old_string"], arguments["new_string"]
-                self._files[path] = self._files[path].replace(old, new, count)
+            elif outer["name"] == "edit" and path in self._files:
+                self._files[path] = self._files[path].replace(arguments["old_string"], arguments["new_string"])
         except (ValueError, KeyError, TypeError, AttributeError):
             return
 
@@ -86,10 +87,8 @@ class CodeExplorer(Explorer):
         if self.chance(0.3):
             more["path"] = self.rng.choice((self._file(), self._folder()))
         if self.chance(0.2):
-            more["glob"] = self.rng.choice(("*.py", "*.md", "test_*.py", "*.toml"))
-        if self.chance(0.12):
-            more["limit"] = self.rng.randint(1, 4)
-        return tool("grep_search", pattern=pattern, **more)
+            more["include"] = self.rng.choice(("*.py", "*.md", "test_*.py", "*.toml"))
+        return tool("search_file_content", pattern=pattern, **more)
 
     def edit(self) -> str:
         """Change a line that exists, and often look at it afterwards."""
@@ -105,7 +104,7 @@ class CodeExplorer(Explorer):
             words = [word for word in _NAME.findall(text) if text.count(word) > 1]
             if words:
                 word = self.rng.choice(words)
-                more = {"replace_all": True} if self.chance(0.5) else {}
+                more = {"expected_replacements": text.count(word)} if self.chance(0.5) else {}
                 return tool("edit", file_path=path, old_string=word, new_string=self._words.word.lower(), **more)
         if self.chance(0.6):
             self.plan(self._check(path, old))
@@ -183,7 +182,7 @@ class CodeExplorer(Explorer):
                 tool("edit", file_path=path, old_string=self._name()),
                 tool("open_file", absolute_path=path),
                 tool("write_file", file_path=path),
-                tool("grep_search", pattern="("),
+                tool("search_file_content", pattern="("),
                 tool("todo_write", todos=[{"id": "1", "content": self.rng.choice(TODOS), "status": "done"}]),
             )
         )
@@ -194,7 +193,7 @@ class CodeExplorer(Explorer):
             tool("read_file", absolute_path=path),
             tool("read_file", absolute_path=path, offset=max(0, number - 3), limit=7),
             tool("run_shell_command", command="git diff"),
-            tool("grep_search", pattern=self._name(), path=path),
+            tool("search_file_content", pattern=self._name(), path=path),
         )
         return self.rng.choice(looks)
 

@@ -4,9 +4,9 @@ A small model that has to print a page of a search, a file, or rows of a tool se
 of hundreds of tokens. It need not copy what the state holds, but may name it:
 
     @https://lake.example/orvel             the page at that address, as the page reader shows it
-    @/repo/a.py                             a file with the numbers of its lines, as `read_file` shows it
+    @/repo/a.py                             a file as it lies there
     @/repo/a.py:3-9                         some of its lines
-    @=/repo/a.py                            the file as it lies there
+    @#/repo/a.py                            the file with the numbers of its lines, as Claude Code's `Read` shows it
     [2] @https://lake.example/orvel         a hit of a search: its address, title and date; the next line is its snippet
     @orders:1038                            the row of the table `orders` whose key is 1038, as JSON
     @orders:1038{order_id,status="sent"}    some of its keys, and another value

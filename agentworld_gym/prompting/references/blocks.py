@@ -24,6 +24,9 @@ LEAST = 3
 OFTEN = 8
 """Lines that stand in more places than this are too common to refer to one of them."""
 
+PLAIN = "="
+"""May stand before the name of a block, where a model was trained to write so of a text without numbers."""
+
 _LEAD = "Output: "
 """The text before the first line of what a command prints."""
 
@@ -122,6 +125,7 @@ class TextBlocks:
 
     def _lines(self, name: str) -> list[str]:
         """The lines that a reference names, which is without its mark here."""
+        name = name if name in self._blocks else name.removeprefix(PLAIN)
         if name in self._blocks:
             return self._blocks[name]
         part = _PART.fullmatch(name)

@@ -24,8 +24,8 @@ def references_of(domain: str, state: State) -> References | None:
     The references are built once for a state, by its identity, so that a state must not change later. They are kept for
     the `KEPT` states that were asked for last; who steps more tasks than that by turns builds them at every step.
 
-    >>> print(references_of("swe", {"files": {"/repo/a.py": "import os"}}).resolve("@/repo/a.py"))
-         1	import os
+    >>> print(references_of("swe", {"files": {"/repo/a.py": "import os"}}).resolve("@#/repo/a.py"))
+         1→import os
     >>> references_of("terminal", {"files": {"a.txt": "x"}}) is references_of("search", {}) is None
     True
     """
@@ -84,8 +84,8 @@ def _files(state: State) -> References | None:
     for path, text in files.items():
         if isinstance(text, str) and text and str(path).startswith("/"):
             lines = text.removesuffix("\n").split("\n")
-            blocks[str(path)] = list(numbered(lines))
-            blocks[f"={path}"] = lines
+            blocks[str(path)] = lines
+            blocks[f"#{path}"] = list(numbered(lines, mark="→"))
     return TextBlocks(blocks) if blocks else None
 
 

@@ -185,31 +185,29 @@ def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
 
 
 def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
-    """Files with the numbers of their lines, whole or in part, and the lines around one that changes."""
+    """Files that stand in the prompt with the numbers of their lines, and are read whole or in part; lines change."""
     names = [f"/repo/{words.word()}/{name}.py" for name in words.names(rng.randint(2, 4))]
     files = {name: [words.value() for _ in range(rng.randint(5, 24))] for name in names}
-    numbered_files = {name: list(numbered(lines)) for name, lines in files.items()}
-    references = TextBlocks(numbered_files)
-    system = "\n".join("\n".join([f"= {name}", *lines]) for name, lines in numbered_files.items())
+    references = TextBlocks({name: list(lines) for name, lines in files.items()})
+    system = "\n".join("\n".join([f"= {name}", *numbered(lines)]) for name, lines in files.items())
     turns = []
     for _ in range(rng.randint(2, QUESTIONS)):
         name = rng.choice(names)
         lines = files[name]
-        arguments: dict[str, str | int] = {"absolute_path": name}
-        first, last = 0, len(lines)
-        tool, chance = "read_file", rng.random()
-        if chance < 0.4:
-            tool, place = "edit", rng.randrange(len(lines))
-            arguments |= {"old_string": lines[place], "new_string": words.value()}
-            place = lines.index(lines[place])
-            lines[place] = str(arguments["new_string"])
-            first, last = max(0, place - 4), min(last, place + 5)
-        elif chance < 0.6:
-            first = rng.randrange(last)
-            last = min(last, first + rng.randint(3, 8))
-            arguments |= {"offset": first, "limit": last - first}
-        answer = references.refer("\n".join(numbered(lines[first:last], first + 1)))
-        turns.append((f"> {_json({'name': tool, 'arguments': arguments})}", answer))
+        first, last, chance = 0, len(lines), rng.random()
+        if chance < 0.3:
+            place, value = rng.randrange(len(lines)), words.value()
+            edit = {"file_path": name, "old_string": lines[place], "new_string": value}
+            lines[lines.index(lines[place])] = value
+            asked, answer = {"name": "edit", "arguments": edit}, f"Successfully modified file: {name} (1 replacements)."
+        else:
+            read: dict[str, str | int] = {"absolute_path": name}
+            if chance < 0.6:
+                first = rng.randrange(last)
+                last = min(last, first + rng.randint(3, 8))
+                read |= {"offset": first, "limit": last - first}
+            asked, answer = {"name": "read_file", "arguments": read}, references.refer("\n".join(lines[first:last]))
+        turns.append((f"> {_json(asked)}", answer))
     return system, turns
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentworld_gym.domain.task import Check, Expect
 from agentworld_gym.engines.swe.envelope import Envelope
 from agentworld_gym.tasks.swe.actions import shell
@@ -12,7 +14,7 @@ UNWANTED = "conftest.py tests/conftest.py pytest.ini"
 """Files that would change which tests run and how; no repository has them."""
 PASSED = Expect(
     matches=r"\nDirectory: \(root\)\nOutput: \.+ +\[100%\]\n\d+ passed in [\d.]+s\n"
-    r"Error: \(none\)\nExit Code: 0\nSignal: \(none\)\nBackground PIDs: \(none\)\s*\Z"
+    r"Error: \(none\)\nExit Code: 0\nSignal: \(none\)\nBackground PIDs: \(none\)\nProcess Group PGID: \S+\s*\Z"
 )
 """A test for the end of a report in which all tests pass and nothing else is printed."""
 
@@ -32,5 +34,6 @@ def suite_passes(repository: Repository, weight: float = 1.0) -> Check:
 
 def prints(command: str, output: str, weight: float = 1.0) -> Check:
     """Return a check that a command prints this and nothing else, and succeeds."""
-    expect = Expect(equals=Envelope(command, output=output, exit_code=0).text)
+    report, label, _ = Envelope(command, output=output, exit_code=0).text.rpartition("Process Group PGID: ")
+    expect = Expect(matches=rf"\A{re.escape(report + label)}\S+\s*\Z")
     return Check(probe=shell(command), expect=expect, weight=weight)

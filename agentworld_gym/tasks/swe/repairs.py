@@ -43,7 +43,10 @@ def _one_bug(rng: random.Random, repository: Repository, bug: Mutation, level: i
             f"{bug.symptom} Find the cause in {ROOT} and repair it without changing the tests. In the end the whole "
             "suite has to pass."
         )
-        looks = [shell(SUITE), call("grep_search", pattern=_plain(bug.function), path=f"{ROOT}/{_package(repository)}")]
+        looks = [
+            shell(SUITE),
+            call("search_file_content", pattern=_plain(bug.function), path=f"{ROOT}/{_package(repository)}"),
+        ]
     expert = [*looks, read(path), fix(bug), shell(SUITE)]
     distractors = [*_wrong(rng, bug, 3), *_breaking(rng, repository, [bug], 2), *_spoiling(rng, [bug])]
     distractors += [shell("git diff"), read(f"{ROOT}/README.md")]

@@ -95,7 +95,7 @@ def test_a_hostile_command_gets_an_answer(engine: SweEngine, command: str) -> No
 def test_a_hostile_pattern_gets_an_answer(engine: SweEngine, pattern: str) -> None:
     machine = begun(engine)
     machine.act({"name": "write_file", "arguments": {"file_path": "/repo/a.txt", "content": "a" * 200_000 + "!"}})
-    for name, key in (("grep_search", "pattern"), ("glob", "pattern"), ("grep_search", "glob")):
+    for name, key in (("search_file_content", "pattern"), ("glob", "pattern"), ("search_file_content", "include")):
         assert isinstance(machine.act({"name": name, "arguments": {"pattern": "a", key: pattern}}), str)
 
 
@@ -129,7 +129,7 @@ def test_host_files_cannot_be_read(engine: SweEngine, command: str, tmp_path: Pa
     assert "8472" not in shell(begun(engine), command.format(path=secret, folder=tmp_path))
 
 
-@pytest.mark.parametrize("tool", ["read_file", "list_directory", "grep_search", "write_file", "edit"])
+@pytest.mark.parametrize("tool", ["read_file", "list_directory", "search_file_content", "write_file", "edit"])
 def test_tools_see_no_host_file(engine: SweEngine, tool: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("host secret 8472")
@@ -210,10 +210,11 @@ values = (
     | st.lists(words, max_size=3)
     | st.dictionaries(words, words)
 )
-names = st.sampled_from([*TOOLS, "run_shell_command"]) | words
+names = st.sampled_from([*TOOLS]) | words
 keys = st.sampled_from(
     ["absolute_path", "file_path", "path", "pattern", "content", "old_string", "new_string", "todos", "command", "glob",
-     "offset", "limit", "ignore", "directory", "timeout", "is_background", "replace_all"]
+     "offset", "limit", "ignore", "directory", "timeout", "is_background", "replace_all",
+     "include", "output_mode", "paths", "edits", "fact", "bash_id", "shell_id", "expected_replacements"]
 )  # fmt: skip
 
 
@@ -223,6 +224,7 @@ def test_any_call_gets_a_text(calls: list[tuple[str, dict[str, Any]]]) -> None:
     machine = SweEngine("monty").start({"files": FILES}, 0)
     for name, arguments in calls:
         assert isinstance(machine.act({"name": name, "arguments": arguments}), str)
+        assert isinstance(machine.observation_in("claude-code"), str)
         machine.spans  # noqa: B018
     machine.fork().state()
 

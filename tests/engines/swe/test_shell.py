@@ -82,7 +82,7 @@ def start(engine: SweEngine, git: dict[str, Any] | None) -> SweMachine:
 def shell(machine: SweMachine, command: str, **more: Any) -> dict[str, str]:
     """The envelope of a command by its fields."""
     text = machine.act({"name": "run_shell_command", "arguments": {"command": command, **more}})
-    names = ("Command", "Directory", "Output", "Error", "Exit Code", "Signal", "Background PIDs")
+    names = ("Command", "Directory", "Output", "Error", "Exit Code", "Signal", "Background PIDs", "Process Group PGID")
     fields, rest = {}, text
     for name, following in zip(names, [*names[1:], None], strict=True):
         assert rest.startswith(f"{name}: "), text
@@ -103,13 +103,14 @@ def test_an_envelope_has_every_field(machine: SweMachine) -> None:
         "Exit Code": "3",
         "Signal": "(none)",
         "Background PIDs": "(none)",
+        "Process Group PGID": "36551",
     }
 
 
 @pytest.mark.parametrize(
     ("command", "output", "code"),
     [
-        ("true", "(empty)", "0"),
+        ("true", "(none)", "0"),
         ("foo --bar", "bash: line 1: foo: command not found", "127"),
         ("true\nfoo", "bash: line 2: foo: command not found", "127"),
         ("cat nofile", "cat: nofile: No such file or directory", "1"),
@@ -177,7 +178,7 @@ def test_a_timeout_is_in_milliseconds(machine: SweMachine) -> None:
 
 def test_processes_in_the_background_have_numbers_and_can_be_ended(machine: SweMachine) -> None:
     fields = shell(machine, "sleep 1000", is_background=True)
-    assert (fields["Output"], fields["Exit Code"]) == ("(empty)", "0")
+    assert (fields["Output"], fields["Exit Code"]) == ("(none)", "0")
     pid = fields["Background PIDs"]
     assert pid in shell(machine, "ps aux")["Output"]
     assert machine.state()[f"processes/{pid}"] == "sleep 1000"
@@ -258,7 +259,7 @@ def test_git_changes_what_is_on_disk(machine: SweMachine) -> None:
     shell(machine, "git stash pop")
     assert (machine.state()["/repo/README.md"], machine.state()["/repo/n/y.txt"]) == ("x\n", "y\n")
     shell(machine, "git checkout -- README.md; git clean -fdq")
-    assert shell(machine, "git status -s")["Output"] == "(empty)"
+    assert shell(machine, "git status -s")["Output"] == "(none)"
 
 
 class Real:

@@ -106,16 +106,15 @@ def repository(system: str) -> tuple[Reading, Answering]:
 
     def answer(asked: str) -> str:
         tool, arguments = call(asked)
+        if tool == "edit":
+            lines = held[arguments["file_path"]]
+            lines[lines.index(arguments["old_string"])] = arguments["new_string"]
+            return f"Successfully modified file: {arguments['file_path']} (1 replacements)."
         lines = held[arguments["absolute_path"]]
         first = arguments.get("offset", 0)
-        last = first + arguments.get("limit", len(lines))
-        if tool == "edit":
-            place = lines.index(arguments["old_string"])
-            lines[place] = arguments["new_string"]
-            first, last = max(0, place - 4), place + 5
-        return "\n".join([f"{number:6}\t{line}" for number, line in enumerate(lines, 1)][first:last])
+        return "\n".join(lines[first : first + arguments.get("limit", len(lines))])
 
-    return TextBlocks(told).resolve, answer
+    return TextBlocks({name: list(lines) for name, lines in held.items()}).resolve, answer
 
 
 def files(system: str) -> tuple[Reading, Answering]:

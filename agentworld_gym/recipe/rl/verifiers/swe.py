@@ -1,4 +1,4 @@
-"""The rules of SWE: numbered lines of files, and the envelope of a command with its exit code."""
+"""The rules of SWE: numbered lines of files, and the envelope of a command with its exit code, in both dialects."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 
 from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
-ERROR = re.compile(r"(?m)^(?:Error\b|.*\b(?:No such file|not found|could not|failed to)\b)|^Exit Code: (?!0$)\S+")
-_FIELD = re.compile(r"(?m)^(Command|Directory|Output|Error|Exit Code|Signal|Background PIDs): ?")
-_EXIT = re.compile(r"(?m)^Exit Code: (.*)$")
-_NUMBERED = re.compile(r"(?m)^ *(\d+)\t")
+ERROR = re.compile(
+    r"(?m)^(?:Error\b|.*\b(?:No such file|not found|could not|failed to)\b)"
+    r"|^(?:Failed to edit\b|Exit code \d|<tool_use_error>)|^Exit Code: (?!0$)\S+"
+)
+_FIELD = re.compile(r"(?m)^(Command|Directory|Output|Error|Exit Code|Signal|Background PIDs|Process Group PGID): ?")
+_EXIT = re.compile(r"(?m)^Exit Code: (.*)$|\AExit code (\d+)$")
+_NUMBERED = re.compile(r"(?m)^ *(\d+)[\t→]")
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:

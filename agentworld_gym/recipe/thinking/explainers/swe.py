@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentworld_gym.actions.coding_calls import canonical
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, file_name
 from agentworld_gym.recipe.thinking.situation import Situation, amount, read_call, several
@@ -11,19 +12,23 @@ from agentworld_gym.recipe.thinking.situation import Situation, amount, read_cal
 _PATHS = ("absolute_path", "file_path", "path", "dir_path")
 _FIELD = re.compile(r"^(Output|Error|Exit Code|Signal): (.*)$", re.MULTILINE)
 _SUMMARY = re.compile(r"^(?=.*\bin \d)(?:=+ )?(\d+ (?:passed|failed|error)[^=\n]*?)(?: =+)?$", re.MULTILINE)
+_NUMBERED = re.compile(r"(?m)^ *\d+→|^L\d+: ")
+_FAILED = re.compile(r"Exit code (\d+)(?:\n(.*))?")
 _VERBS = {
     "read_file": "reads",
     "write_file": "writes",
     "edit": "edits",
     "list_directory": "lists",
     "glob": "looks for files in",
-    "grep_search": "searches",
+    "search_file_content": "searches",
 }
 
 
 def explain(turn: Situation) -> Explanation:
     """Return the parts of the reasoning about a tool's answer."""
     name, arguments = read_call(turn.action)
+    call = canonical({"name": name, "arguments": arguments})
+    name, arguments = call["name"], call["arguments"]
     files = [change for change in turn.changes if change.field.startswith("/")]
     changes = file_clauses(turn, files, "/repo")
     if any(change.field.startswith("git/") for change in turn.changes):
@@ -66,7 +71,11 @@ def _shows(turn: Situation) -> str:
     if len(lines) == 1:
         return f"So the tool says {turn.show(lines[0])}"
     first, last = turn.show(lines[0]), next((turn.show(line) for line in reversed(lines) if line.strip(" -")), "")
-    numbers = ", with the numbers of the lines as the file stands at this moment" if "\t" in turn.observation else ""
+    numbers = (
+        ", with the numbers of the lines as the file stands at this moment"
+        if _NUMBERED.search(turn.observation)
+        else ""
+    )
     return f"So the answer goes from {first} to {last}{numbers}"
 
 
@@ -86,11 +95,26 @@ def _command(turn: Situation, command: str) -> tuple[str, list[str]]:
     return asks, reads
 
 
+def _printed(turn: Situation) -> str:
+    """Explain what a command printed, without an envelope around it."""
+    failed = _FAILED.match(turn.observation)
+    text = failed[2] or "" if failed else turn.observation
+    shown = turn.show(text.partition("\n")[0])
+    said = f"begins with {shown}" if shown else "is empty" if not text else "follows"
+    counted = (
+        f" and ends with the count {turn.show(summary[1])}" if (summary := _SUMMARY.search(turn.observation)) else ""
+    )
+    return f"The output {said}{counted}" + (f", below the exit code {turn.show(failed[1])}" if failed else "")
+
+
 def _envelope(turn: Situation) -> str:
+    if not turn.observation.startswith("Command: "):
+        return _printed(turn)
     fields = dict(_FIELD.findall(turn.observation))
     code, output = turn.show(fields.get("Exit Code", "")), fields.get("Output", "")
-    said = f"begins with {turn.show(output)}" if turn.show(output) and output != "(empty)" else "has no output"
+    said = f"begins with {turn.show(output)}" if turn.show(output) and output != "(none)" else "has no output"
     summary = _SUMMARY.search(turn.observation)
     counted = f" and ends with the count {turn.show(summary[1])}" if summary else ""
     ends = f"exit code {code}" if code and fields.get("Exit Code") != "(none)" else "no exit code"
-    return f"The envelope {said}{counted}; it closes with {ends} and the fields for signal and background processes"
+    last = "the fields for signal, background processes and process group"
+    return f"The envelope {said}{counted}; it closes with {ends} and {last}"
