@@ -56,25 +56,26 @@ def in_claude_code(call: Mapping[str, Any]) -> dict[str, Any]:
     {'name': 'Bash', 'arguments': {'command': 'ls /repo'}}
     """
     arguments = dict(call["arguments"])
-    match call["name"]:
-        case "list_directory":
-            ignored = "".join(f" -I {shlex.quote(pattern)}" for pattern in arguments.get("ignore") or ())
-            return _bash(f"ls{ignored} {shlex.quote(arguments['path'])}")
-        case "read_many_files":
-            return _bash(f"cat {' '.join(arguments['paths'])}")
-        case "read_file" if "offset" in arguments:
-            arguments["offset"] += 1
-        case "edit" if "expected_replacements" in arguments:
-            if arguments.pop("expected_replacements") > 1:
-                arguments["replace_all"] = True
-        case "run_shell_command" if "directory" in arguments:
-            arguments["command"] = f"cd {shlex.quote(arguments.pop('directory'))} && {arguments['command']}"
-        case "search_file_content" if "output_mode" not in arguments:
-            arguments |= {"output_mode": "content", "line_numbers": True}
-        case "search_file_content" if arguments["output_mode"] is None:
+    match call["name"], arguments:
+        case "list_directory", {"path": str(path)}:
+            ignored = "".join(f" -I {shlex.quote(str(pattern))}" for pattern in arguments.get("ignore") or ())
+            return _bash(f"ls{ignored} {shlex.quote(path)}")
+        case "read_many_files", {"paths": [*paths]}:
+            return _bash(f"cat {' '.join(map(str, paths))}")
+        case "read_file", {"offset": int(offset)}:
+            arguments["offset"] = offset + 1
+        case "edit", {"expected_replacements": int(count)}:
+            del arguments["expected_replacements"]
+            arguments |= {"replace_all": True} if count > 1 else {}
+        case "run_shell_command", {"command": str(command), "directory": str(directory)}:
+            del arguments["directory"]
+            arguments["command"] = f"cd {shlex.quote(directory)} && {command}"
+        case "search_file_content", {"output_mode": None}:
             del arguments["output_mode"]
-        case "todo_write" if "todos" in arguments:
-            arguments["todos"] = [_todo(todo) for todo in arguments["todos"]]
+        case "search_file_content", _ if "output_mode" not in arguments:
+            arguments |= {"output_mode": "content", "line_numbers": True}
+        case "todo_write", {"todos": [*todos]}:
+            arguments["todos"] = [_todo(todo) if isinstance(todo, dict) else todo for todo in todos]
     name = _NAMES.get(call["name"], call["name"])
     back = _BACK.get(name, {})
     return {"name": name, "arguments": {back.get(key, key): value for key, value in arguments.items()}}
@@ -88,4 +89,4 @@ def _todo(todo: Mapping[str, Any]) -> dict[str, Any]:
     """Return an entry of the to-do list as Claude Code writes it; one that it wrote itself stays as it is."""
     if "id" not in todo or "activeForm" in todo:
         return dict(todo)
-    return {"content": todo["content"], "status": todo["status"], "activeForm": todo["content"]}
+    return {"content": todo.get("content"), "status": todo.get("status"), "activeForm": todo.get("content")}

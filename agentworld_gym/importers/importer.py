@@ -19,7 +19,7 @@ from agentworld_gym.fingerprint import installed
 from agentworld_gym.importers.browsergym import browsed, experiment, experiments, grouped
 from agentworld_gym.importers.conversation import Tally
 from agentworld_gym.importers.formats import READERS, Record, format_of
-from agentworld_gym.importers.turns import Turns, domain_of, turns_of
+from agentworld_gym.importers.turns import Turns, dialect_of, domain_of, turns_of
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
@@ -54,7 +54,7 @@ class Importer:
             raise SpecError("import", "format", form, f"one of {', '.join(FORMATS)}")
         self.form, self.domain, self.profile = form, domain, profile
         self.tally = Tally()
-        self._domains: dict[tuple[str, bool], tuple[Prompts, ActionParser]] = {}
+        self._domains: dict[tuple[str, str, bool], tuple[Prompts, ActionParser]] = {}
         if domain is not None:
             self._prepared(domain)
 
@@ -100,19 +100,28 @@ class Importer:
             return self._session(form, self.domain or "web", session.id, session.turns, more, where)
         conversation = READERS[form](record, name, self.tally)
         domain = self.domain or domain_of(conversation)
-        turns = turns_of(conversation, self._prepared(domain)[0].spec, self.tally)
-        return self._session(form, domain, conversation.id, turns, {"score": conversation.score}, where)
+        spec = dialect_of(conversation, self._prepared(domain)[0].spec)
+        turns = turns_of(conversation, spec, self.tally)
+        more = {"score": conversation.score}
+        return self._session(form, domain, conversation.id, turns, more, where, spec.dialect)
 
     def _session(
-        self, form: str, domain: str, name: str, turns: Turns, more: Mapping[str, Any], where: str
+        self,
+        form: str,
+        domain: str,
+        name: str,
+        turns: Turns,
+        more: Mapping[str, Any],
+        where: str,
+        dialect: str = "",
     ) -> Row | None:
-        prompts, parser = self._prepared(domain)
+        prompts, parser = self._prepared(domain, dialect)
         own_tools = prompts.spec.action.tools
         foreign = form != "browsergym" and (
             not own_tools or any(parser.parse(action).error is not None for action in turns.actions)
         )
         if foreign:
-            prompts, parser = self._prepared(domain, foreign=True)
+            prompts, parser = self._prepared(domain, dialect, foreign=True)
         if not turns.actions:
             self.tally.leave("session without a turn")
             return None
@@ -120,7 +129,7 @@ class Importer:
             id=name,
             domain=domain,
             instruction=turns.instruction or "(not recorded)",
-            tools=turns.tools if foreign and "tool_call" in prompts.spec.action.syntax else (),
+            tools=turns.tools if foreign and {"tool_call", "claude_code_call"} & {*prompts.spec.action.syntax} else (),
             success=UNTESTED,
         )
         users = []
@@ -176,12 +185,13 @@ class Importer:
         }
         return validated(Row, whole, where)
 
-    def _prepared(self, domain: str, foreign: bool = False) -> tuple[Prompts, ActionParser]:
+    def _prepared(self, domain: str, dialect: str = "", foreign: bool = False) -> tuple[Prompts, ActionParser]:
         """Return prompts and parser of a domain; for `foreign` sessions, which had other tools, without the domain's
         own."""
-        key = domain, foreign
+        key = domain, dialect, foreign
         if key not in self._domains:
             spec = load_spec(domain)
+            spec = spec.in_dialect(dialect) if dialect else spec
             limits = spec.limits.model_copy(update={"max_action_chars": LONGEST})
             action = spec.action.model_copy(update={"tools": ()}) if foreign else spec.action
             spec = spec.model_copy(update={"limits": limits, "action": action})

@@ -15,8 +15,9 @@ COMPLETE = "mark_task_complete"
 SCREEN = "New Terminal Output:\n"
 """The text that Terminus writes before a screen."""
 
-_SHELLS = {"bash", "shell", "terminal", "execute_bash", "execute_code", "run_shell_command", "run_command"}
+_SHELLS = {"bash", "Bash", "shell", "terminal", "execute_bash", "execute_code", "run_shell_command", "run_command"}
 _FILES = {"read_file", "write_file", "edit", "edit_file", "patch", "str_replace_editor", "apply_patch"}
+_FILES |= {"Read", "Write", "Edit", "MultiEdit"}
 _SEARCH = {"web_search", "web_extractor", "dict_memory"}
 
 
@@ -50,6 +51,22 @@ def domain_of(conversation: Conversation) -> str:
     if any(name.startswith("browser_") for name in names):
         return "web"
     return "swe" if names & (_SHELLS | _FILES) else "mcp"
+
+
+def dialect_of(conversation: Conversation, spec: DomainSpec) -> DomainSpec:
+    """Return a spec in the dialect whose tools a conversation calls most; the first one where no dialect is ahead.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> dialect_of(Conversation("a", [Call("1", "Read", "{}")]), load_spec("swe")).dialect
+    'claude-code'
+    """
+    names = [event.name for event in conversation.events if isinstance(event, Call)]
+
+    def known(dialect: DomainSpec) -> int:
+        tools = {tool["name"] for tool in dialect.action.tools}
+        return sum(name in tools for name in names)
+
+    return max(spec.in_every_dialect(), key=known)
 
 
 def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turns:

@@ -15,7 +15,7 @@ import re
 
 from agentworld_gym.text.process_group import process_group
 
-RAW = "\\"
+RAW = "\\\n"
 """Begins a text that is written out because its short form would not come back as it was."""
 
 _PART = re.compile(r"\AShowing lines (\d+-\d+ of \d+) total lines\.\n\n---\n\n")

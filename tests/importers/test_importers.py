@@ -28,9 +28,11 @@ from agentworld_gym.importers.browsergym import MAX_CHARS, SHOWN, browsed, flat_
 from agentworld_gym.importers.conversation import Call, Conversation, Result, Said, Tally
 from agentworld_gym.importers.pickles import plain, read_pickle
 from agentworld_gym.importers.turns import turns_of
+from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.screens import read_screen
 from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.text.escaping import unescape
 
 ROOT = Path(__file__).resolve().parents[2]
 SESSIONS = Path(os.environ.get("AGENTWORLD_RECORDED_SESSIONS", ROOT.parent / "shared" / "data"))
@@ -144,6 +146,24 @@ def test_responses_keep_broken_calls_and_name_what_has_no_result(tmp_path: Path)
     assert tally.left["reasoning"] == 1
     assert tally.left["call without a result"] == 1
     assert tally.left["arguments that are no JSON (kept as the agent wrote them)"] == 1
+
+
+def test_a_session_of_claude_code_is_written_in_its_dialect(tmp_path: Path) -> None:
+    calls = [("Read", {"file_path": "/app/a.py", "offset": 3}, "     3→x = 1"), ("Task", {"prompt": "Look"}, "Done.")]
+    for some in (calls[:1], calls):
+        output: list[dict[str, Any]] = []
+        for name, arguments, text in some:
+            output += [
+                {"type": "function_call", "call_id": name, "name": name, "arguments": json.dumps(arguments)},
+                {"type": "function_call_output", "call_id": name, "output": text},
+            ]
+        record = {"responses_create_params": {"input": "Fix it."}, "response": {"output": output}, "reward": 1.0}
+        [row], tally = imported(tmp_path, record)
+        assert row.task == "swe" and not tally.left
+        for text, (name, arguments, shown) in zip(row.prompt, some, strict=True):
+            block = json.loads(text.partition("```json\n")[2].partition("\n```")[0])
+            assert block == {"name": name, "arguments": json.dumps(arguments)}
+            assert shown in row.observations
 
 
 def test_keystrokes_of_one_step_are_one_batch(tmp_path: Path) -> None:
@@ -518,6 +538,13 @@ def test_real_sessions_come_over_whole(name: str, domain: str, turns: int, left:
     rows = list(importer.rows(SESSIONS / name))
     assert {row.task for row in rows} == {domain}
     assert importer.tally.turns == turns
+    for row in rows if domain == "swe" else ():
+        for prompt, action, response, observation in zip(
+            row.prompt, row.actions, row.response, row.observations, strict=True
+        ):
+            block = prompt.partition("```json\n")[2].partition("\n```")[0]
+            assert json.loads(block) == json.loads(action)
+            assert unescape(response).removeprefix(MARKER).removeprefix("\n") == observation
     talk = {"system message", "text of the agent beside its calls"}
     assert {what: count for what, count in importer.tally.left.items() if what not in talk} == left
 

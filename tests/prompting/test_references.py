@@ -41,7 +41,7 @@ from agentworld_gym.sessions.row import Row
 from agentworld_gym.text.escaping import escape, unescape
 from agentworld_gym.worlds.language import LanguageWorld
 
-SHARES = {"mcp": 0.8, "search": 0.95, "swe": 0.8}
+SHARES = {"mcp": 0.8, "search": 0.95, "swe": 0.85}
 """What is left of the characters, at most."""
 
 READING = {"mcp": "-get_", "search": "web_extractor", "swe": "read_file"}
