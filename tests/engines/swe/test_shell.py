@@ -103,7 +103,7 @@ def test_an_envelope_has_every_field(machine: SweMachine) -> None:
         "Exit Code": "3",
         "Signal": "(none)",
         "Background PIDs": "(none)",
-        "Process Group PGID": "36551",
+        "Process Group PGID": "53376",
     }
 
 
