@@ -107,9 +107,10 @@ def _train(console: Console, steps: int, seed: int) -> Training:
 
         def progress(point: Point) -> None:
             said = f"success {point.success:.2f}  return {point.reward:.2f}"
-            bar.update(task, completed=min(point.steps, steps), said=said)
+            done = min(point.steps, steps)
+            bar.update(task, completed=done, said=said)
             if not console.is_terminal and due():
-                console.print(f"training: {point.steps} of {steps} steps  {said}", highlight=False)
+                console.print(f"training: {done} of {steps} steps  {said}", highlight=False)
 
         training = train_ppo(env, steps, seed=seed, on_progress=progress)
     env.close()
