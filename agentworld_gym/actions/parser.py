@@ -85,6 +85,10 @@ class ActionParser:
             parsed = {**parsed, "arguments": json.dumps(parsed["arguments"], ensure_ascii=False)}
         return json.dumps(parsed, indent=2, ensure_ascii=False)
 
+    def fence(self, action: Action) -> str:
+        """Return the language of the fenced block in which a full prompt shows an action."""
+        return self._spec.action.fence
+
     def raw(self, action: Action) -> str:
         """Return the text as the agent wrote it; beyond the limit it ends with how much was cut."""
         return _cut(action.raw, self._limit)

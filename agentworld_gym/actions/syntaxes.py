@@ -26,10 +26,10 @@ Reader = Callable[[str, Toolset], Any]
 
 
 def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
-    r"""Read a JSON array of keystrokes with how long to wait after each.
+    r"""Read a JSON array of keystrokes with how long to wait after each, in seconds that are no integers.
 
-    >>> keystroke_batch('[{"keystrokes": "ls\\n"}]', Toolset((), "spec.yaml"))
-    [{'keystrokes': 'ls\n', 'duration': 1.0}]
+    >>> keystroke_batch('[{"duration": 2, "keystrokes": "ls\\n"}]', Toolset((), "spec.yaml"))
+    [{'keystrokes': 'ls\n', 'duration': 2.0}]
     """
     if not text.lstrip().startswith("["):
         return None
@@ -37,9 +37,10 @@ def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
     for index, item in enumerate(batch):
         if not isinstance(item, dict) or not isinstance(item.get("keystrokes"), str):
             raise Problem(f"item {index} must be an object with a string 'keystrokes'")
-        duration = item.setdefault("duration", 1.0)
+        duration = item.pop("duration", 1.0)
         if isinstance(duration, bool) or not isinstance(duration, int | float):
             raise Problem(f"item {index}: 'duration' must be a number of seconds")
+        batch[index] = {"keystrokes": item.pop("keystrokes"), "duration": float(duration), **item}
     return batch
 
 

@@ -118,9 +118,6 @@ class ObservationSpec(Strict):
     first: str = "{{ task.first_observation or '' }}"
     """A Jinja text over `task`: the observation before the first action."""
 
-    restate: bool = False
-    """Whether every turn of a prompt shows the current state again, as the graphical domains need."""
-
     output: str | None = None
     """A regular expression whose group `output` is what a probe tests; without one a probe tests all that is shown."""
 
@@ -141,6 +138,21 @@ class ObservationSpec(Strict):
             if "output" not in groups:
                 raise ValueError("a regular expression with a group named `output`")
         return pattern
+
+
+class TurnSpec(Strict):
+    """What the user messages of a world model's full prompt show beside the action."""
+
+    instruction: Literal["none", "first"] = "first"
+    """Whether the first turn shows what the agent was asked to do."""
+
+    state: Literal["none", "first", "every"] = "first"
+    """Which turns show what was on the screen when the agent acted."""
+
+    @property
+    def restates(self) -> bool:
+        """Whether every turn shows the current state, as the graphical domains need."""
+        return self.state == "every"
 
 
 class Limits(Strict):
@@ -284,6 +296,9 @@ class DomainSpec(Strict):
 
     observation: ObservationSpec = ObservationSpec()
     """What the world shows."""
+
+    turn: TurnSpec = TurnSpec()
+    """What a turn of a world model's prompt shows beside the action."""
 
     limits: Limits = Limits()
     """The bounds of an episode."""

@@ -141,6 +141,7 @@ class Importer:
             users.append(prompts.turn(task, history.next_turn, action, history.screen))
             history.append(action, observation)
         data = {
+            "instruction": turns.instruction,
             "system_str": prompts.system(task),
             "prompt": (*users[:-1], users[-1] + prompts.closing),
             "response": tuple(map(prompts.observation, turns.observations)),

@@ -146,8 +146,9 @@ class Prompts:
     def turn(self, task: Task, turn: int, action: Action, state: str | None = None, before: str | None = None) -> str:
         """Render the user message of a turn as it stays in the history.
 
-        The message shows the state in the first turn, where the spec restates it (profile `full`), and where answers
-        name its lines otherwise than before. The last user message of a request is this one followed by `closing`.
+        In the profile `full` the message shows the instruction and the state where the spec says so (`spec.turn`), in
+        the profile `compact` the state of the first turn; and always a state whose lines answers name otherwise than
+        those of the state before. The last user message of a request is this one followed by `closing`.
 
         Args:
             task: The task of the episode.
@@ -156,9 +157,11 @@ class Prompts:
             state: What was on the screen when the agent acted.
             before: What was on the screen one turn earlier; None where it is not known.
         """
-        restated = turn == 1 or (self.profile == "full" and self.spec.observation.restate)
-        displayed = restated or self.answers.outdates(before, state or "")
-        return self._user(task.instruction, turn, action, state, displayed=displayed, closing=False)
+        first, shown = turn == 1, self.spec.turn
+        instruction = task.instruction if first and shown.instruction == "first" else None
+        by_spec = shown.restates or (first and shown.state == "first") if self.profile == "full" else first
+        displayed = by_spec or self.answers.outdates(before, state or "")
+        return self._user(instruction, turn, action, state, displayed=displayed, closing=False)
 
     def observation(self, text: str) -> str:
         """Render an observation as the assistant message of a turn that is over."""
@@ -291,7 +294,7 @@ class Prompts:
         return self.answers.refers
 
     def _user(
-        self, instruction: str, turn: int, action: Action, state: str | None, *, displayed: bool, closing: bool
+        self, instruction: str | None, turn: int, action: Action, state: str | None, *, displayed: bool, closing: bool
     ) -> str:
         display = self.answers.display(state) if state else ""
         targets: list[str] = []
@@ -303,7 +306,7 @@ class Prompts:
         return render(
             self._turn,
             turn=turn,
-            instruction=escape(instruction) if turn == 1 else None,
+            instruction=None if instruction is None else escape(instruction),
             state=escape(display) if display else None,
             closing=closing,
             form=self.form,
@@ -319,13 +322,13 @@ class Prompts:
         return {
             "action": escape(text),
             "raw": escape(raw),
-            "fence": self.spec.action.fence if text != raw or action.error is None else "text",
+            "fence": self._actions.fence(action) if text != raw or action.error is None else "text",
             "ticks": ticks(text + "\n" + other),
         }
 
     def _closing(self) -> str:
         """Return the closing request, which must stand at the end of a message and be the same in every turn."""
-        samples = (("Say hi.", 1, Action("echo hi"), "$ "), ("x", 2, Action("a\n```\nb", error="no"), None))
+        samples = (("Say hi.", 1, Action("echo hi"), "$ "), (None, 2, Action("a\n```\nb", error="no"), None))
         name = self._turn.filename or "turn.j2"
         found = set()
         for instruction, turn, action, state in samples:

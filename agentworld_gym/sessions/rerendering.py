@@ -67,7 +67,7 @@ def prompts_for(
         wording: The number of the wording.
         ledger: Whether the prompts ask for a ledger.
     """
-    form = (form or row.form or "full") if load_spec(row.domain).observation.restate else "full"
+    form = (form or row.form or "full") if load_spec(row.domain).turn.restates else "full"
     return _prompts(row.domain, profile or row.profile or "full", form, wording, ledger)
 
 
@@ -76,10 +76,16 @@ def task_of(row: Row) -> Task | None:
     if row.seed is None or row.level is None or row.family not in families(row.domain) or not row.actions:
         return None
     task = _generated(row.domain, row.family, row.level, row.seed)
-    same = escape(task.instruction) in row.prompt[0] or escape(task.instruction) in row.system_str
-    if task.id != row.task_id or not (same or row.profile == "compact"):
+    if task.id != row.task_id or not _is_asked(task.instruction, row):
         return None
     return task.model_copy(update={"controls": row.controls, "control_seed": row.control_seed})
+
+
+def _is_asked(instruction: str, row: Row) -> bool:
+    """Whether an instruction is that of a session. Older rows hold it in the messages of the full profile alone."""
+    if row.instruction:
+        return row.instruction == instruction
+    return row.profile == "compact" or any(escape(instruction) in text for text in (row.prompt[0], row.system_str))
 
 
 def may_refer(row: Row) -> bool:

@@ -131,6 +131,9 @@ class Row(Strict):
     task_id: str = ""
     """The id of the task."""
 
+    instruction: str = ""
+    """What the agent was asked to do."""
+
     family: str = ""
     """The family of the task."""
 

@@ -19,7 +19,7 @@ TINY_PROFILE: Profile = "compact"
 
 def tiny_form(spec: DomainSpec) -> Form | None:
     """Return the form in which a bundled model writes observations; None is the form of the spec."""
-    return "change" if spec.observation.restate else None
+    return "change" if spec.turn.restates else None
 
 
 def tiny_model(domain: str | None = None) -> Path | None:

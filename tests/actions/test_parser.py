@@ -112,7 +112,7 @@ class TestTerminal:
             ('[{"keystrokes": 1}]', "string 'keystrokes'"),
             ('[{"keystrokes": "", "duration": "1"}]', "item 0: 'duration' must be a number"),
             ('[{"keystrokes": "", "duration": true}]', "'duration' must be a number"),
-            ('[{"keystrokes": "", "duration": -1}]', "0.duration: -1 is less than the minimum of 0"),
+            ('[{"keystrokes": "", "duration": -1}]', "0.duration: -1.0 is less than the minimum of 0"),
             ('[{"keystrokes": "", "other": 1}]', "'other' was unexpected"),
         ],
     )

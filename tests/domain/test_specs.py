@@ -246,7 +246,7 @@ def test_neither_doing_nothing_nor_a_wrong_answer_succeeds(task: Task) -> None:
 
 @every_domain
 def test_a_gui_task_says_what_is_on_the_screen(domain: str) -> None:
-    if load_spec(domain).observation.restate:
+    if load_spec(domain).turn.restates:
         for task in TASKS:
             if task.domain == domain:
                 assert task.first_observation
@@ -309,9 +309,10 @@ def test_every_task_renders(task: Task, profile: Profile) -> None:
     messages = prompts.messages(task, turns, actions[2], dict.fromkeys(spec.controls, 0.5))
     assert [message["role"] for message in messages] == ["system", *["user", "assistant"] * 2, "user"]
     if profile == "full":
-        assert messages[1]["content"].startswith(f"### Turn 1\n\n**Task Instruction:**\n{task.instruction}")
+        told = "**Task Instruction:**\n" + task.instruction in messages[1]["content"]
+        assert told is (spec.turn.instruction == "first")
         states = ["**Current State:**" in message["content"] for message in messages[1::2]]
-        assert states[1:] == [spec.observation.restate] * 2
+        assert states[1:] == [spec.turn.restates] * 2
         assert all("**Action:**\n```" in message["content"] for message in messages[1::2])
         for tool in (*task.tools, *spec.action.tools):
             assert tool["name"] in messages[0]["content"]

@@ -69,9 +69,12 @@ def test_the_layout(domain: str, profile: Profile) -> None:
     if profile == "compact":
         return
     _, user, assistant, last = (message["content"] for message in messages)
-    assert user.startswith(f"### Turn 1\n\n**Task Instruction:**\n{task.instruction.strip()}")
+    shown = [f"**Task Instruction:**\n{task.instruction}"] if spec.turn.instruction == "first" else []
+    if spec.turn.state != "none" and (state := prompts.first_observation(task)):
+        shown.append(f"**Current State:**\n{state}")
+    assert user.startswith("### Turn 1\n" + "\n\n".join([*shown, "**Action:**\n```"]))
     assert assistant == f"{MARKER}\nwhat came"
-    assert last.startswith("### Turn 2\n\n")
+    assert last.startswith("### Turn 2\n**")
     assert "**Task Instruction:**" not in last
     fenced = re.search(r"\n\*\*Action:\*\*\n(`{3,})(\w+)\n(.*)\n\1\n\n", last, re.DOTALL)
     assert fenced is not None
@@ -91,12 +94,22 @@ def test_a_system_prompt_says_enough(domain: str) -> None:
 
 
 @every_domain
-def test_the_state_is_shown_first_and_where_the_domain_restates_it(domain: str) -> None:
+def test_the_state_is_shown_where_the_spec_says_so(domain: str) -> None:
     spec, task = load_spec(domain), a_task(domain)
     prompts, action = Prompts(spec), Action("wait")
-    assert "STATE" in prompts.turn(task, 1, action, "STATE")
-    assert ("STATE" in prompts.turn(task, 2, action, "STATE")) is spec.observation.restate
+    assert ("STATE" in prompts.turn(task, 1, action, "STATE")) is (spec.turn.state != "none")
+    assert ("STATE" in prompts.turn(task, 2, action, "STATE")) is spec.turn.restates
     assert "State:**" not in prompts.turn(task, 2, action, None)
+
+
+@every_domain
+def test_an_instruction_that_no_turn_shows_is_told_where_there_is_no_state(domain: str) -> None:
+    spec = load_spec(domain)
+    prompts, task = Prompts(spec), a_task(domain, instruction="Water the plants.", state={})
+    turn, system = prompts.turn(task, 1, Action("wait"), None), prompts.system(task)
+    assert ["Water" in turn, "Water" in system] == [spec.turn.instruction == "first", spec.turn.instruction == "none"]
+    assert "Water" not in prompts.turn(task, 2, Action("wait"), None)
+    assert "Water" not in prompts.system(task.model_copy(update={"state": {"weather": "dry"}}))
 
 
 @every_setting
@@ -136,7 +149,7 @@ def test_hostile_data_changes_no_other_message(domain: str, profile: Profile) ->
         plain = prompts.messages(plain_task, [(example, "x")], example)
         messages = prompts.messages(task, [(read(text, task.tools), observation)], example)
         assert [message["role"] for message in messages] == [message["role"] for message in plain]
-        if not spec.observation.restate:
+        if not spec.turn.restates:
             assert messages[3] == plain[3]
         assert unescape(messages[2]["content"].removeprefix(prompts.observation(""))) == observation
         for message in messages:

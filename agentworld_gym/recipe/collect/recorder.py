@@ -120,7 +120,7 @@ class _DomainRecorder:
         if not self._policies:
             raise SpecError("collect", "policies", list(config.policies), f"some that can play {spec.id}, as expert")
         self._cases = solver_cases(spec.id, self._families, config.levels) if config.controls_share else []
-        form: Form = config.form if spec.observation.restate else "full"
+        form: Form = config.form if spec.turn.restates else "full"
         self.prompts = Prompts(spec, profile=config.profile, form=form)
         world = open_world("grounded", WorldOptions(spec))
         self._runner = EpisodeRunner(spec, world, TaskSource(spec), max_steps=config.max_turns)

@@ -148,7 +148,7 @@ def _differences(
 ) -> dict[str, tuple[Any, Any]]:
     """Compare a row with what was asked for, and return both values by key where they differ."""
     spec = next((spec for spec in specs if spec.id == row.domain), None)
-    form = config.form if spec is not None and spec.observation.restate else "full"
+    form = config.form if spec is not None and spec.turn.restates else "full"
     families, levels = config.families or (row.family,), config.levels
     # The seed of a row is that of its task; the seed of the recording stands in the id, before the number.
     recorded = row.id.split("-")[-2:-1]

@@ -82,6 +82,7 @@ class SessionRecording:
         """Return the fields of the session's row, except for those that say where it comes from."""
         last = self.prompts[-1]
         return {
+            "instruction": self._task.instruction,
             "system_str": self._prompts.system(self._task, self._task.controls),
             "prompt": (*self.prompts[:-1], last + self._prompts.closing),
             "response": self.responses,
