@@ -28,7 +28,12 @@ from agentworld_gym.worlds.recordings.replay import RecordedWorld
 from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
-_ONLY_IN_LANGUAGE_WORLDS = {"form": "has a form", "ledger": "keeps a ledger", "retrieval": "is shown recorded steps"}
+_ONLY_IN_LANGUAGE_WORLDS = {
+    "form": "has a form",
+    "ledger": "keeps a ledger",
+    "retrieval": "is shown recorded steps",
+    "demonstrations": "is shown recorded calls",
+}
 
 
 class EnvOptions(Options):

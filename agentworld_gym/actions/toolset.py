@@ -28,6 +28,18 @@ _TYPES = {
     "null": ("None", "none_required"),
 }
 
+_ERRORS = "https://errors.pydantic.dev/2.11/v"
+"""The pages of pydantic that explain its errors by their codes."""
+
+_MISSING = (("Missing required argument", "missing_argument"), ("Field required", "missing"))
+"""The words and the code for an argument that is missing, and for a key inside an argument."""
+
+_UNEXPECTED = (
+    ("Unexpected keyword argument", "unexpected_keyword_argument"),
+    ("Extra inputs are not permitted", "extra_forbidden"),
+)
+"""The words and the code for an argument that the tool does not have, and for a key inside an argument."""
+
 
 class Problem(Exception):
     """An action that has a known shape but cannot be read; the message says why."""
@@ -99,7 +111,7 @@ class Toolset:
             order = {parameter: index for index, parameter in enumerate(self._parameters[name])}
             refusals.sort(key=lambda refusal: order.get(refusal.split("\n", 1)[0].split(".")[0], len(order)))
             count = "1 validation error" if len(refusals) == 1 else f"{len(refusals)} validation errors"
-            raise Problem("\n".join([f"Error executing tool {name}: {count} for {name}Arguments", *refusals]))
+            raise Problem("\n".join([f"Error calling tool '{name}': {count} for call[{name}]", *refusals]))
         return {"name": name, "arguments": arguments}
 
     def bind(self, name: str, positional: Sequence[Any]) -> dict[str, Any]:
@@ -173,13 +185,11 @@ def _pydantic(error: jsonschema_rs.ValidationError) -> list[str]:
     kind: Any = error.kind
     match kind.name:
         case "required":
-            return [_refusal([*path, kind.property], "Field required", "missing", value)]
+            words, code = _MISSING[bool(path)]
+            return [_refusal([*path, kind.property], words, code, value)]
         case "additionalProperties":
-            given = value if isinstance(value, dict) else {}
-            return [
-                _refusal([*path, key], "Unexpected keyword argument", "unexpected_keyword_argument", given.get(key))
-                for key in kind.unexpected
-            ]
+            given, (words, code) = value if isinstance(value, dict) else {}, _UNEXPECTED[bool(path)]
+            return [_refusal([*path, key], words, code, given.get(key)) for key in kind.unexpected]
         case "type" if len(kind.types) == 1:
             words, code = _TYPES[kind.types[0]]
             return [_refusal(path, f"Input should be {words}", code, value)]
@@ -194,4 +204,5 @@ def _refusal(path: Sequence[str], words: str, code: str, value: Any) -> str:
     shown = repr(value)
     if len(shown) > 50:
         shown = f"{shown[:25]}...{shown[-24:]}"
-    return f"{'.'.join(path)}\n  {words} [type={code}, input_value={shown}, input_type={type(value).__name__}]"
+    found = f"{words} [type={code}, input_value={shown}, input_type={type(value).__name__}]"
+    return f"{'.'.join(path)}\n  {found}\n    For further information visit {_ERRORS}/{code}"

@@ -70,6 +70,10 @@ class ActionSpec(Strict):
     tools: tuple[dict[str, Any], ...] = ()
     """The tools of every task of the domain, each with a name, a description and the JSON Schema of its arguments."""
 
+    demonstrations: str | None = None
+    """A file with recorded calls of tools, from the folder of the spec; full prompts show one of each tool. See
+    `agentworld_gym.prompting.demonstrations`."""
+
     finish_when: tuple[FinishRule, ...] = ()
     """The domain's own ways of saying "done", beside `finish`."""
 
@@ -183,8 +187,9 @@ class SamplingSpec(Strict):
     top_k: int = Field(default=0, ge=0)
     """How many of the likeliest tokens one is drawn from; 0 is no limit."""
 
-    max_tokens: int = Field(default=4096, ge=1)
-    """Tokens of one completion."""
+    max_tokens: int = Field(default=32768, ge=1)
+    """The most tokens of one completion, thinking included. It is a limit and reserves nothing: a completion also ends
+    where the model's context does."""
 
     thinking: bool = True
     """Whether the chat template lets the model think before it answers."""

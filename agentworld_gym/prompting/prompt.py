@@ -6,6 +6,7 @@ enters a message. Histories are append-only: the user message of a turn stays as
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.prompting.answers import answer_codec
+from agentworld_gym.prompting.demonstrations import Demonstration, demonstrated, read_demonstrations
 from agentworld_gym.prompting.ledger import StateChange, with_ledger
 from agentworld_gym.prompting.parsing import MARKER, in_output_tag
 from agentworld_gym.prompting.templates import Templates, render, ticks
@@ -28,6 +30,9 @@ from agentworld_gym.text.escaping import escape, escape_all
 REFERENCES = 1
 """The version of the notation of references, to the state and to the screen before. It is a part of the digest of
 prompts whose answers may hold references."""
+
+FEW_SHOTS = "shared/few_shots.j2"
+"""The template of recorded calls, behind the system message."""
 
 LEDGER = "shared/ledger.j2"
 """The template of a ledger in a domain that has no `ledger.j2` of its own."""
@@ -50,6 +55,8 @@ class Prompts:
             `agentworld_gym.prompting.wordings`.
         ledger: Whether a model writes behind each observation what changed in the hidden state; see
             `agentworld_gym.prompting.ledger`.
+        demonstrations: Whether system messages end with one recorded call of each tool; None shows them in the profile
+            `full` where the spec names some. See `agentworld_gym.prompting.demonstrations`.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> prompts = Prompts(load_spec("terminal"))
@@ -71,6 +78,7 @@ class Prompts:
         form: Form | None = None,
         wording: int = 0,
         ledger: bool = False,
+        demonstrations: bool | None = None,
     ) -> None:
         if wording and (profile != "full" or system is not None):
             raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
@@ -79,7 +87,7 @@ class Prompts:
         self.form: Form = form or spec.observation.form
         self.answers = answer_codec(spec.id, profile, self.form)
         self._actions = ActionParser(spec)
-        self._arguments = (spec, folder, profile, system, form, wording, ledger)
+        self._arguments = (spec, folder, profile, system, form, wording, ledger, demonstrations)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._templates = templates = Templates(spec, folders, profile, wording)
@@ -101,10 +109,15 @@ class Prompts:
         if ledger:
             own = templates.load(f"{base}/ledger.j2", optional=True)
             self._ledger = own or templates.load(LEDGER)
+        self._demonstrations, self._few_shots = self._known_calls(demonstrations), None
+        if self._demonstrations:
+            self._few_shots = templates.load(FEW_SHOTS)
         self.closing = self._closing()
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
         if ledger:
             form_part["ledger"] = True
+        if self._demonstrations:
+            form_part["demonstrations"] = digest_of([call.model_dump() for call in self._demonstrations])
         if self.answers.refers or self.form == "change":
             form_part["references"] = REFERENCES
         self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
@@ -121,15 +134,40 @@ class Prompts:
         """
         if self._system is None:
             return self._ready or ""
-        return render(
+        tools = [*self.spec.action.tools, *task.tools]
+        told = render(
             self._system,
             task=_data(task),
             spec=self._shown,
             form=self.form,
             ledger=self.keeps_ledger,
             controls=self.sentences(controls or {}),
-            tools=escape_all([*self.spec.action.tools, *task.tools]),
+            tools=escape_all(tools),
         )
+        few_shots = self.few_shots(task)
+        return f"{told}\n\n{few_shots}" if few_shots else told
+
+    def few_shots(self, task: Task) -> str:
+        """Render the recorded calls of the tools of an episode; empty where none are shown, or there are none."""
+        calls = demonstrated(self._demonstrations, task, [*self.spec.action.tools, *task.tools])
+        if self._few_shots is None or not calls:
+            return ""
+        shown = [(call, Action(json.dumps(call.action, ensure_ascii=False), call.action)) for call in calls]
+        examples = [
+            {"tool": escape(call.tool), "observation": escape(call.observation), **self._block(action, "")}
+            for call, action in shown
+        ]
+        return render(self._few_shots, examples=examples)
+
+    def _known_calls(self, wanted: bool | None) -> tuple[Demonstration, ...]:
+        file = self.spec.action.demonstrations
+        if wanted is None:
+            wanted = self.profile == "full" and file is not None
+        if not wanted:
+            return ()
+        if file is None:
+            raise SpecError("prompts", "demonstrations", wanted, f"False: the domain {self.spec.id} names none")
+        return read_demonstrations(self.spec.path.parent / file)
 
     def sentences(self, controls: Mapping[str, float]) -> list[str]:
         """Render what a language world is told about the controls in force.

@@ -23,6 +23,7 @@ from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.changes import diff, numbered
+from agentworld_gym.prompting.tool_definitions import tool_definitions
 from agentworld_gym.prompting.wordings import Reworded
 
 MOST_INDENT = 8
@@ -142,6 +143,7 @@ def _environment(loader: BaseLoader) -> BoundedEnvironment:
         autoescape=False,
     )
     environment.add_filters({"tojson": _tojson, "ticks": ticks, "numbered": numbered, "diff": diff})
+    environment.filters["tool_definitions"] = tool_definitions
     return environment
 
 

@@ -45,6 +45,10 @@ class LanguageOptions(Options):
     """Whether the model writes what changed in the hidden state behind each observation; see
     `agentworld_gym.prompting.ledger`. None means that it does not."""
 
+    demonstrations: Annotated[bool | None, Expected("True or False")] = None
+    """Whether the system message ends with one recorded call of each tool. None shows them in the profile `full` where
+    the spec names some."""
+
     prompts: Annotated[FilePath | None, AfterValidator(_existing_folder), Expected("a folder of prompt templates")] = (
         None
     )
@@ -102,6 +106,7 @@ class WorldOptions(LanguageOptions):
             self.system_prompt,
             self.form or form,
             ledger=bool(self.ledger),
+            demonstrations=self.demonstrations,
         )
 
     def language(

@@ -146,8 +146,9 @@ class TestToolCalls:
             (call("shop-sell"), "Unknown tool: shop-sell"),
             (
                 call("shop-buy", item="tea"),
-                "Error executing tool shop-buy: 1 validation error for shop-buyArguments\ncount\n"
-                "  Field required [type=missing, input_value={'item': 'tea'}, input_type=dict]",
+                "Error calling tool 'shop-buy': 1 validation error for call[shop-buy]\ncount\n"
+                "  Missing required argument [type=missing_argument, input_value={'item': 'tea'}, input_type=dict]\n"
+                "    For further information visit https://errors.pydantic.dev/2.11/v/missing_argument",
             ),
             (
                 call("shop-buy", item=5, count=1),
@@ -163,7 +164,7 @@ class TestToolCalls:
                 "speed\n  Input should be 'slow' or 'fast' [type=literal_error, input_value='x', input_type=str]",
             ),
             (call("shop-buy", item="tea", count=0), "count\n  0 is less than the minimum of 1 [type=value_error"),
-            (call("shop-buy"), "2 validation errors for shop-buyArguments\n"),
+            (call("shop-buy"), "2 validation errors for call[shop-buy]\n"),
             ('{"name": "shop-buy", "arguments": [1]}', "'arguments' must be an object"),
             ('{"name": "shop-buy", "arguments": "{"}', "'arguments' is not valid JSON"),
             ('{"arguments": {}}', "a tool call needs a string 'name'"),

@@ -126,8 +126,8 @@ def test_an_empty_batch_asks_to_confirm() -> None:
     [
         ("terminal", "[{}]", "Previous response had parsing errors:\nERROR: "),
         ("mcp", "hello", "MCP error -32602: Invalid params: "),
-        ("search", '{"name": "web_search", "arguments": {"queries": []}}', "validation error for web_search"),
-        ("swe", '{"name": "edit", "arguments": "{}"}', "file_path\n  Field required"),
+        ("search", '{"name": "web_search", "arguments": {"queries": []}}', "1 validation error for call[web_search]"),
+        ("swe", '{"name": "edit", "arguments": "{}"}', "file_path\n  Missing required argument"),
         ("web", '{"name": "browser_click", "arguments": {}}', "### Error\nError: "),
         ("web", "jump('e1')", "Unknown tool: jump"),
         ("desktop", " ", "Traceback (most recent call last):\n"),

@@ -316,6 +316,31 @@ def test_a_history_that_does_not_fit_is_an_overflow(serve, connect, body):
     assert short.text == "fits" and len(server.bodies) == 2
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "'max_tokens' or 'max_completion_tokens' is too large: 32768. This model's maximum context length is 4096 "
+        "tokens and your request has 96 input tokens (32768 > 4096 - 96).",
+        "This model's maximum context length is 4096 tokens. However, you requested 32864 tokens (96 in the messages, "
+        "32768 in the completion). Please reduce the length of the messages or completion.",
+        "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of "
+        "32864 tokens: 96 tokens from the input messages and 32768 tokens for the completion.",
+        "You passed 96 input tokens and requested 32768 output tokens. However, the model's context length is only "
+        "4096 tokens, resulting in a maximum input length of 0 tokens.",
+    ],
+)
+def test_a_completion_is_cut_to_what_the_context_leaves(serve, connect, message):
+    async def full(server, sent, request):
+        return answer("fits") if sent["max_tokens"] <= 4000 else web.json_response({"message": message}, status=400)
+
+    server = serve(full)
+    ((_, found),) = connect(server).submit(
+        [ChatRequest([{"role": "user", "content": "x"}], Sampling(max_tokens=32768))]
+    )
+    assert found.text == "fits"
+    assert [body["max_tokens"] for body in server.bodies] == [32768, 4000]
+
+
 @pytest.mark.parametrize(("status", "advice"), [(400, "bad temperature"), (401, "AGENTWORLD_API_KEY"), (404, "/v1")])
 def test_a_refused_request_is_not_repeated_and_says_what_to_do(serve, connect, status, advice):
     async def refuse(server, body, request):

@@ -366,7 +366,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], int, str], ...] = (
     ("bank-list_loans", {"all": True}, -32602, "all"),
     ("bank-repay_loan", {"loan_id": 1, "account_id": 1, "amount": 181}, 422, "Only 180.00 of loan 1"),
     ("bank-repay_loan", {"loan_id": 2, "account_id": 1, "amount": 1}, 404, "Loan 2 not found"),
-    ("hr-find_employees", {}, -32602, "Field required"),
+    ("hr-find_employees", {}, -32602, "Missing required argument"),
     ("hr-list_employees", {"limit": 51}, -32602, "limit"),
     ("hr-get_employee", {"employee_id": 9}, 404, "Employee 9 not found"),
     ("hr-list_departments", {"city": "Torsgate"}, -32602, "city"),

@@ -312,7 +312,7 @@ def _run(database: Database, tool: Tool, arguments: Mapping[str, Any], context: 
     except (Refused, Problem):
         raise
     except Exception as error:  # the code of a tool may raise anything, and the SDK's server prints it like this
-        raise Problem(f"Error executing tool {tool.name}: {_valid(str(error))}") from error
+        raise Problem(f"Error calling tool '{tool.name}': {_valid(str(error))}") from error
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")

@@ -33,7 +33,14 @@ from agentworld_gym.generators.server.bodies import (
     read_body,
 )
 from agentworld_gym.generators.server.key_masking import masked, masked_bytes
-from agentworld_gym.generators.server.protocol import malformed, read_answer, read_error, request_body, retry_after
+from agentworld_gym.generators.server.protocol import (
+    malformed,
+    read_answer,
+    read_error,
+    request_body,
+    retry_after,
+    room_left,
+)
 from agentworld_gym.generators.special_tokens import TokenRule, rule_in
 from agentworld_gym.process.open_files import allowed_files
 
@@ -86,7 +93,7 @@ class ServerGenerator:
         model: str | None = None,
         *,
         concurrency: int = 1024,
-        deadline_s: float = 600.0,
+        deadline_s: float = 1800.0,
         connect_timeout_s: float = 10.0,
         retries: int = 4,
         backoff_s: float = 0.5,
@@ -243,6 +250,9 @@ class ServerGenerator:
             if attempt:
                 await asyncio.sleep(pause)
             answer, wanted = await self._attempt(body, limit)
+            if isinstance(answer, Failure) and (room := self._room(answer, tokens)) is not None:
+                cut = replace(guarded, sampling=replace(request.sampling, max_tokens=room))
+                answer, wanted = await self._attempt(request_body(cut, str(self._model), self._extra), limit)
             if isinstance(answer, Completion):
                 return replace(answer, text=self._rule.unescape(answer.text))
             if not answer.retryable or answer.kind is FailureKind.MALFORMED:
@@ -251,6 +261,13 @@ class ServerGenerator:
             last[index] = answer
             pause = self._pause(attempt) if wanted is None else wanted
         return replace(last[index], message=f"{last[index].message} ({self._retries + 1} attempts)")
+
+    def _room(self, answer: Failure, asked: int) -> int | None:
+        """Return the room that a server has for a completion, where it refused one that was asked for in full."""
+        if answer.kind is not FailureKind.OVERFLOW or "max_tokens" in self._extra:
+            return None
+        room = room_left(answer.message)
+        return room if room is not None and room < asked else None
 
     def _pause(self, attempt: int) -> float:
         longest: float = min(self._backoff_s * 2.0**attempt, _LONGEST_PAUSE_S)

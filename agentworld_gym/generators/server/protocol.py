@@ -15,6 +15,8 @@ import orjson
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 
 _OVERFLOW = re.compile(r"context[ _](?:length|window|size)|exceeds? .{0,40}context", re.IGNORECASE)
+_CONTEXT = re.compile(r"context length (?:is|of)(?: only)? (\d+)")
+_INPUT = re.compile(r"(\d+) (?:input tokens|in the messages|tokens from the input)")
 _RETRYABLE = frozenset({408, 425, 429})
 
 
@@ -152,6 +154,20 @@ def is_overflow(message: str) -> bool:
     (True, False)
     """
     return _OVERFLOW.search(message) is not None
+
+
+def room_left(message: str) -> int | None:
+    """Return how many tokens a completion may have, where a server refuses a prompt and the completion asked for
+    together although the prompt alone would fit; None where the message does not say so.
+
+    >>> room_left("You passed 300 input tokens and requested 900 output tokens. However, the model's context length "
+    ...           "is only 1024 tokens.")
+    724
+    >>> room_left("This model's maximum context length is 64 tokens.")
+    """
+    context, given = _CONTEXT.search(message), _INPUT.search(message)
+    room = int(context[1]) - int(given[1]) if context and given else 0
+    return room if room > 0 else None
 
 
 def _message(data: bytes) -> str:

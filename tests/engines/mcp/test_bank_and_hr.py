@@ -39,7 +39,7 @@ def test_a_call_that_is_refused_changes_nothing(tool: str, arguments: dict[str, 
     before = machine.state()
     text = machine.act({"name": tool, "arguments": arguments})
     if code == -32602:
-        assert text.startswith(f"Error executing tool {tool}: 1 validation error")
+        assert text.startswith(f"Error calling tool '{tool}': 1 validation error")
         assert shows in text
     else:
         answer = json.loads(text)

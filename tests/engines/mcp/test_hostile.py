@@ -113,7 +113,7 @@ def test_what_is_no_call_is_refused(action: Any) -> None:
     machine = fresh()
     before = machine.state()
     text = answer(machine, action)
-    assert text.startswith(("MCP error -32602: ", "Unknown tool: ", "Error executing tool shop-get_order: "))
+    assert text.startswith(("MCP error -32602: ", "Unknown tool: ", "Error calling tool 'shop-get_order': "))
     assert machine.refused
     assert machine.state() == before
 

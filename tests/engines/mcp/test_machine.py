@@ -247,7 +247,7 @@ def test_the_machine_refuses_a_call_in_the_words_of_the_parser(name: str, argume
 
 def test_a_number_too_large_for_the_database_is_told_as_a_tool_tells_it() -> None:
     text = server().act({"name": "shop-get_order", "arguments": {"order_id": 2**63}})
-    assert text == "Error executing tool shop-get_order: Python int too large to convert to SQLite INTEGER"
+    assert text == "Error calling tool 'shop-get_order': Python int too large to convert to SQLite INTEGER"
 
 
 # State, forks, files
@@ -455,7 +455,7 @@ def test_a_tool_can_be_a_function() -> None:
     before = machine.state()
     assert call(machine, "count", fail="refuse") == error(409, "not today")
     assert (
-        machine.act({"name": "shop-count", "arguments": {"fail": "luck"}}) == "Error executing tool shop-count: no luck"
+        machine.act({"name": "shop-count", "arguments": {"fail": "luck"}}) == "Error calling tool 'shop-count': no luck"
     )
     assert machine.state() == before
     assert call(machine, "count") == {"orders": 2, "user": "ann"}

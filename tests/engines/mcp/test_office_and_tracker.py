@@ -672,7 +672,7 @@ def test_what_a_tool_refuses_changes_nothing(tool: str, arguments: dict[str, Any
 def test_arguments_that_break_the_schema(tool: str, arguments: dict[str, Any]) -> None:
     text = call(server(tool), tool, arguments)
     (name,) = arguments
-    assert text.startswith(f"Error executing tool {tool}: 1 validation error for {tool}Arguments\n{name}\n  ")
+    assert text.startswith(f"Error calling tool '{tool}': 1 validation error for call[{tool}]\n{name}\n  ")
 
 
 # Rows

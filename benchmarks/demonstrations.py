@@ -1,0 +1,87 @@
+"""Records the calls of tools that full prompts show, one file for each domain and dialect that has tools.
+
+    python benchmarks/demonstrations.py mcp > domain_specs/demonstrations/mcp.jsonl
+
+Sessions of the grounded world are recorded from the validation split, so that no session of training or testing has
+their seeds. Of each tool the file holds calls that worked and calls that did not only where none worked: the one whose
+answer has the median length, and a second one from another seed for tasks with the seed of the first. The same
+checkout writes the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import median_low
+from typing import Any
+
+import orjson
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.prompting.demonstrations import Demonstration
+from agentworld_gym.recipe.collect.config import CollectConfig
+from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.sessions.rerendering import task_of
+
+SEED = 20260101
+LONGEST = 1600
+"""Characters of the longest answer that is shown."""
+
+
+def recorded(domain: str, sessions: int) -> Mapping[str, list[Demonstration]]:
+    """Return the calls of each tool in some sessions."""
+    spec = load_spec(domain)
+    parser = ActionParser(spec)
+    recorder = Recorder([spec], CollectConfig(profile="compact", probe_share=0.0), SEED, "validation")
+    found: dict[str, list[Demonstration]] = defaultdict(list)
+    for number in range(sessions):
+        row = recorder.row(number)
+        task = None if row is None else task_of(row)
+        if row is None or task is None or task.seed is None:
+            continue
+        for text, observation in zip(row.actions, row.observations, strict=True):
+            action = parser.parse(text, task.tools)
+            if action.error is None and isinstance(action.parsed, dict) and len(observation) <= LONGEST:
+                tool = str(action.parsed["name"])
+                found[tool].append(
+                    Demonstration(tool=tool, seed=task.seed, action=action.parsed, observation=observation)
+                )
+    return found
+
+
+def chosen(calls: Sequence[Demonstration]) -> list[Demonstration]:
+    """Choose two calls with answers of middling length, from different seeds where there are such."""
+    worked = [call for call in calls if not failed(call.observation)] or list(calls)
+    first = _middle(worked)
+    others = [call for call in worked if call.seed != first.seed]
+    return [first, *([_middle(others)] if others else [])]
+
+
+def failed(observation: str) -> bool:
+    """Whether an answer looks like an error."""
+    head = observation.lstrip()[:60].lower()
+    return "error" in head or "not found" in head or "failed" in head
+
+
+def _middle(calls: Sequence[Demonstration]) -> Demonstration:
+    length = median_low(sorted(len(call.observation) for call in calls))
+    return next(call for call in calls if len(call.observation) == length)
+
+
+def main() -> None:
+    """Write the calls as JSON lines."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("domain", help="a domain, or a domain and a dialect, as swe:cli")
+    arguments.add_argument("--sessions", type=int, default=400)
+    given = arguments.parse_args()
+    for _, calls in sorted(recorded(given.domain, given.sessions).items()):
+        for call in chosen(calls):
+            data: dict[str, Any] = call.model_dump()
+            sys.stdout.buffer.write(orjson.dumps(data) + b"\n")
+
+
+if __name__ == "__main__":
+    main()
