@@ -28,6 +28,9 @@ from agentworld_gym.registration import ENV_IDS
 
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 
+OFFICIAL_NAMES = {"desktop": "os"}
+"""The names that AgentWorldBench has for some domains, by their ids in this package."""
+
 Syntax = Literal[
     "keystroke_batch",
     "command_line",

@@ -12,7 +12,7 @@ import orjson
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action
 from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import Profile, load_spec
+from agentworld_gym.domain.spec import OFFICIAL_NAMES, Profile, load_spec
 from agentworld_gym.domain.task import Check, Expect, Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import installed
@@ -24,7 +24,7 @@ from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
 from agentworld_gym.sessions.reading import completed
-from agentworld_gym.sessions.row import OFFICIAL_NAMES, Provenance, Row
+from agentworld_gym.sessions.row import Provenance, Row
 from agentworld_gym.text.escaping import unescape
 
 FORMATS = ("auto", *READERS, "browsergym", "agentworldbench")

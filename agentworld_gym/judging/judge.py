@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 
@@ -19,6 +20,7 @@ from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.judging.bench_rows import BenchRow
+from agentworld_gym.prompting.official import JUDGE, OfficialPrompts
 from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement, parse_judgement, parse_verdict
 from agentworld_gym.prompting.templates import ticks
 from agentworld_gym.text.escaping import escape
@@ -48,17 +50,24 @@ class Judge:
         sampling: The sampling of the verdicts.
         tries: How often a verdict is asked for before it is a failure.
         handle: The name of the judge in results.
+        official: The official prompts, whose judge prompts stand in for those of this package.
     """
 
     generator: Generator
     sampling: Sampling = BENCH_SAMPLING
     tries: int = TRIES
     handle: str = ""
+    official: OfficialPrompts | None = None
+
+    @property
+    def prompts_digest(self) -> str:
+        """16 hexadecimal digits over the words that the judge is told, in all domains."""
+        return digest_of(_words(self.official))
 
     def request(self, row: BenchRow, prediction: str, attempt: int = 0) -> ChatRequest:
         """Return the request for a verdict; `attempt` counts from 0, and each one draws another seed."""
         seed = attempt if self.generator.supports_seed else None
-        return ChatRequest(judge_messages(row, prediction), self.sampling.seeded(seed))
+        return ChatRequest(judge_messages(row, prediction, self.official), self.sampling.seeded(seed))
 
     def read(self, answer: Completion | Failure) -> Judgement | Failure:
         """Read the verdict in an answer as leniently as the benchmark does; thinking in it is passed over."""
@@ -73,14 +82,19 @@ class Judge:
         return parse_verdict(answer.text, DIMENSIONS) or UNREADABLE
 
 
-def judge_messages(row: BenchRow, prediction: str) -> list[Message]:
+def judge_messages(row: BenchRow, prediction: str, official: OfficialPrompts | None = None) -> list[Message]:
     """Return what a judge is sent: how to judge in this domain, then the history, the truth and the prediction.
+
+    With official prompts the history is that of the official script: the earlier turns as they stand, without the
+    system message, and then the turn. The request behind it is in words of this package, for nobody has published it.
 
     >>> row = BenchRow(("terminal", "a", 1, 1), ({"role": "user", "content": "ls please"},), "ls", "a.txt")
     >>> system, user = judge_messages(row, "b.txt <think>")
     >>> "please" in user["content"], "a.txt" in user["content"], "b.txt <\\\\think>" in user["content"]
     (False, True, True)
     """
+    if official is not None:
+        return _official_messages(row, prediction, official)
     texts = [message["content"] for message in row.history if message["role"] != "system"]
     system = next((message["content"] for message in row.history if message["role"] == "system"), "")
     user = _template().render(
@@ -94,11 +108,31 @@ def judge_messages(row: BenchRow, prediction: str) -> list[Message]:
     return [Message(role="system", content=_system(row.domain)), Message(role="user", content=user.strip())]
 
 
+def _official_messages(row: BenchRow, prediction: str, official: OfficialPrompts) -> list[Message]:
+    texts = [message["content"] for message in row.history if message["role"] != "system"]
+    past = "".join(f"{asked}\n{shown}\n\n" for asked, shown in zip(texts[::2], texts[1::2], strict=True))
+    user = _template().render(
+        part="official",
+        context=past + row.current,
+        truth=escape(row.truth),
+        prediction=escape(prediction),
+        criteria=DIMENSIONS,
+    )
+    system = official.judge(row.domain)
+    return [Message(role="system", content=system), Message(role="user", content=user.strip())]
+
+
 def judge_digest(judge: Judge) -> str:
     """Return 16 hexadecimal digits over all that makes a judge what it is: model, sampling, words and tries."""
     parts = {name: value for name, (value, _) in judge.generator.describe().items()}
-    words = [_source(), dict(CRITERIA), *map(_system, sorted(ENGINES))]
-    return digest_of([parts, judge.sampling.as_dict(), judge.tries, words])
+    return digest_of([parts, judge.sampling.as_dict(), judge.tries, _words(judge.official)])
+
+
+def _words(official: OfficialPrompts | None) -> list[Any]:
+    """Return all that judges are told beside the rows."""
+    if official is not None:
+        return [_source(), dict(official.texts(JUDGE))]
+    return [_source(), dict(CRITERIA), *map(_system, sorted(ENGINES))]
 
 
 @lru_cache(maxsize=32)

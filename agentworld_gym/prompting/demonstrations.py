@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import MissingFile, SpecError
 
@@ -44,6 +45,17 @@ def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
         return _parsed(path, path.read_bytes())
     except OSError as error:
         raise MissingFile(path, "recorded calls of tools") from error
+
+
+def calls_of(spec: DomainSpec) -> tuple[Demonstration, ...]:
+    """Read the recorded calls that a spec names.
+
+    Raises:
+        SpecError: It names none, or the file is missing or broken.
+    """
+    if spec.action.demonstrations is None:
+        raise SpecError("prompts", "demonstrations", True, f"False: the domain {spec.id} names no recorded calls")
+    return read_demonstrations(spec.path.parent / spec.action.demonstrations)
 
 
 def demonstrated(known: Iterable[Demonstration], task: Task, tools: Sequence[Mapping[str, Any]]) -> list[Demonstration]:

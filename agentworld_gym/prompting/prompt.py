@@ -19,8 +19,9 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.prompting.answers import answer_codec
-from agentworld_gym.prompting.demonstrations import Demonstration, demonstrated, read_demonstrations
+from agentworld_gym.prompting.demonstrations import Demonstration, calls_of, demonstrated
 from agentworld_gym.prompting.ledger import StateChange, with_ledger
+from agentworld_gym.prompting.official import OfficialPrompts, filled, require_plain
 from agentworld_gym.prompting.parsing import MARKER, in_output_tag
 from agentworld_gym.prompting.templates import Templates, render, ticks
 from agentworld_gym.screens.history import History
@@ -33,6 +34,12 @@ prompts whose answers may hold references."""
 
 FEW_SHOTS = "shared/few_shots.j2"
 """The template of recorded calls, behind the system message."""
+
+EPISODE = "shared/episode.j2"
+"""The template of what stands behind an official system prompt."""
+
+TOOLS = "shared/tools.j2"
+"""The template of the definitions of tools."""
 
 LEDGER = "shared/ledger.j2"
 """The template of a ledger in a domain that has no `ledger.j2` of its own."""
@@ -55,6 +62,8 @@ class Prompts:
             `agentworld_gym.prompting.wordings`.
         ledger: Whether a model writes behind each observation what changed in the hidden state; see
             `agentworld_gym.prompting.ledger`.
+        official: The official prompts, whose system prompt stands in for that of this package (profile `full`, form
+            `full`); see `agentworld_gym.prompting.official`.
         demonstrations: Whether system messages end with one recorded call of each tool; None shows them in the profile
             `full` where the spec names some. See `agentworld_gym.prompting.demonstrations`.
 
@@ -79,21 +88,27 @@ class Prompts:
         wording: int = 0,
         ledger: bool = False,
         demonstrations: bool | None = None,
+        official: OfficialPrompts | None = None,
     ) -> None:
-        if wording and (profile != "full" or system is not None):
+        if wording and (profile != "full" or system is not None or official is not None):
             raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
         self.spec, self.profile = spec, profile
         self._shown = spec.model_dump(exclude={"path"})
         self.form: Form = form or spec.observation.form
         self.answers = answer_codec(spec.id, profile, self.form)
         self._actions = ActionParser(spec)
-        self._arguments = (spec, folder, profile, system, form, wording, ledger, demonstrations)
+        self._arguments = (spec, folder, profile, system, form, wording, ledger, demonstrations, official)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._templates = templates = Templates(spec, folders, profile, wording)
         base = spec.prompts if profile == "full" else f"{spec.prompts}/compact"
-        self._ready = system
-        self._system = templates.load(f"{base}/system.j2") if system is None else None
+        self._ready, self._official = system, None
+        if official is not None:
+            require_plain(profile=profile, form=self.form, ledger=ledger, system_prompt=system)
+            self._official = official.system(spec.id)
+        self._tools = None if official is None else templates.load(TOOLS)
+        own = f"{base}/system.j2" if official is None else EPISODE
+        self._system = templates.load(own) if system is None else None
         if self.form == "change" and self._system is not None and not templates.reads("form"):
             system_file = templates.path(f"{base}/system.j2")
             raise SpecError(system_file, "observation.form", "change", "a prompt that explains the change form")
@@ -120,6 +135,8 @@ class Prompts:
             form_part["demonstrations"] = digest_of([call.model_dump() for call in self._demonstrations])
         if self.answers.refers or self.form == "change":
             form_part["references"] = REFERENCES
+        if self._official is not None:
+            form_part["official"] = digest_of(self._official)
         self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -134,7 +151,7 @@ class Prompts:
         """
         if self._system is None:
             return self._ready or ""
-        tools = [*self.spec.action.tools, *task.tools]
+        tools = escape_all([*self.spec.action.tools, *task.tools])
         told = render(
             self._system,
             task=_data(task),
@@ -142,10 +159,15 @@ class Prompts:
             form=self.form,
             ledger=self.keeps_ledger,
             controls=self.sentences(controls or {}),
-            tools=escape_all(tools),
+            tools=tools,
         )
         few_shots = self.few_shots(task)
-        return f"{told}\n\n{few_shots}" if few_shots else told
+        if self._official is None or self._tools is None:
+            return f"{told}\n\n{few_shots}" if few_shots else told
+        definitions = render(self._tools, tools=tools).strip("\n")
+        whole = filled(self._official, definitions, few_shots and "\n" + few_shots)
+        beyond = told.strip("\n")
+        return f"{whole}\n\n{beyond}" if beyond else whole
 
     def few_shots(self, task: Task) -> str:
         """Render the recorded calls of the tools of an episode; empty where none are shown, or there are none."""
@@ -160,14 +182,9 @@ class Prompts:
         return render(self._few_shots, examples=examples)
 
     def _known_calls(self, wanted: bool | None) -> tuple[Demonstration, ...]:
-        file = self.spec.action.demonstrations
         if wanted is None:
-            wanted = self.profile == "full" and file is not None
-        if not wanted:
-            return ()
-        if file is None:
-            raise SpecError("prompts", "demonstrations", wanted, f"False: the domain {self.spec.id} names none")
-        return read_demonstrations(self.spec.path.parent / file)
+            wanted = self.profile == "full" and self._ready is None and self.spec.action.demonstrations is not None
+        return calls_of(self.spec) if wanted else ()
 
     def sentences(self, controls: Mapping[str, float]) -> list[str]:
         """Render what a language world is told about the controls in force.

@@ -14,15 +14,12 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import Form, Profile
+from agentworld_gym.domain.spec import OFFICIAL_NAMES, Form, Profile
 from agentworld_gym.domain.task import Split
 from agentworld_gym.engines import Kind, Scalar
 
 FORMAT = 1
 """The version of the row format; it rises when a key changes its meaning."""
-
-OFFICIAL_NAMES = {"desktop": "os"}
-"""The names that AgentWorldBench has for some domains, by their ids in this package."""
 
 Count = Annotated[int, Field(ge=0)]
 

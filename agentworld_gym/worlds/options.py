@@ -15,6 +15,7 @@ from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
 from agentworld_gym.generators import open_generator
+from agentworld_gym.prompting.official import OfficialPrompts
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
 
@@ -22,7 +23,7 @@ FilePath = str | os.PathLike[str]
 
 
 def _existing_folder(path: FilePath | None) -> FilePath | None:
-    if path is not None and not Path(path).is_dir():
+    if path is not None and OfficialPrompts.named(path) is None and not Path(path).is_dir():
         raise ValueError("there is no such folder")
     return path
 
@@ -49,10 +50,13 @@ class LanguageOptions(Options):
     """Whether the system message ends with one recorded call of each tool. None shows them in the profile `full` where
     the spec names some."""
 
-    prompts: Annotated[FilePath | None, AfterValidator(_existing_folder), Expected("a folder of prompt templates")] = (
-        None
-    )
-    """A folder of prompt templates that replace the shipped ones."""
+    prompts: Annotated[
+        FilePath | None,
+        AfterValidator(_existing_folder),
+        Expected("a folder of prompt templates, or official:DIR with the official prompts"),
+    ] = None
+    """A folder of prompt templates that replace the shipped ones; or `official:DIR`, where DIR is the folder `prompts`
+    of a checkout of Qwen-AgentWorld, and `official` alone takes the one that `AGENTWORLD_OFFICIAL_PROMPTS` names."""
 
     system_prompt: Annotated[str | None, Expected("a text")] = None
     """A ready system prompt, used as it is."""
@@ -87,7 +91,12 @@ class WorldOptions(LanguageOptions):
     @property
     def folder(self) -> Path | None:
         """The user's folder of prompt templates."""
-        return None if self.prompts is None else Path(self.prompts)
+        return None if self.prompts is None or self.official is not None else Path(self.prompts)
+
+    @property
+    def official(self) -> OfficialPrompts | None:
+        """The official prompts that the user named."""
+        return OfficialPrompts.named(self.prompts)
 
     def open_generator(self, handle: str) -> Generator:
         """Open the generator that a handle names, with the user's options.
@@ -107,6 +116,7 @@ class WorldOptions(LanguageOptions):
             self.form or form,
             ledger=bool(self.ledger),
             demonstrations=self.demonstrations,
+            official=self.official,
         )
 
     def language(

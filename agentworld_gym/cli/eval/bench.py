@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing
 from functools import partial
 from math import inf
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agentworld_gym.evaluation.bench.runner import BenchRun, Progress
     from agentworld_gym.evaluation.results.bench import Averages, BenchResult
     from agentworld_gym.generators.handles import Lease
+    from agentworld_gym.prompting.official import OfficialPrompts
 
 PAGE = "result.html"
 MEASURES = ("valid", "exact", "deterministic", "similarity", "tree")
@@ -73,6 +74,10 @@ def bench(
     judge_sampling: Annotated[
         list[str] | None, typer.Option("--judge-sampling", metavar="KEY=VALUE", help="How the judge samples.")
     ] = None,
+    judge_prompts: Annotated[
+        str | None,
+        typer.Option("--judge-prompts", metavar="official:DIR", help="The official judge prompts, from their folder."),
+    ] = None,
     generator: Annotated[
         list[str] | None,
         typer.Option("--generator", metavar="KEY=VALUE", help="An option of the model's engine: max_model_len=8192."),
@@ -110,6 +115,7 @@ def bench(
         prices["judge"] = prices["model"]
     sampled = _sampling(sampling, "--sampling", TINY_SAMPLING if is_bundled(model) else {})
     check_folder(out, chosen, sampled)
+    official = _official(judge_prompts, chosen.counts)
     for name in (RESULT, PAGE):
         writable(out / name, "--out")
     with ExitStack() as stack:
@@ -124,7 +130,8 @@ def bench(
             judging = stack.enter_context(
                 closing(open_with(named, ("--judge", "--judge-generator"), own, judge_sampling))
             )
-            scorer = Judge(judging, _sampling(judge_sampling, "--judge-sampling"), handle=named)
+            verdicts = _sampling(judge_sampling, "--judge-sampling")
+            scorer = Judge(judging, verdicts, handle=named, official=official)
         run = BenchRun(
             chosen,
             predictor,
@@ -227,6 +234,19 @@ def _sampling(given: list[str] | None, option: str, preferred: Mapping[str, Any]
     fields = {key: value for key, value in BENCH_SAMPLING.as_dict().items() if key in SamplingSpec.model_fields}
     fields |= {**preferred, **dict(pair(text, option) for text in given or ())}
     return validated(SamplingSpec, fields, f"command line {option}").sampling()
+
+
+def _official(given: str | None, domains: Iterable[str]) -> OfficialPrompts | None:
+    """Return the official prompts that the user named, which have a judge prompt for each domain of the rows."""
+    from agentworld_gym.prompting.official import OfficialPrompts
+
+    official = OfficialPrompts.named(given)
+    if given is not None and official is None:
+        raise SpecError("command line", "--judge-prompts", given, "official:DIR, or official")
+    if official is not None:
+        for domain in domains:
+            official.judge(domain)
+    return official
 
 
 def _prices(text: str, who: str) -> Prices:

@@ -280,7 +280,11 @@ class BenchRun:
 
     def _result(self) -> BenchResult:
         judge = self.judge
-        judged_by = None if judge is None else party(judge.handle, judge.generator, judge.sampling, self._judge_digest)
+        judged_by = None
+        if judge is not None:
+            judged_by = party(judge.handle, judge.generator, judge.sampling, self._judge_digest)
+            prompts: dict[str, str | bool] = {"value": judge.prompts_digest, "verified": True}
+            judged_by = judged_by.model_copy(update={"parts": {**judged_by.parts, "prompts": prompts}})
         result = aggregate(self.rows, self._records, self.party, judged_by, self._prices)
         result.write(self.folder / RESULT)
         return result

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import DomainSpec, Form
+from agentworld_gym.domain.spec import OFFICIAL_NAMES, DomainSpec, Form
 from agentworld_gym.domain.task import Split, Task, split_seed
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.episodes.runner import EpisodeRunner
@@ -19,7 +19,7 @@ from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
 from agentworld_gym.recipe.collect.session import SessionRecording
 from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.sessions.row import FORMAT, OFFICIAL_NAMES, Provenance, Row
+from agentworld_gym.sessions.row import FORMAT, Provenance, Row
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.worlds.options import WorldOptions

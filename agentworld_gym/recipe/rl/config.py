@@ -63,6 +63,9 @@ class JudgeConfig(Strict):
     tries: Positive = 3
     """The number of times that a verdict is asked for until it can be read."""
 
+    prompts: str | None = None
+    """The prompts of the judge: `official:DIR` with the official ones; None takes those of this package."""
+
 
 class SamplingConfig(Strict):
     """How the model samples its group of completions."""

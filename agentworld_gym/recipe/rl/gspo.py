@@ -353,11 +353,13 @@ def _opened(config: RlConfig, judge: PredictionJudge | None) -> Iterator[Predict
     from agentworld_gym.generators import open_generator
     from agentworld_gym.judging.dimensions import DimensionJudge
     from agentworld_gym.judging.judge import Judge
+    from agentworld_gym.prompting.official import OfficialPrompts
 
     chosen = config.judge
     sampling = Sampling(temperature=chosen.temperature, max_tokens=chosen.max_tokens, thinking=chosen.thinking)
     lease = open_generator(chosen.generator)
     try:
-        yield DimensionJudge(Judge(lease, sampling, chosen.tries, chosen.generator))
+        official = OfficialPrompts.named(chosen.prompts)
+        yield DimensionJudge(Judge(lease, sampling, chosen.tries, chosen.generator, official))
     finally:
         lease.close()

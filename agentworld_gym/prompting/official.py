@@ -1,0 +1,108 @@
+"""The official prompts of Qwen-AgentWorld, read from a user's copy of them; this package holds none of their text.
+
+A copy is the folder `prompts` of a checkout: `<domain>/system_prompt.txt` and `<domain>/judge_system_prompt.txt`, where
+the desktop is called `os`. A system prompt is filled as in the rows of AgentWorldBench: the definitions of the tools
+stand at `{tool_definitions}`, and recorded calls of them at `{demonstrations}`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from agentworld_gym.domain.spec import OFFICIAL_NAMES
+from agentworld_gym.errors import MissingFile, SpecError
+
+PREFIX = "official"
+"""What the value of the option `prompts` begins with, as in `official:DIR`."""
+
+VARIABLE = "AGENTWORLD_OFFICIAL_PROMPTS"
+"""The environment variable that names the folder where `official` stands alone."""
+
+SYSTEM, JUDGE = "system_prompt.txt", "judge_system_prompt.txt"
+_PLACES = re.compile(r"\{(tool_definitions|demonstrations)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialPrompts:
+    """The official prompts in a folder."""
+
+    folder: Path
+    """The folder, with one folder for each domain."""
+
+    @classmethod
+    def named(cls, value: str | os.PathLike[str] | None) -> Self | None:
+        """Return the prompts that an option names; None where it names something else.
+
+        >>> OfficialPrompts.named("official:Qwen-AgentWorld/prompts").folder.name
+        'prompts'
+        >>> OfficialPrompts.named("my_prompts")
+
+        Raises:
+            SpecError: The option is `official` alone, and the environment variable names no folder.
+        """
+        if not isinstance(value, str) or not (value == PREFIX or value.startswith(PREFIX + ":")):
+            return None
+        folder = value.removeprefix(PREFIX).removeprefix(":") or os.environ.get(VARIABLE, "").strip()
+        if not folder:
+            raise SpecError("options", "prompts", value, f"official:DIR, or a folder in the variable {VARIABLE}")
+        return cls(Path(folder))
+
+    def system(self, domain: str) -> str:
+        """Read the system prompt of a domain, with its places for tools and calls.
+
+        Raises:
+            SpecError: There is no such file, or it is no text.
+        """
+        return self._read(domain, SYSTEM)
+
+    def judge(self, domain: str) -> str:
+        """Read the system prompt of the judge of a domain.
+
+        Raises:
+            SpecError: There is no such file, or it is no text.
+        """
+        return self._read(domain, JUDGE)
+
+    def texts(self, file: str) -> Mapping[str, str]:
+        """Read the files of a name, by the domains that have one."""
+        return {path.parent.name: _text(path) for path in sorted(self.folder.glob(f"*/{file}"))}
+
+    def _read(self, domain: str, file: str) -> str:
+        return _text(self.folder / OFFICIAL_NAMES.get(domain, domain) / file)
+
+
+def filled(template: str, tool_definitions: str, demonstrations: str) -> str:
+    """Fill a system prompt. Text that is filled in is not looked through for further places.
+
+    >>> filled("Tools:\\n{tool_definitions}\\nEnd.\\n{demonstrations}", "### 1. f {demonstrations}", "")
+    'Tools:\\n### 1. f {demonstrations}\\nEnd.\\n'
+    """
+    texts = {"tool_definitions": tool_definitions, "demonstrations": demonstrations}
+    return _PLACES.sub(lambda place: texts[place[1]], template)
+
+
+def require_plain(*, profile: str, form: str, ledger: bool, system_prompt: str | None) -> None:
+    """Require that nothing is asked for which no official prompt tells of.
+
+    Raises:
+        SpecError: Something is.
+    """
+    plain: dict[str, Any] = {"profile": "full", "form": "full", "ledger": False, "system_prompt": None}
+    given = {"profile": profile, "form": form, "ledger": ledger, "system_prompt": system_prompt}
+    for key, expected in plain.items():
+        if given[key] != expected:
+            raise SpecError("prompts", key, given[key], f"{expected}, beside official prompts")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise SpecError(path, "file", str(error), "a UTF-8 text") from error
+    except OSError as error:
+        raise MissingFile(path, "a file of the folder `prompts` of Qwen-AgentWorld") from error

@@ -1,0 +1,142 @@
+"""Official prompts from a user's folder, filled as in the rows of AgentWorldBench."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from agentworld_gym.domain.spec import DOMAINS, OFFICIAL_NAMES, load_spec
+from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.judging.bench_rows import BenchRow
+from agentworld_gym.judging.judge import Judge, judge_digest, judge_messages
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.prompting.official import JUDGE, SYSTEM, VARIABLE, OfficialPrompts, filled
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.tool_definitions import tool_definitions
+from agentworld_gym.worlds.options import WorldOptions
+
+CHECKOUT = Path(__file__).resolve().parents[3] / "shared/official/prompts"
+every_domain = pytest.mark.parametrize("domain", DOMAINS)
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path) -> Path:
+    """A folder laid out as the official one, in other words."""
+    for domain in DOMAINS:
+        own = tmp_path / OFFICIAL_NAMES.get(domain, domain)
+        own.mkdir()
+        places = {"mcp": "{tool_definitions}\n\n# End\n{demonstrations}", "swe": "{tool_definitions}\n{demonstrations}"}
+        own.joinpath(SYSTEM).write_text(f"# You are {{{domain}}}\n{places.get(domain, 'Answer.')}")
+        own.joinpath(JUDGE).write_text(f"# You judge {domain}\n")
+    return tmp_path
+
+
+@pytest.fixture(name="official")
+def _official(folder: Path) -> OfficialPrompts:
+    return OfficialPrompts(folder)
+
+
+@every_domain
+def test_a_system_message_is_the_filled_template_with_what_the_task_tells_behind(
+    domain: str, official: OfficialPrompts
+) -> None:
+    _check(domain, official)
+
+
+@every_domain
+@pytest.mark.skipif(not CHECKOUT.is_dir(), reason="no official prompts beside the repository")
+def test_the_official_templates_are_filled(domain: str) -> None:
+    _check(domain, OfficialPrompts(CHECKOUT))
+
+
+def _check(domain: str, official: OfficialPrompts) -> None:
+    spec = load_spec(domain)
+    task, prompts = spec.handwritten_tasks()[0], Prompts(spec, official=official)
+    few_shots = prompts.few_shots(task)
+    by_hand = official.system(domain).replace("{tool_definitions}", tool_definitions([*spec.action.tools, *task.tools]))
+    by_hand = by_hand.replace("{demonstrations}", f"\n{few_shots}" if few_shots else "")
+    told = prompts.system(task)
+    assert told.startswith(f"{by_hand}\n\n---\n\n# This Episode\n\n## Initial state\n\n")
+    bare = task.model_copy(update={"state": {}, "hidden": {}})
+    beyond = prompts.system(bare).removeprefix(by_hand)
+    assert (beyond == "") is (spec.turn.instruction == "first")
+    assert beyond == "" or task.instruction in beyond
+    assert Prompts(spec).digest != prompts.digest == pickle.loads(pickle.dumps(prompts)).digest
+    assert Prompts(spec).closing == prompts.closing
+
+
+def test_an_option_names_a_folder_or_takes_that_of_the_environment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(SpecError, match=VARIABLE):
+        OfficialPrompts.named("official")
+    monkeypatch.setenv(VARIABLE, str(folder))
+    assert OfficialPrompts.named("official") == OfficialPrompts.named(f"official:{folder}") == OfficialPrompts(folder)
+    assert OfficialPrompts.named("prompts") is OfficialPrompts.named(None) is OfficialPrompts.named(folder) is None
+    options = EnvOptions(spec="terminal", prompts="official")
+    assert options.keywords()["prompts"] == "official"
+    world = WorldOptions(load_spec("terminal"), prompts="official")
+    assert world.folder is None
+    assert world.templates().system(load_spec("terminal").handwritten_tasks()[0]).startswith("# You are {terminal}\n")
+
+
+def test_a_wrong_folder_is_a_typed_error_that_names_the_missing_file(folder: Path) -> None:
+    with pytest.raises(MissingFile, match=r"elsewhere/terminal/system_prompt\.txt"):
+        WorldOptions(load_spec("terminal"), prompts=f"official:{folder / 'elsewhere'}").templates()
+    (folder / "os" / SYSTEM).unlink()
+    with pytest.raises(MissingFile, match=r"os/system_prompt\.txt"):
+        Prompts(load_spec("desktop"), official=OfficialPrompts(folder))
+    (folder / "mcp" / SYSTEM).write_bytes(b"\xff")
+    with pytest.raises(SpecError, match=r"mcp/system_prompt\.txt"):
+        Prompts(load_spec("mcp"), official=OfficialPrompts(folder))
+
+
+@pytest.mark.parametrize(
+    "more", [{"profile": "compact"}, {"form": "change"}, {"ledger": True}, {"system": "You are."}, {"wording": 1}]
+)
+def test_what_no_official_prompt_tells_of_is_refused(official: OfficialPrompts, more: dict[str, object]) -> None:
+    with pytest.raises(SpecError, match="prompts"):
+        Prompts(load_spec("web"), official=official, **more)  # type: ignore[arg-type]
+
+
+def test_what_is_filled_in_is_not_filled_again() -> None:
+    assert filled("{tool_definitions}|{demonstrations}", "{demonstrations}", "{tool_definitions}") == (
+        "{demonstrations}|{tool_definitions}"
+    )
+
+
+class TestJudge:
+    ROW = BenchRow(
+        ("desktop", "a", 2, 1),
+        tuple(
+            {"role": role, "content": content}
+            for role, content in (
+                ("system", "SYSTEM"),
+                ("user", "### Turn 1\nA"),
+                ("assistant", "**Environment Observation:**\nB"),
+                ("user", "### Turn 2\nC, please"),
+            )
+        ),
+        "### Turn 2\nC",
+        "truth",
+    )
+
+    def test_a_judge_gets_the_history_of_the_official_script(self, official: OfficialPrompts) -> None:
+        system, user = judge_messages(self.ROW, "<think>prediction", official)
+        assert system["content"] == "# You judge desktop\n"
+        history = "### Turn 1\nA\n**Environment Observation:**\nB\n\n### Turn 2\nC\n"
+        assert f"# Context\n\n{history}" in user["content"]
+        assert "SYSTEM" not in user["content"] and "please" not in user["content"]
+        assert "```text\ntruth\n```" in user["content"] and "```text\n<\\think>prediction\n```" in user["content"]
+        assert user["content"].endswith("</final_evaluation>")
+
+    def test_its_digest_names_its_prompts(self, official: OfficialPrompts, folder: Path) -> None:
+        own, theirs = (Judge(ScriptedGenerator(lambda _: ""), official=given) for given in (None, official))
+        assert judge_digest(own) != judge_digest(theirs) and own.prompts_digest != theirs.prompts_digest
+        before = theirs.prompts_digest
+        (folder / "swe" / JUDGE).write_text("other words")
+        assert theirs.prompts_digest != before
