@@ -10,6 +10,7 @@ import orjson
 from jinja2 import StrictUndefined, TemplateError
 
 from agentworld_gym.actions.finish import read_finish
+from agentworld_gym.actions.naming import called, full_names, renamed
 from agentworld_gym.actions.syntaxes import READERS, read_json
 from agentworld_gym.actions.toolset import Problem, Schema, Toolset
 from agentworld_gym.actions.writing import WRITERS
@@ -79,6 +80,10 @@ class ActionParser:
         parsed, spec = action.parsed, self._spec.action
         if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
             return write(parsed)
+        if spec.bare_tool_names and isinstance(parsed, dict) and isinstance(parsed.get("name"), str):
+            parsed = {**parsed, "name": called(parsed["name"], spec)}
+        if parsed is None and action.error is not None and spec.fence == "json" and len(action.raw) <= self._limit:
+            parsed = _json_in(action.raw)  # A call that a tool refuses is a call all the same.
         if spec.fence != "json" or parsed is None or isinstance(parsed, str):
             return self.raw(action)
         if spec.arguments_as_string and isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
@@ -159,7 +164,7 @@ class _Grammar:
     def __init__(self, spec: DomainSpec) -> None:
         self.readers = [READERS[syntax][0] for syntax in spec.action.syntax]
         self._spec = spec
-        self._own = Toolset(spec.action.tools, spec.path)
+        self._own = self._made(())
         self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}
         self._compiled: dict[bytes, Toolset] = {}
 
@@ -181,12 +186,16 @@ class _Grammar:
         try:
             key = orjson.dumps(tools)
         except TypeError:
-            return Toolset([*self._spec.action.tools, *tools], self._spec.path)
+            return self._made(tools)
         if key not in self._compiled:
             if len(self._compiled) >= _CACHED_TOOLSETS:
                 self._compiled.clear()
-            self._compiled[key] = Toolset([*self._spec.action.tools, *tools], self._spec.path)
+            self._compiled[key] = self._made(tools)
         return self._compiled[key]
+
+    def _made(self, tools: Sequence[Mapping[str, Any]]) -> Toolset:
+        spec, there = self._spec.action, [*self._spec.action.tools, *tools]
+        return Toolset(renamed(there, spec), self._spec.path, full_names(there, spec))
 
 
 def _matches(rule: FinishRule, array: list[Any] | None, text: str, parsed: Any) -> bool:
@@ -197,11 +206,17 @@ def _matches(rule: FinishRule, array: list[Any] | None, text: str, parsed: Any) 
 
 def _array(text: str | None) -> list[Any] | None:
     """Return the JSON array that the text of a rule is; None where it is none. White space in it does not matter."""
+    value = _json_in(text or "")
+    return value if isinstance(value, list) else None
+
+
+def _json_in(text: str) -> Any:
+    """Return the JSON object or array that a text is; None where it is neither, or where it is beyond the limits."""
     try:
-        value = read_json(text or "")
+        value = read_json(text)
     except Problem:
         return None
-    return value if isinstance(value, list) else None
+    return value if isinstance(value, dict | list) else None
 
 
 def _at(parsed: Any, key: str) -> Any:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jsonschema_rs
@@ -82,11 +83,19 @@ class Toolset:
     >>> tools.call("add", {"a": 1})
     {'name': 'add', 'arguments': {'a': 1}}
 
+    Args:
+        tools: The tools under the names by which they are called.
+        file: The file that errors name.
+        full_names: The names that calls are given instead, by the names that were called.
+
     Raises:
         SpecError: A tool has no name, or its parameters are no JSON Schema.
     """
 
-    def __init__(self, tools: Sequence[Mapping[str, Any]], file: str | Path) -> None:
+    def __init__(
+        self, tools: Sequence[Mapping[str, Any]], file: str | Path, full_names: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._full_names = full_names
         self._parameters: dict[str, list[str]] = {}
         self._schemas: dict[str, Schema] = {}
         for index, tool in enumerate(tools):
@@ -112,7 +121,7 @@ class Toolset:
             refusals.sort(key=lambda refusal: order.get(refusal.split("\n", 1)[0].split(".")[0], len(order)))
             count = "1 validation error" if len(refusals) == 1 else f"{len(refusals)} validation errors"
             raise Problem("\n".join([f"Error calling tool '{name}': {count} for call[{name}]", *refusals]))
-        return {"name": name, "arguments": arguments}
+        return {"name": self._full_names.get(name, name), "arguments": arguments}
 
     def bind(self, name: str, positional: Sequence[Any]) -> dict[str, Any]:
         """Return positional arguments by the names of the parameters, in the order of the tool's schema."""

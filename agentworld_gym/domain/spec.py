@@ -73,6 +73,9 @@ class ActionSpec(Strict):
     tools: tuple[dict[str, Any], ...] = ()
     """The tools of every task of the domain, each with a name, a description and the JSON Schema of its arguments."""
 
+    bare_tool_names: bool = False
+    """Whether a tool `<server>-<tool>` is called `<tool>`, for agents and for world models."""
+
     demonstrations: str | None = None
     """A file with recorded calls of tools, from the folder of the spec; full prompts show one of each tool. See
     `agentworld_gym.prompting.demonstrations`."""

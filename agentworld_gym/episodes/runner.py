@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from agentworld_gym.actions.naming import renamed
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.actions.toolset import example_call
 from agentworld_gym.checks.rubric import RubricJudge
@@ -111,7 +112,7 @@ class EpisodeRunner:
 
     def tools(self, task: Task) -> tuple[dict[str, Any], ...]:
         """Return what can be called in a task: the name, description and JSON Schema of each tool."""
-        return (*self.spec.action.tools, *task.tools)
+        return tuple(renamed([*self.spec.action.tools, *task.tools], self.spec.action))
 
     def offers(self, episode: Episode) -> tuple[str, ...]:
         """Return actions that make sense in an episode, to draw from: its menu, or else a call of each tool."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.actions.naming import called, renamed
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
@@ -151,7 +152,7 @@ class Prompts:
         """
         if self._system is None:
             return self._ready or ""
-        tools = escape_all([*self.spec.action.tools, *task.tools])
+        tools = escape_all(renamed([*self.spec.action.tools, *task.tools], self.spec.action))
         told = render(
             self._system,
             task=_data(task),
@@ -176,7 +177,11 @@ class Prompts:
             return ""
         shown = [(call, Action(json.dumps(call.action, ensure_ascii=False), call.action)) for call in calls]
         examples = [
-            {"tool": escape(call.tool), "observation": escape(call.observation), **self._block(action, "")}
+            {
+                "tool": escape(called(call.tool, self.spec.action)),
+                "observation": escape(call.observation),
+                **self._block(action, ""),
+            }
             for call, action in shown
         ]
         return render(self._few_shots, examples=examples)

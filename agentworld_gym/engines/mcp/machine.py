@@ -7,6 +7,7 @@ fork could not copy it.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
 from copy import deepcopy
@@ -29,6 +30,9 @@ from agentworld_gym.engines.tables.row_file import Size
 NONE = Controls()
 MAX_ARGUMENT_CHARS = 32_000
 """The number of characters that the arguments of a call may have as JSON."""
+
+_FAILED = re.compile(r"(?m)\A(Error calling tool '|Unknown tool: )[^-\s']*-(\S)")
+"""The beginning of an error that names a tool with its server."""
 
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
@@ -122,6 +126,16 @@ class ToolMachine:
     def observation(self) -> str:
         """The answer to the last call; at the start it is the greeting of the server."""
         return self._observation
+
+    def observation_in(self, dialect: str) -> str:
+        """Return the last answer in another dialect: `mcpmark` calls a tool by its own name, and so do its errors.
+
+        Raises:
+            EngineError: there is no such dialect.
+        """
+        if dialect != "mcpmark":
+            raise EngineError(f"a tool server does not speak the dialect {dialect!r}")
+        return _FAILED.sub(r"\1\2", self._observation) if self._refused else self._observation
 
     @property
     def spans(self) -> tuple[Span, ...]:
