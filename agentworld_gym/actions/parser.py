@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from agentworld_gym.screens.locate import has_whole_locator
 from agentworld_gym.text.escaping import is_valid
 
 _CACHED_TOOLSETS = 256
+_ONE_CALL = re.compile(r"(?:pyautogui|Agent)\.\w+\([^\n]*\)")
 _UNRESOLVED = (
     "@{...} names an element of the screen and has to be resolved first: "
     "see env.unwrapped.menu and agentworld_gym.screens.resolve"
@@ -91,8 +93,12 @@ class ActionParser:
         return json.dumps(parsed, indent=2, ensure_ascii=False)
 
     def fence(self, action: Action) -> str:
-        """Return the language of the fenced block in which a full prompt shows an action."""
-        return self._spec.action.fence
+        """Return the language of the fenced block in which a full prompt shows an action.
+
+        Where that of the domain is Python, a single call of the mouse or the keyboard has a fence of text.
+        """
+        fence = self._spec.action.fence
+        return "text" if fence == "python" and _ONE_CALL.fullmatch(self.shown(action).strip()) else fence
 
     def raw(self, action: Action) -> str:
         """Return the text as the agent wrote it; beyond the limit it ends with how much was cut."""

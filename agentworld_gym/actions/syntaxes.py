@@ -123,6 +123,7 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "function_call": (function_call, "a function call"),
     "json_object": (json_object, "a JSON object"),
     "python_code": (any_text, "Python code"),
+    "agent_code": (any_text, "Python code or a call of Agent"),
     "plain_text": (any_text, "a text"),
 }
 """The reader of every syntax, and how the syntax is called in an error."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentworld_gym.actions.agent_calls import agent_code
 from agentworld_gym.actions.coding_calls import in_claude_code
 from agentworld_gym.domain.spec import Syntax
 
@@ -18,5 +19,5 @@ def claude_code_call(parsed: Any) -> str:
     return json.dumps(parsed, indent=2, ensure_ascii=False)
 
 
-WRITERS: Mapping[Syntax, Callable[[Any], str]] = {"claude_code_call": claude_code_call}
+WRITERS: Mapping[Syntax, Callable[[Any], str]] = {"agent_code": agent_code, "claude_code_call": claude_code_call}
 """The writer of each syntax that needs one. An action of any other syntax is shown as JSON or as it was written."""

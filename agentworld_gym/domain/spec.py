@@ -39,10 +39,12 @@ Syntax = Literal[
     "function_call",
     "json_object",
     "python_code",
+    "agent_code",
     "plain_text",
 ]
 """Ways an agent may write an action: a JSON array of keystrokes; a command line; `{"name": …, "arguments": {…}}`;
-the same with the tools of Claude Code; a call such as `click('12')`; a JSON object; Python source; any text."""
+the same with the tools of Claude Code; a call such as `click('12')`; a JSON object; Python source; Python source
+whose single clicks and keys are calls such as `Agent.click(coordinates=[12, 40])`; any text."""
 
 
 Form = Literal["full", "change"]

@@ -82,7 +82,7 @@ def _readable(domain: str, screen: str) -> bool:
         return _snapshot_readable(screen)
     lines = {node.line for node in read_screen(domain, screen)}
     rows = screen.rstrip("\n").split("\n")
-    head = domain == "desktop" and rows[0].startswith("tag\tname\t")
+    head = domain == "desktop" and rows[0].startswith("tag\t")
     return all(number in lines or (head and number == 0) for number in range(len(rows)))
 
 

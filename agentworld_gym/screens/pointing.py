@@ -9,7 +9,7 @@ from typing import Any
 from agentworld_gym.screens import GRAPHICAL, read_screen
 from agentworld_gym.screens.node import Node
 
-_POSITION = re.compile(r"\(\s*(?:x\s*=\s*)?(-?[0-9]{1,5})\s*,\s*(?:y\s*=\s*)?(-?[0-9]{1,5})\b")
+_POSITION = re.compile(r"(?:\(|coordinates=\[)\s*(?:x\s*=\s*)?(-?[0-9]{1,5})\s*,\s*(?:y\s*=\s*)?(-?[0-9]{1,5})\b")
 MOST = 4
 """How many lines are named at most."""
 

@@ -12,7 +12,9 @@ from agentworld_gym.screens.node import Node
 from agentworld_gym.screens.web import location
 
 _KEYS = re.compile(r'"(?:name|arguments|element|ref|action_type|index|x|y)": ')
-_SYNTAX = re.compile(r"\b(?:pyautogui|subprocess|browser)[._]|[{}()\[\]\"'=,;\\]|\b(?:startRef|endRef|new_values)\b")
+_SYNTAX = re.compile(
+    r"\b(?:pyautogui|Agent|subprocess|browser)[._]|[{}()\[\]\"'=,;\\]|\b(?:startRef|endRef|new_values)\b"
+)
 _SHOWN = frozenset(("checked", "selected", "expanded", "focused", "active", "disabled", "pressed"))
 
 

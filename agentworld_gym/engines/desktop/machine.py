@@ -22,6 +22,7 @@ from agentworld_gym.engines.desktop.shell_data import shell_settings
 from agentworld_gym.engines.desktop.spans import SpanTracker
 from agentworld_gym.engines.desktop.state import DesktopState, seconds
 from agentworld_gym.errors import SpecError
+from agentworld_gym.screens.desktop import four_columns
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "<action>", line {line}, in <module>\n{problem}'
 _NOTHING = frozenset(("", "WAIT", "None", "pass"))
@@ -83,6 +84,16 @@ class DesktopMachine:
     def observation(self) -> str:
         """The table of the screen after the last action."""
         return self._observation
+
+    def observation_in(self, dialect: str) -> str:
+        """Return the table of the screen as agents of another dialect see it.
+
+        Raises:
+            EngineError: There is no such dialect.
+        """
+        if dialect != "autoglm":
+            raise EngineError(f"a desktop has no dialect {dialect!r}, only autoglm beside its own")
+        return four_columns(self._observation)
 
     @property
     def spans(self) -> tuple[Span, ...]:

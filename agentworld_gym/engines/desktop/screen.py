@@ -12,8 +12,8 @@ from agentworld_gym.engines.desktop.geometry import BAR, HEIGHT, TITLE, WIDTH, W
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.widgets import METRICS, button, entry, label, spacer
 from agentworld_gym.engines.gui import Widget, column, hit, place, row, visible
+from agentworld_gym.screens.desktop import SEVEN_COLUMNS
 
-HEADER = "tag\tname\ttext\tclass\tdescription\tposition (top-left x&y)\tsize (w&h)"
 MAX_TEXT = 4_000
 """The largest number of characters of a widget's text in the table."""
 
@@ -93,7 +93,7 @@ class Screen:
         if len(self._rows) > 2 * len(keep) + 8:
             self._rows = {name: value for name, value in self._rows.items() if name in keep}
             self._surfaces = {name: value for name, value in self._surfaces.items() if name in keep}
-        return "\n".join([HEADER, *lines])
+        return "\n".join([SEVEN_COLUMNS, *lines])
 
     def _focus(self, surface: Surface) -> str:
         """Return the key of the focused widget."""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.desktop import DesktopMachine
-from agentworld_gym.engines.desktop.screen import HEADER
+from agentworld_gym.screens.desktop import SEVEN_COLUMNS
 
 SHAPES: list[Any] = [None, 7, 1.5, b"pass", [], {}, {"name": "click"}, ["pass"], object(), float("nan"), ""]
 FORBIDDEN = ("open", "exec", "import", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pty.", "signal.")
@@ -52,7 +52,7 @@ WATCH = Watch()
 def answer(machine: DesktopMachine, action: Any) -> str:
     """The answer, which is a table that can be written down."""
     table = machine.act(action)
-    assert table == machine.observation and table.startswith(HEADER)
+    assert table == machine.observation and table.startswith(SEVEN_COLUMNS)
     assert len(table.encode("utf-8")) < 400_000
     return table
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from agentworld_gym.engines import EngineError, Machine
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.engines.desktop.filesystem import FileSystem, absolute
-from agentworld_gym.engines.desktop.screen import HEADER
 from agentworld_gym.errors import SpecError
+from agentworld_gym.screens.desktop import SEVEN_COLUMNS
 
 
 def test_the_observation_is_the_table_of_what_is_on_the_screen() -> None:
     table = desktop().machine.observation
-    assert table.split("\n")[0] == HEADER
+    assert table.split("\n")[0] == SEVEN_COLUMNS
     assert 'menu\tFiles\t""\t\t\t(88, 0)\t(84, 27)' in table
     assert "label\tMar 4  09:41\tMar 4  09:41\t\t\t(896, 0)\t(128, 27)" in table
     assert 'frame\tDocuments\t""\t\t\t(420, 160)\t(1080, 720)' in table
@@ -275,6 +275,62 @@ def test_a_window_that_opens_is_pre_existing_and_what_was_told_or_typed_is_not()
     assert "todo.txt" not in marked and "Milk\\nBread" not in marked
     desk("pyautogui.write('Oat')")
     assert len(desk.machine.spans) == 2  # the clock, twice
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("Agent.click(coordinates=[1304, 400], num_clicks=2)", "pyautogui.doubleClick(1304, 400)"),
+        ("Agent.click([480, 346], button_type='right')", "pyautogui.rightClick(480, 346)"),
+        ("Agent.hotkey(keys=['ctrl', 'a'])", "pyautogui.hotkey('ctrl', 'a')"),
+        (
+            "Agent.drag_and_drop(drag_from_coordinates=[900, 176], drop_on_coordinates=[960, 240])",
+            "pyautogui.moveTo(900, 176)\npyautogui.dragTo(960, 240)",
+        ),
+        (
+            "Agent.type(coordinates=[900, 400], text='tea', overwrite=True, enter=True)",
+            "pyautogui.click(900, 400)\npyautogui.hotkey('ctrl', 'a')\npyautogui.press('backspace')\n"
+            "pyautogui.write('tea')\npyautogui.press('enter')",
+        ),
+        (
+            "Agent.scroll(coordinates=[900, 400], direction='down')",
+            "pyautogui.moveTo(900, 400)\npyautogui.scroll(-100)",
+        ),
+        ("Agent.open_app(app_name='Text Editor')", "subprocess.Popen(['gedit'])"),
+    ],
+)
+def test_a_call_of_agent_does_what_pyautogui_does(call: str, code: str) -> None:
+    machine = desktop().machine
+    machine.act("subprocess.Popen(['gedit', '/home/user/Documents/todo.txt'])")
+    called, coded = machine.fork(), machine.fork()
+    assert called.act(call) == coded.act(code)
+    assert called.state() == coded.state() and not called.problem
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        ("Agent.click(coordinates=[1])", "TypeError: coordinates is a list [x, y]"),
+        ("Agent.scroll([1, 2], 'left')", "ValueError: direction is 'up' or 'down'"),
+        ("Agent.hotkey('ctrl')", "TypeError: keys is a list"),
+        ("Agent.open_app('no such')", "ValueError: no application of the name 'no such'"),
+        ("Agent.fly()", "AttributeError: type object 'Agent' has no attribute 'fly'"),
+    ],
+)
+def test_a_wrong_call_of_agent_raises(call: str, problem: str) -> None:
+    machine = desktop().machine
+    before = machine.observation
+    assert machine.act(call) == before
+    assert machine.problem.split("\n")[-1] == problem
+
+
+def test_calls_that_only_tell_change_nothing() -> None:
+    machine = desktop().machine
+    before = machine.observation
+    for call in ("Agent.wait()", "Agent.quote(content='x')", "print_result()", "CalcTools.print_result()"):
+        assert machine.act(call) == before and not machine.problem
+    with pytest.raises(EngineError, match="no dialect 'windows'"):
+        machine.observation_in("windows")
 
 
 def test_a_fork_goes_its_own_way_and_repeats_what_its_original_does() -> None:

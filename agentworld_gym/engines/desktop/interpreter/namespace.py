@@ -1,4 +1,7 @@
-"""The names that the code can use: builtins, `pyautogui`, `time`, `os`, `json`, `subprocess` and the helper objects."""
+"""The names that the code can use: builtins, `pyautogui`, `time`, `os`, `json`, `subprocess` and the helper objects.
+
+`print_result()`, by itself or of a helper object, prints what an agent reads and changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentworld_gym.engines.desktop.desktop import Desktop
+from agentworld_gym.engines.desktop.interpreter.agent import Agent
 from agentworld_gym.engines.desktop.interpreter.os_modules import OsModules
 from agentworld_gym.engines.desktop.interpreter.pyautogui import PyAutoGui
 from agentworld_gym.engines.desktop.interpreter.statements import raising_problems
@@ -27,6 +31,7 @@ MISSING = {
 }
 """The helper objects whose program is not on this desktop, and the error that each of their methods raises."""
 
+_PRINT_RESULT = Function("print_result", lambda: None)
 _REFUSED = ("ConnectionRefusedError", "[Errno 111] Connection refused")
 
 
@@ -69,6 +74,8 @@ def names(desktop: Desktop, pyautogui: PyAutoGui, budget: Budget) -> tuple[dict[
     }
     values: dict[str, Any] = {**_functions(_builtins(budget)), "__name__": "__main__"}
     values["open"] = Function("open", system.open)
+    values["print_result"] = _PRINT_RESULT
+    values["Agent"] = Namespace("Agent", _functions(Agent(desktop, pyautogui).functions()), "type object")
     for module in ("pyautogui", "time", "json", "os", "subprocess"):
         values[module] = modules[module]
     for name, error in MISSING.items():
@@ -93,7 +100,8 @@ def _helper(desktop: Desktop, name: str, methods: dict[str, Callable[..., Any]])
 
         return Function(label, attempt)
 
-    return Namespace(name, {label: bound(label, call) for label, call in methods.items()}, "type object")
+    members = {label: bound(label, call) for label, call in methods.items()}
+    return Namespace(name, {"print_result": _PRINT_RESULT, **members}, "type object")
 
 
 def _functions(calls: dict[str, Callable[..., Any]]) -> dict[str, Function]:

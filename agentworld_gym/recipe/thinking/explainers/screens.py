@@ -14,7 +14,7 @@ from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses
 from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call, several
 from agentworld_gym.screens import Node, read_screen
 
-_POINT = re.compile(r"pyautogui\.(\w+)\((\d+), ?(\d+)")
+_POINT = re.compile(r"(?:pyautogui\.\w+\(|coordinates=\[)(\d+), ?(\d+)")
 _URL = re.compile(r"^- Page URL: (.*)$", re.MULTILINE)
 _TITLE = re.compile(r"^- Page Title: (.*)$", re.MULTILINE)
 _OWN = {
@@ -89,10 +89,10 @@ def _desktop(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
     quotes = [turn.cite(line, 100) for line in lines]
     asks = f"The code is {several(quotes, 3)}" if any(quotes) else "The code is run line by line"
     reads = []
-    for _, x, y in _POINT.findall(turn.action)[:3]:
+    for x, y in _POINT.findall(turn.action)[:3]:
         node = _hit(nodes, int(x), int(y))
         reads.append(f"The point {turn.cite(x)}, {turn.cite(y)} lies on {called(turn, node)}")
-    if "pyautogui.write" in turn.action or "typewrite" in turn.action:
+    if any(call in turn.action for call in ("pyautogui.write", "typewrite", "Agent.type")):
         focused = next((node for node in nodes if "focused" in node.flags or "focused" in node.description), None)
         reads.append(
             f"What is typed goes to {called(turn, focused)}" if focused else "Typing goes to what has the focus"

@@ -1,0 +1,55 @@
+"""The calls of `Agent` by which agents of AutoGLM-OS use mouse and keyboard."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+_CLICKS: Mapping[str, Mapping[str, Any]] = {
+    "click": {},
+    "leftClick": {},
+    "doubleClick": {"num_clicks": 2},
+    "tripleClick": {"num_clicks": 3},
+    "rightClick": {"button_type": "right"},
+    "middleClick": {"button_type": "middle"},
+}
+
+
+def agent_code(code: str) -> str:
+    """Write code that is a single click, key or text of `pyautogui` as a call of `Agent`; other code stays as it is.
+
+    >>> agent_code("pyautogui.doubleClick(120, 333)"), agent_code("pyautogui.write('ab', interval=0.02)")
+    ('Agent.click(coordinates=[120, 333], num_clicks=2)', "Agent.type(text='ab')")
+    >>> agent_code("pyautogui.hotkey('ctrl', 's')"), agent_code("pyautogui.scroll(-5)")
+    ("Agent.hotkey(keys=['ctrl', 's'])", 'pyautogui.scroll(-5)')
+    """
+    if code.strip() == "WAIT":
+        return "Agent.wait()"
+    if not code.startswith("pyautogui."):
+        return code
+    try:
+        call = ast.parse(code, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return code
+        name = call.func.attr
+        given = [ast.literal_eval(argument) for argument in call.args]
+        options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return code
+    if name in _CLICKS and len(given) == 2 and not options:
+        return _call("click", coordinates=given, **_CLICKS[name])
+    if (
+        name in ("write", "typewrite")
+        and len(given) == 1
+        and isinstance(given[0], str)
+        and not options.keys() - {"interval"}
+    ):
+        return _call("type", text=given[0])
+    if (name == "hotkey" or (name == "press" and len(given) == 1)) and given and not options:
+        return _call("hotkey", keys=given) if all(isinstance(key, str) for key in given) else code
+    return code
+
+
+def _call(name: str, **arguments: Any) -> str:
+    return f"Agent.{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
