@@ -24,6 +24,7 @@ from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.prompting.ledger import StateChange, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.screens import FIRST_DIALECTS
 from agentworld_gym.screens.history import History
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.concurrency import rounds
@@ -246,8 +247,10 @@ class LanguageWorld:
         if len(text) > self.spec.limits.max_observation_chars:
             limit = self.spec.limits.max_observation_chars
             return Failure(FailureKind.LENGTH, f"the observation has {len(text)} characters, the limit is {limit}")
+        translate = FIRST_DIALECTS.get((self.spec.id, self.spec.dialect))
+        first = translate(text) if translate else None
         return Observation(
-            text, answer.usage, turn, answer.text, answer.reasoning, seed, answer.logprob, unescape(ledger)
+            text, answer.usage, turn, answer.text, answer.reasoning, seed, answer.logprob, unescape(ledger), first
         )
 
     def close(self) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 from golden_rows import Golden
+from worlds import language_world, predicted
 
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.desktop.machine import DesktopMachine
+from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.screens import read_screen
 from agentworld_gym.screens.desktop import four_columns, seven_columns
+from agentworld_gym.tasks.source import TaskSource
 
 ROWS = {dialect: Golden(f"desktop-{dialect}.yaml", f"desktop:{dialect}") for dialect in ("osworld", "autoglm")}
 LIST = "/home/user/Desktop/list.txt"
@@ -87,3 +90,18 @@ def test_both_tables_show_the_same_elements() -> None:
             (node.role, node.name, node.box) for node in read
         ]
         assert seven_columns(four) == seven.replace("\tfocused\t", "\t\t")
+
+
+def test_a_dream_in_the_second_dialect_is_checked_in_the_first() -> None:
+    row = ROWS["autoglm"]
+    shown = r'(?m)^text\tlist\.txt\t"Milk!\\nTea ""green"""\t'
+    probe = {"probe": "time.sleep(1)", "expect": {"matches": shown}}
+    task = TASK.model_copy(update={"success": Task(**{**TASK.model_dump(), "success": [probe]}).success})
+    world = language_world(lambda request: predicted(row.observations[2]), "desktop:autoglm")
+    runner = EpisodeRunner(row.spec, world, TaskSource(row.spec, task=task))
+    ((episode, _, _),) = runner.start([0], {"task": task})
+    (step,) = runner.advance([episode], ["Agent.type(text='!')"])
+    (end,) = runner.advance([episode], ["Agent.exit(success=True)"])
+    assert step.observation == row.observations[2]
+    assert episode.observations[1].startswith("tag\tname\t")
+    assert end.info["success"]
