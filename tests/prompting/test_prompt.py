@@ -78,7 +78,7 @@ def test_the_layout(domain: str, profile: Profile) -> None:
     assert "**Task Instruction:**" not in last
     fenced = re.search(r"\n\*\*Action:\*\*\n(`{3,})(\w+)\n(.*)\n\1\n\n", last, re.DOTALL)
     assert fenced is not None
-    assert fenced[2] == spec.action.fence
+    assert fenced[2] == ActionParser(spec).fence(second)
     assert unescape(fenced[3]) == ActionParser(spec).shown(second)
     assert last.endswith(prompts.closing)
     assert "<predicted_observation></predicted_observation>" in prompts.closing
