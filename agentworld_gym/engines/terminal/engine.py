@@ -15,7 +15,7 @@ class TerminalEngine:
 
     >>> machine = TerminalEngine().start({}, 0, Controls({"intermittent-errors": 1.0}))
     >>> print(machine.act([{"keystrokes": "pwd\\n"}]))
-    pwd
+    dev@box:~$ pwd
     bash: fork: Resource temporarily unavailable
     dev@box:~$
     """

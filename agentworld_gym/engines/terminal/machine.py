@@ -10,8 +10,18 @@ from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar, Span
 from agentworld_gym.engines.terminal import shell as shells
-from agentworld_gym.engines.terminal.keyboard import EnteredScript, InputLine, keys_of
-from agentworld_gym.engines.terminal.screen import capture
+from agentworld_gym.engines.terminal.completion import completion
+from agentworld_gym.engines.terminal.keyboard import (
+    CLEAR,
+    CLEARED,
+    COMPLETE,
+    CONTINUATION,
+    RECALLS,
+    EnteredScript,
+    InputLine,
+    keys_of,
+)
+from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
 from agentworld_gym.engines.terminal.shell import Shell
 from agentworld_gym.engines.terminal.state import TerminalState
 
@@ -27,17 +37,23 @@ class TerminalMachine:
     >>> machine.observation
     'dev@box:~$'
     >>> print(machine.act([{"keystrokes": "cat a.txt\\n"}]))
-    cat a.txt
+    dev@box:~$ cat a.txt
     hi
     dev@box:~$
     """
+
+    carried: str
+    """The end of the screen, with which the next capture begins: the line on which keys are typed, or all that stands
+    there since a command was entered that still runs."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell: Shell | None = shell
         self._line = InputLine()
         self._status = 0
         self._jobs = ""
-        self._observation = capture(self.prompt())
+        self._begun = 0
+        self.carried = self.prompt()
+        self._observation = capture(self.carried)
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int) -> TerminalMachine:
@@ -50,7 +66,7 @@ class TerminalMachine:
 
     @property
     def observation(self) -> str:
-        """The text that is shown since the last action; at the start it is the prompt."""
+        """What the last capture showed; at the start it is the prompt."""
         return self._observation
 
     @property
@@ -77,9 +93,10 @@ class TerminalMachine:
         return fields | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
-        """Type batches of keys and return what appeared. An empty sequence asks to confirm completion.
+        """Type batches of keys and return one capture of the screen. An empty sequence asks to confirm completion.
 
-        An entry that is not a batch of keys is ignored.
+        The capture begins with the line that the keys were typed on; after a command that still runs it begins with the
+        line of that command. An entry that is not a batch of keys is ignored.
 
         Raises:
             EngineError: the engine gave up, or the keys ask for more work than is done in time; the machine cannot go
@@ -90,16 +107,18 @@ class TerminalMachine:
         if not keys:
             self._observation = CONFIRM
             return CONFIRM
-        printed: list[str] = []
+        self._begun = 0
+        printed = [self.carried]
         for entry in keys if isinstance(keys, list | tuple) else ():
             if not isinstance(entry, Mapping):
                 continue
             before = shell.context.clock.now
-            printed.extend(self._typed(shell, str(entry.get("keystrokes", "")), end))
+            self._type(shell, str(entry.get("keystrokes", "")), end, printed)
             waited = _seconds(entry.get("duration", 1.0)) - (shell.context.clock.now - before)
             if waited > 0:
                 shell.context.clock.advance(waited)
         self._observation = capture("".join(printed))
+        self.carried = self._carry(printed)
         return self._observation
 
     def fork(self) -> TerminalMachine:
@@ -109,6 +128,8 @@ class TerminalMachine:
         twin._line = self._line.copy()
         twin._status = self._status
         twin._jobs = self._jobs
+        twin._begun = self._begun
+        twin.carried = self.carried
         twin._observation = self._observation
         return twin
 
@@ -172,22 +193,46 @@ class TerminalMachine:
             cwd = "~" + cwd[len(context.home) :]
         return f"{context.user}@{context.host}:{cwd}{'#' if context.uid == 0 else '$'} "
 
-    def _typed(self, shell: Shell, keystrokes: str, end: float) -> list[str]:
-        printed: list[str] = []
+    def _type(self, shell: Shell, keystrokes: str, end: float, printed: list[str]) -> None:
+        line = self._line
         for key in keys_of(keystrokes):
             if time.monotonic() > end:
                 self.close()
                 raise EngineError(f"an action did not end within {shells.LAST_RESORT_SECONDS:g} s of real time")
-            entered = self._line.press(key, printed)
-            if entered is None:
-                continue
-            if entered.status is not None:
-                self._status = entered.status
-            if entered.script:
-                self._enter(shell, entered, printed)
-            if not self._line.running:
-                printed.append(self.prompt())
-        return printed
+            if key in RECALLS and not line.running:
+                line.recall([text for text in shell.context.history if "\n" not in text], RECALLS[key], printed)
+            elif key == COMPLETE and not line.running:
+                line.insert(completion(shell, line.before), printed)
+            elif key == CLEAR and not line.running:
+                printed.append(CLEARED)
+                self._show_prompt(printed)
+                line.redraw(printed)
+            else:
+                self._press(shell, key, printed)
+
+    def _press(self, shell: Shell, key: str, printed: list[str]) -> None:
+        entered = self._line.press(key, printed)
+        if entered is None:
+            return
+        if entered.status is not None:
+            self._status = entered.status
+        if entered.script:
+            self._enter(shell, entered, printed)
+        if not self._line.running:
+            self._show_prompt(printed)
+
+    def _show_prompt(self, printed: list[str]) -> None:
+        if self._line.pending:
+            printed.append(CONTINUATION)
+            return
+        self._begun = len(printed)
+        printed.append(self.prompt())
+
+    def _carry(self, printed: Sequence[str]) -> str:
+        if not self._line.running:
+            return self._observation.rpartition("\n")[2] + self._line.unseen
+        start = "".join(printed[: self._begun]).rfind("\n") + 1
+        return "".join(printed)[start:][-MAX_CHARS:]
 
     def _enter(self, shell: Shell, entered: EnteredScript, printed: list[str]) -> None:
         names = [command.words[0] for command in entered.commands if command.words]

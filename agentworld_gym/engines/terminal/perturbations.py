@@ -7,6 +7,7 @@ from typing import Any
 
 from agentworld_gym.engines import Controls, Scalar, Span
 from agentworld_gym.engines.terminal.machine import TerminalMachine
+from agentworld_gym.engines.terminal.screen import capture
 
 VISIBLE_LINES = 3
 """The number of lines that `truncated-output` leaves of an output."""
@@ -14,13 +15,16 @@ VISIBLE_LINES = 3
 BUSY = "bash: fork: Resource temporarily unavailable"
 NO_SPACE = "write error: Resource temporarily unavailable"
 
+_BREAK = "\n"
+_INTERRUPTS = ("C-c", "\x03")
+
 
 class PerturbedTerminal:
     """A terminal under controls, which strike only at single command lines that end with Enter.
 
-    A write-protected file refuses to be written to. A slow command shows its echo, and its output after the agent has
-    waited for it; what is typed before that is swallowed. A reader may see the files as they were before the last
-    change.
+    A write-protected file refuses to be written to. A slow command shows its line alone, and its output below that once
+    the agent has waited for it; what is typed before that is swallowed. A reader may see the files as they were before
+    the last change.
     """
 
     def __init__(self, machine: TerminalMachine, controls: Controls) -> None:
@@ -36,7 +40,7 @@ class PerturbedTerminal:
 
     @property
     def observation(self) -> str:
-        """The text that is shown since the last action."""
+        """What the last capture showed."""
         return self._observation
 
     @property
@@ -45,7 +49,7 @@ class PerturbedTerminal:
         return ()
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
-        """Type keys and return what appeared, with the faults that strike."""
+        """Type keys and return a capture of the screen, with the faults that strike."""
         readable = isinstance(keys, list | tuple) and all(isinstance(entry, Mapping) for entry in keys)
         self._observation = self._act(keys) if self._controls and readable else self._machine.act(keys)
         return self._observation
@@ -85,16 +89,25 @@ class PerturbedTerminal:
     def _wait(self, typed: str) -> str:
         """Hold the screen for a slow command: waiting ends it, and anything that is typed is swallowed."""
         assert self._withheld is not None
-        if typed.strip() and typed not in ("C-c", "\x03"):
-            return typed.rstrip("\n")
+        if typed in _INTERRUPTS:
+            self._withheld = f"^C\n{self._withheld.rpartition(_BREAK)[2]}"
+        elif typed.strip():
+            return capture(f"{self._observation}\n{typed}")
         withheld, self._withheld = self._withheld, None
-        return withheld
+        return capture(f"{self._observation}\n{withheld}")
 
     def _enter(self, keys: Sequence[Mapping[str, Any]], line: str) -> str:
+        typed = self._machine.carried + line
+        output = self._disturbed(keys, line, typed)
+        if output != self._machine.observation:
+            self._machine.carried = f"{output.rpartition(_BREAK)[2]} "
+        return self._slow(output)
+
+    def _disturbed(self, keys: Sequence[Mapping[str, Any]], line: str, typed: str) -> str:
         controls, call = self._controls, self._calls
         if line not in self._failed and controls.strikes("intermittent-errors", call):
             self._failed |= {line}
-            return self._said(line, BUSY)
+            return self._said(typed, BUSY)
         before = self._machine.fork()
         files = before.files()
         output = self._machine.act(keys)
@@ -103,15 +116,15 @@ class PerturbedTerminal:
         if refused := [path for path in changed if not before.modes().get(path, 0o644) & 0o200]:
             self._machine.close()
             self._machine = before
-            return self._said(line, *(f"bash: {path}: Permission denied" for path in refused))
+            return self._said(typed, *(f"bash: {path}: Permission denied" for path in refused))
         made = sorted(present.keys() - files.keys())
         if halved := self._halved(line, made, present, moved=bool(files.keys() - present.keys())):
-            output = self._said(line, f"{line.split()[0]}: {halved}: {NO_SPACE}")
+            output = self._said(typed, f"{line.split()[0]}: {halved}: {NO_SPACE}")
         output = self._stale(keys, line, output, before, bool(changed or files.keys() ^ present.keys()))
-        return self._slow(self._truncated(output))
+        return self._truncated(output)
 
-    def _said(self, line: str, *messages: str) -> str:
-        return "\n".join([line, *messages, self._machine.prompt().rstrip()])
+    def _said(self, typed: str, *messages: str) -> str:
+        return capture("\n".join([typed, *messages, self._machine.prompt()]))
 
     def _halved(self, line: str, made: Sequence[str], present: Mapping[str, str], moved: bool) -> str | None:
         """Cut a file that this command made in half, once for each command, and return its path."""
@@ -133,6 +146,7 @@ class PerturbedTerminal:
             self._older = before
         elif self._older is not None and self._controls.strikes("stale-data", self._calls):
             older = self._older.fork()
+            older.carried = before.carried
             if older.prompt() == before.prompt() == self._machine.prompt():
                 return older.act(keys)
         return output
@@ -146,5 +160,5 @@ class PerturbedTerminal:
     def _slow(self, output: str) -> str:
         if not self._controls.strikes("slow-service", self._calls):
             return output
-        echo, _, self._withheld = output.partition("\n")
-        return echo
+        shown, _, self._withheld = output.partition(_BREAK)
+        return shown

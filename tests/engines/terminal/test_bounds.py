@@ -86,10 +86,10 @@ def test_a_text_ends_where_its_last_line_says() -> None:
 
 def test_lines_of_a_text_that_waits_are_shown_and_thrown_away_by_an_interrupt() -> None:
     machine = TerminalMachine.start({}, 0)
-    assert machine.act([{"keystrokes": "cat << A\nx\n"}]) == "cat << A\n> x\n>"
+    assert machine.act([{"keystrokes": "cat << A\nx\n"}]) == "dev@box:~$ cat << A\n> x\n>"
     twin = machine.fork()
-    assert machine.act([{"keystrokes": "C-c"}, {"keystrokes": "echo y\n"}]) == "^C\ndev@box:~$ echo y\ny\ndev@box:~$"
-    assert twin.act([{"keystrokes": "A\n"}]) == "A\nx\ndev@box:~$"
+    assert machine.act([{"keystrokes": "C-c"}, {"keystrokes": "echo y\n"}]) == "> ^C\ndev@box:~$ echo y\ny\ndev@box:~$"
+    assert twin.act([{"keystrokes": "A\n"}]) == "> A\nx\ndev@box:~$"
 
 
 def test_long_files_that_differ_everywhere_are_compared_in_bounded_work() -> None:

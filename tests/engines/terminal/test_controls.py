@@ -32,9 +32,9 @@ def shown(machine: Machine, *lines: str) -> list[str]:
 
 @under("intermittent-errors")
 def test_a_command_that_was_not_run_can_be_tried_again(machine: Machine) -> None:
-    assert shown(machine, "rm b") == ["rm b", f"bash: fork: {FAULT}", "dev@box:~$"]
+    assert shown(machine, "rm b") == ["dev@box:~$ rm b", f"bash: fork: {FAULT}", "dev@box:~$"]
     assert "/home/dev/b" in "".join(machine.state())
-    assert shown(machine, "rm b") == ["rm b", "dev@box:~$"]
+    assert shown(machine, "rm b") == ["dev@box:~$ rm b", "dev@box:~$"]
 
 
 @under("permission-denied")
@@ -53,15 +53,23 @@ def test_a_protected_file_can_be_moved_and_removed(machine: Machine) -> None:
 
 @under("slow-service")
 def test_a_slow_command_holds_the_screen(machine: Machine) -> None:
-    assert shown(machine, "ls") == ["ls"]
-    assert shown(machine, "pwd") == ["pwd"]
-    assert machine.act([{"keystrokes": "", "duration": 5.0}]) == "a  b  d\ndev@box:~$"
+    assert shown(machine, "ls") == ["dev@box:~$ ls"]
+    assert shown(machine, "pwd") == ["dev@box:~$ ls", "pwd"]
+    assert machine.act([{"keystrokes": "", "duration": 5.0}]) == "dev@box:~$ ls\npwd\na  b  d\ndev@box:~$"
+    assert machine.act([{"keystrokes": ""}]) == "dev@box:~$"
+
+
+@under("slow-service")
+def test_an_interrupted_command_gives_the_prompt_back_without_its_output(machine: Machine) -> None:
+    assert shown(machine, "cd d") == ["dev@box:~$ cd d"]
+    assert machine.act([{"keystrokes": "C-c"}]) == "dev@box:~$ cd d\n^C\ndev@box:~/d$"
+    assert shown(machine, "ls") == ["dev@box:~/d$ ls"]
 
 
 @under("truncated-output")
 def test_of_a_long_output_the_end_is_seen(machine: Machine) -> None:
     assert shown(machine, "cat a") == ["3", "4", "5", "dev@box:~$"]
-    assert shown(machine, "head -n 3 a") == ["head -n 3 a", "1", "2", "3", "dev@box:~$"]
+    assert shown(machine, "head -n 3 a") == ["dev@box:~$ head -n 3 a", "1", "2", "3", "dev@box:~$"]
 
 
 @under("partial-failure")
@@ -83,11 +91,11 @@ def test_the_prompt_is_never_stale(machine: Machine) -> None:
     """What is shown of the past must not say that the shell is in another folder than it is."""
     assert shown(machine, "echo z >> b", "cd d")[-1] == "dev@box:~/d$"
     assert shown(machine, "cd ..")[-1] == "dev@box:~$"
-    assert shown(machine, "cat b") == ["cat b", "x", "dev@box:~$"]
+    assert shown(machine, "cat b") == ["dev@box:~$ cat b", "x", "dev@box:~$"]
 
 
 @under("stale-data")
 def test_a_closed_copy_leaves_the_older_files_to_its_original(machine: Machine) -> None:
     shown(machine, "echo z > b")
     machine.fork().close()
-    assert shown(machine, "cat b") == ["cat b", "x", "dev@box:~$"]
+    assert shown(machine, "cat b") == ["dev@box:~$ cat b", "x", "dev@box:~$"]

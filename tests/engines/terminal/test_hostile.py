@@ -101,10 +101,11 @@ def test_hostile_keys_give_a_screen(keys: str) -> None:
 
 def test_an_endless_program_holds_the_screen_until_interrupted() -> None:
     machine = TerminalMachine.start({}, 0)
-    assert "$" not in machine.act([{"keystrokes": "while true; do :; done\n"}]).split("\n")[-1]
-    assert machine.act([{"keystrokes": "ls\n"}]) == "ls"
-    assert machine.act([{"keystrokes": "C-c"}]) == "^C\ndev@box:~$"
-    assert machine.act([{"keystrokes": "echo back\n"}]) == "echo back\nback\ndev@box:~$"
+    entered = "dev@box:~$ while true; do :; done"
+    assert machine.act([{"keystrokes": "while true; do :; done\n"}]) == entered
+    assert machine.act([{"keystrokes": "ls\n"}]) == f"{entered}\nls"
+    assert machine.act([{"keystrokes": "C-c"}]) == f"{entered}\nls\n^C\ndev@box:~$"
+    assert machine.act([{"keystrokes": "echo back\n"}]) == "dev@box:~$ echo back\nback\ndev@box:~$"
 
 
 @pytest.mark.parametrize(

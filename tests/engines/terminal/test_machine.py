@@ -51,17 +51,17 @@ def test_starts_with_a_prompt() -> None:
 
 def test_shows_echo_output_and_the_next_prompt() -> None:
     machine = started()
-    assert typed(machine, "cat notes.txt") == "cat notes.txt\nbeta\nalpha\nbeta\ndev@box:~$"
+    assert typed(machine, "cat notes.txt") == "dev@box:~$ cat notes.txt\nbeta\nalpha\nbeta\ndev@box:~$"
     assert machine.observation.endswith("dev@box:~$")
 
 
 def test_output_without_final_newline_stands_before_the_prompt() -> None:
-    assert typed(started(), "cat nonl.txt") == "cat nonl.txt\nno newlinedev@box:~$"
+    assert typed(started(), "cat nonl.txt") == "dev@box:~$ cat nonl.txt\nno newlinedev@box:~$"
 
 
 def test_a_batch_shows_everything_in_order() -> None:
     assert typed(started(), "echo one", "cd data", "pwd") == (
-        "echo one\none\ndev@box:~$ cd data\ndev@box:~/data$ pwd\n/home/dev/data\ndev@box:~/data$"
+        "dev@box:~$ echo one\none\ndev@box:~$ cd data\ndev@box:~/data$ pwd\n/home/dev/data\ndev@box:~/data$"
     )
 
 
@@ -80,15 +80,37 @@ def test_the_status_lives_on_to_the_next_line() -> None:
 
 def test_typed_text_waits_for_enter() -> None:
     machine = started()
-    assert machine.act([{"keystrokes": "echo he"}]) == "echo he"
-    assert machine.act([{"keystrokes": ""}]) == ""
-    assert machine.act([{"keystrokes": "llo\n"}]) == "llo\nhello\ndev@box:~$"
+    assert machine.act([{"keystrokes": "echo he"}]) == "dev@box:~$ echo he"
+    assert machine.act([{"keystrokes": ""}]) == "dev@box:~$ echo he"
+    assert (
+        machine.act([{"keystrokes": "llo "}, {"keystrokes": "x\n"}]) == "dev@box:~$ echo hello x\nhello x\ndev@box:~$"
+    )
+    assert machine.act([{"keystrokes": ""}]) == "dev@box:~$"
+    assert machine.act([{"keystrokes": "ls "}]) == "dev@box:~$ ls"
+    assert machine.act([{"keystrokes": "-d .\n"}]) == "dev@box:~$ ls -d .\n.\ndev@box:~$"
+
+
+def test_an_unfinished_command_stands_without_a_prompt_and_is_shown_again() -> None:
+    machine = started()
+    machine.act([{"keystrokes": "printf begun"}])
+    entered = "dev@box:~$ printf begun; while true; do :; done\nbegun"
+    assert machine.act([{"keystrokes": "; while true; do :; done\n"}]) == entered
+    assert machine.act([{"keystrokes": "", "duration": 5.0}]) == entered
+    assert machine.fork().act([{"keystrokes": "ls\n"}]) == entered + "ls"
+    assert machine.act([{"keystrokes": "C-c"}]) == entered + "^C\ndev@box:~$"
+    assert typed(machine, "pwd") == "dev@box:~$ pwd\n/home/dev\ndev@box:~$"
+
+
+def test_output_without_final_newline_stays_before_the_prompt_that_follows_it() -> None:
+    machine = started()
+    typed(machine, "cat nonl.txt")
+    assert typed(machine, "pwd") == "no newlinedev@box:~$ pwd\n/home/dev\ndev@box:~$"
 
 
 def test_control_keys() -> None:
     machine = started()
     machine.act([{"keystrokes": "rm notes.txt"}])
-    assert machine.act([{"keystrokes": "C-c"}]) == "^C\ndev@box:~$"
+    assert machine.act([{"keystrokes": "C-c"}]) == "dev@box:~$ rm notes.txt^C\ndev@box:~$"
     assert machine.act([{"keystrokes": "echo ab\x7fc\n"}]).split("\n")[-2] == "ac"
     assert machine.act([{"keystrokes": "C-l"}]) == "dev@box:~$"
     assert "notes.txt" in machine.files()[f"{HOME}/run.sh"] or f"{HOME}/notes.txt" in machine.files()
@@ -96,7 +118,7 @@ def test_control_keys() -> None:
 
 def test_end_of_input_starts_the_shell_afresh() -> None:
     machine = started(cwd="/srv")
-    assert machine.act([{"keystrokes": "C-d"}]) == "exit\ndev@box:~$"
+    assert machine.act([{"keystrokes": "C-d"}]) == "dev@box:/srv$ exit\ndev@box:~$"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +133,7 @@ def test_end_of_input_starts_the_shell_afresh() -> None:
     ],
 )
 def test_unfinished_commands_get_a_continuation_prompt(lines: list[str], shown: str) -> None:
-    assert typed(started(), *lines) == shown
+    assert typed(started(), *lines) == f"dev@box:~$ {shown}"
 
 
 @pytest.mark.parametrize("wrong", [")", "fi", "echo a;; b", "| cat", "if true; fi", "do x", "echo && && x"])
@@ -125,7 +147,7 @@ def test_an_empty_action_asks_to_confirm_and_keeps_asking() -> None:
     machine = started()
     assert machine.act([]) == machine.act([])
     assert "[]" in machine.observation
-    assert typed(machine, "pwd") == "pwd\n/home/dev\ndev@box:~$"
+    assert typed(machine, "pwd") == "dev@box:~$ pwd\n/home/dev\ndev@box:~$"
 
 
 def test_the_screen_holds_forty_lines() -> None:
@@ -377,4 +399,4 @@ def test_a_thread_of_its_own_runs_commands_without_touching_signals() -> None:
     thread = threading.Thread(target=lambda: shown.append(TerminalMachine.start({}, 1).act([{"keystrokes": "pwd\n"}])))
     thread.start()
     thread.join()
-    assert shown == ["pwd\n/home/dev\ndev@box:~$"]
+    assert shown == ["dev@box:~$ pwd\n/home/dev\ndev@box:~$"]
