@@ -66,6 +66,9 @@ class BenchRow:
     profile: Profile | None = None
     """The profile of the prompts; None where it is not known."""
 
+    action: str | None = None
+    """The action as the agent wrote it; None where it is not known."""
+
     recorded: Row | None = field(default=None, compare=False, repr=False)
     """The row itself, where answers may refer to the state of its task."""
 
@@ -101,7 +104,7 @@ class BenchRow:
         """
         task = None if self.recorded is None else task_referred_to(self.recorded)
         try:
-            return self._codec(answer).read(task, self.before, answer)
+            return self._codec(answer).read(task, self.before, answer, self.action)
         except AnswerError:
             return answer
 
@@ -247,6 +250,7 @@ def bench_row(row: Row, line: int) -> BenchRow:
         spans=row.spans[-1] if row.spans else (),
         shown=(row.first_observation, *seen[:-1]),
         profile=row.profile,
+        action=row.actions[-1] if row.actions else None,
         recorded=row if may_refer(row) else None,
     )
 

@@ -17,6 +17,7 @@ from typing import ClassVar, Protocol
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
+from agentworld_gym.prompting.prompt_lines import with_carried, without_carried
 from agentworld_gym.prompting.references import REFERRING_DOMAINS, References, references_of
 from agentworld_gym.prompting.shorthand import restore, shorten
 
@@ -24,8 +25,9 @@ from agentworld_gym.prompting.shorthand import restore, shorten
 class AnswerCodec(Protocol):
     """Writes observations as the answers of a model, and reads such answers.
 
-    Answers have no tags and are not escaped. In every method `before` is the screen on which the agent acted, and
-    `task` is the task of the episode; without one there is no state that an answer could refer to.
+    Answers have no tags and are not escaped. In every method `before` is the screen on which the agent acted, `action`
+    is what it wrote (None where that is not known), and `task` is the task of the episode; without one there is no
+    state that an answer could refer to.
     """
 
     @property
@@ -33,11 +35,11 @@ class AnswerCodec(Protocol):
         """Whether answers may refer to the state of a task, so that none can be read without it."""
         ...
 
-    def write(self, task: Task | None, before: str, observation: str) -> str:
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the answer that a model should give for an observation."""
         ...
 
-    def read(self, task: Task | None, before: str, answer: str) -> str:
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the observation that an answer stands for: the inverse of `write`.
 
         Raises:
@@ -64,11 +66,11 @@ class WholeAnswers:
 
     refers: ClassVar[bool] = False
 
-    def write(self, task: Task | None, before: str, observation: str) -> str:
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the observation."""
         return observation
 
-    def read(self, task: Task | None, before: str, answer: str) -> str:
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the answer."""
         return answer
 
@@ -93,11 +95,11 @@ class ChangeAnswers:
 
     refers: ClassVar[bool] = False
 
-    def write(self, task: Task | None, before: str, observation: str) -> str:
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change."""
         return diff(before, observation)
 
-    def read(self, task: Task | None, before: str, answer: str) -> str:
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the screen after the change.
 
         Raises:
@@ -121,7 +123,7 @@ class PredictableChangeAnswers(ChangeAnswers):
     A screen is displayed only where the last change has renumbered its lines.
     """
 
-    def write(self, task: Task | None, before: str, observation: str) -> str:
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change."""
         return predictable_diff(before, observation)
 
@@ -143,11 +145,11 @@ class ShorthandAnswers:
     codec: AnswerCodec
     refers: ClassVar[bool] = False
 
-    def write(self, task: Task | None, before: str, observation: str) -> str:
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the answer of the other codec."""
         return self.codec.write(task, shorten(self.domain, before), shorten(self.domain, observation))
 
-    def read(self, task: Task | None, before: str, answer: str) -> str:
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the observation, written out.
 
         Raises:
@@ -176,12 +178,12 @@ class ReferringAnswers(WholeAnswers):
     domain: str
     refers: ClassVar[bool] = True
 
-    def write(self, task: Task | None, before: str, observation: str) -> str:
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the shortened observation with references."""
         references, short = self._references(task), shorten(self.domain, observation)
         return short if references is None else references.refer(short)
 
-    def read(self, task: Task | None, before: str, answer: str) -> str:
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the observation that the references and the short words stand for.
 
         Raises:
@@ -192,6 +194,23 @@ class ReferringAnswers(WholeAnswers):
 
     def _references(self, task: Task | None) -> References | None:
         return None if task is None else references_of(self.domain, task.state)
+
+
+@dataclass(frozen=True, slots=True)
+class ContinuingAnswers(WholeAnswers):
+    """An answer is a capture of a terminal that begins behind what the capture before has shown already.
+
+    >>> ContinuingAnswers().write(None, "dev@box:~$", "dev@box:~$ pwd\\n/home/dev\\ndev@box:~$", "pwd")
+    'pwd\\n/home/dev\\ndev@box:~$'
+    """
+
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
+        """Return what follows what has been shown already."""
+        return without_carried(before, action, observation)
+
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
+        """Return the whole capture."""
+        return with_carried(before, action, answer)
 
 
 def answer_codec(domain: str, profile: Profile, form: Form) -> AnswerCodec:
@@ -208,4 +227,6 @@ def answer_codec(domain: str, profile: Profile, form: Form) -> AnswerCodec:
         return ChangeAnswers() if form == "change" else WholeAnswers()
     if form == "change":
         return ShorthandAnswers(domain, PredictableChangeAnswers())
+    if domain == "terminal":
+        return ContinuingAnswers()
     return ReferringAnswers(domain) if domain in REFERRING_DOMAINS else ShorthandAnswers(domain, WholeAnswers())

@@ -229,20 +229,22 @@ class Prompts:
             return f"{MARKER}\n{escape(text)}"
         return render(self._observation, observation=escape(text))
 
-    def answer(self, task: Task | None, before: str, observation: str) -> str:
+    def answer(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return what a model should write for an observation: see `AnswerCodec.write`."""
-        return self.answers.write(task, before, observation)
+        return self.answers.write(task, before, observation, action)
 
-    def read(self, task: Task | None, before: str, answer: str) -> str:
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the observation that an answer stands for: see `AnswerCodec.read`.
 
         Raises:
             AnswerError: The answer is a change that does not fit the screen, or it refers to what the state does not
                 hold.
         """
-        return self.answers.read(task, before, answer)
+        return self.answers.read(task, before, answer, action)
 
-    def past(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
+    def past(
+        self, task: Task | None, before: str, observation: str, ledger: str = "", action: str | None = None
+    ) -> str:
         """Render the assistant message that a turn leaves in the history of a language world.
 
         In the full profile it holds the whole observation. In the compact profile it is the answer itself, so that a
@@ -253,23 +255,28 @@ class Prompts:
             before: What was on the screen before the action.
             observation: What the action showed.
             ledger: What the ledger says of the turn, not escaped.
+            action: The action as the agent wrote it; None where it is not known.
         """
         if self.profile == "compact":
-            return self.answer_message(task, before, observation, ledger)
+            return self.answer_message(task, before, observation, ledger, action)
         return self._with_ledger(self.observation(observation), ledger)
 
-    def answer_message(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
+    def answer_message(
+        self, task: Task | None, before: str, observation: str, ledger: str = "", action: str | None = None
+    ) -> str:
         """Render an assistant message that holds the answer itself; the arguments are those of `past`."""
-        return self._with_ledger(self.observation(self.answer(task, before, observation)), ledger)
+        return self._with_ledger(self.observation(self.answer(task, before, observation, action)), ledger)
 
-    def completion(self, task: Task | None, before: str, observation: str, ledger: str = "") -> str:
+    def completion(
+        self, task: Task | None, before: str, observation: str, ledger: str = "", action: str | None = None
+    ) -> str:
         """Render what a model should write to a request: the answer, in tags where the closing request asks for them.
 
         The arguments are those of `past`.
         """
         if not self.closing:
-            return self.answer_message(task, before, observation, ledger)
-        return self._with_ledger(in_output_tag(self.answer(task, before, observation)), ledger)
+            return self.answer_message(task, before, observation, ledger, action)
+        return self._with_ledger(in_output_tag(self.answer(task, before, observation, action)), ledger)
 
     def _with_ledger(self, message: str, ledger: str) -> str:
         return with_ledger(message, escape(ledger), closed=self.profile == "full")
@@ -306,7 +313,8 @@ class Prompts:
         history = History[Action](self.spec.id, self.first_observation(task))
         for past, observation in turns:
             messages.append({"role": "user", "content": self._next_turn(task, history, past)})
-            messages.append({"role": "assistant", "content": self.past(task, history.screen, observation)})
+            told = self.past(task, history.screen, observation, action=past.raw)
+            messages.append({"role": "assistant", "content": told})
             history.append(past, observation)
         return [*messages, {"role": "user", "content": self._next_turn(task, history, action) + self.closing}]
 

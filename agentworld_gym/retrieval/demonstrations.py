@@ -157,7 +157,7 @@ class Demonstrations:
 
     def _alone(self, step: RecordedStep) -> str:
         """Return what a model would answer, without references to a screen that the step does not show."""
-        answer = self.prompts.answer(None, step.before, step.observation)
+        answer = self.prompts.answer(None, step.before, step.observation, step.action)
         return self.prompts.answers.display(step.observation) if answer.startswith(SCREEN) else answer
 
 

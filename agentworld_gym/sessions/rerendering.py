@@ -109,7 +109,7 @@ def task_referred_to(row: Row) -> Task | None:
 
 
 def observation_meant(row: Row, prompts: Prompts, before: str, answer: str) -> str:
-    """Return the observation that an answer to a turn of a session means.
+    """Return the observation that an answer to the last turn of a row means.
 
     Args:
         row: The session.
@@ -121,7 +121,8 @@ def observation_meant(row: Row, prompts: Prompts, before: str, answer: str) -> s
         AnswerError: The answer does not fit the screen, or it refers to what the state of the task does not hold.
         SpecError: The prompts refer to the task of the session, and it cannot be generated again.
     """
-    return prompts.read(task_referred_to(row) if prompts.refers else None, before, answer)
+    action = row.actions[-1] if row.actions else None
+    return prompts.read(task_referred_to(row) if prompts.refers else None, before, answer, action)
 
 
 def required_task(row: Row, prompts: Prompts) -> Task | None:
@@ -152,9 +153,12 @@ class RenderedTurn(NamedTuple):
     ledger: str
     """What a ledger says of the turn; empty where it says nothing, or none is kept."""
 
+    action: str
+    """What the agent wrote."""
+
     @property
-    def seen(self) -> tuple[str, str, str]:
-        """Screen, observation and ledger, as the methods of `Prompts` that write an assistant message take them."""
+    def seen(self) -> tuple[str, str, str, str]:
+        """All but the user message, as the methods of `Prompts` that write an assistant message take it."""
         return self[1:]
 
 
@@ -166,7 +170,7 @@ def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedT
     for text, observation, changed in zip(row.actions, row.observations, changes, strict=True):
         action, screen = parser.parse(text, task.tools), history.screen
         user = prompts.turn(task, history.next_turn, action, screen, history.screen_before)
-        yield RenderedTurn(user, screen, observation, prompts.ledger(task, changed))
+        yield RenderedTurn(user, screen, observation, prompts.ledger(task, changed), text)
         history.append(action, observation)
 
 

@@ -168,7 +168,7 @@ class LanguageWorld:
                     asked.append(index)
             for position, answer in self.generator.submit(requests) if requests else ():
                 index, seed = asked[position], requests[position].sampling.seed
-                results[index] = self._read(answer, sessions[index], turns[index], seed)
+                results[index] = self._read(answer, sessions[index], actions[index], turns[index], seed)
             # Histories grow only once the wave is whole, so that an interrupted one leaves every session as it was.
             for index in indices:
                 observed = results[index]
@@ -202,9 +202,9 @@ class LanguageWorld:
         """
         if not session.turn:
             raise ValueError("a session without a turn has no observation of the world to correct")
-        session.history[-1] = Message(
-            role="assistant", content=self.prompts.past(session.task, session.seen.screen_before, text, ledger)
-        )
+        action, _ = session.seen.turns[-1]
+        past = self.prompts.past(session.task, session.seen.screen_before, text, ledger, action.raw)
+        session.history[-1] = Message(role="assistant", content=past)
         session.seen.correct(text)
 
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
@@ -223,13 +223,13 @@ class LanguageWorld:
 
     def _append(self, session: LanguageSession, action: Action, turn: str, observed: Observation) -> None:
         session.history.append(Message(role="user", content=turn))
-        past = self.prompts.past(session.task, session.screen, observed.text, observed.ledger)
+        past = self.prompts.past(session.task, session.screen, observed.text, observed.ledger, action.raw)
         session.history.append(Message(role="assistant", content=past))
         session.seen.append(action, observed.text)
         session.tokens = observed.usage.prompt_tokens or session.tokens
 
     def _read(
-        self, answer: Completion | Failure, session: LanguageSession, turn: str, seed: int | None
+        self, answer: Completion | Failure, session: LanguageSession, action: Action, turn: str, seed: int | None
     ) -> Observation | Failure:
         if isinstance(answer, Failure):
             return answer
@@ -239,7 +239,7 @@ class LanguageWorld:
         written, ledger = split_ledger(answer.text) if self.prompts.keeps_ledger else (answer.text, "")
         text = parse_completion(written)
         try:
-            text = text and self.prompts.read(session.task, session.screen, text)
+            text = text and self.prompts.read(session.task, session.screen, text, action.raw)
         except AnswerError as error:
             return Failure(FailureKind.MALFORMED, str(error), retryable=True)
         if not text:

@@ -209,7 +209,7 @@ def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> T
     if answer.finish_reason == "length":
         return _turn(row, turn, False, FailureKind.LENGTH)
     try:
-        predicted = observation_meant(row, data.prompts(row.domain), before, parse_completion(answer.text))
+        predicted = observation_meant(row.at(turn), data.prompts(row.domain), before, parse_completion(answer.text))
     except AnswerError:
         return _turn(row, turn, False, FailureKind.MALFORMED)
     return _turn(row, turn, predicted == truth, None if predicted else FailureKind.EMPTY)

@@ -121,7 +121,7 @@ class SessionRecording:
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in generated)
         turn, screen, screen_before = self.history.next_turn, self.history.screen, self.history.screen_before
         self.prompts.append(self._prompts.turn(self._task, turn, action, screen, screen_before))
-        self.responses.append(self._prompts.past(self._task, screen, observation))
+        self.responses.append(self._prompts.past(self._task, screen, observation, action=action.raw))
         self.history.append(action.raw, observation)
         self.spans.append(spans)
         self.changes.append(changes_between(self._state, after))

@@ -170,7 +170,7 @@ def test_answers_to_compact_prompts_are_read_back(form: Any) -> None:
     prompts = Prompts(spec, profile="compact", form=form)
     for turn in session.turns():
         row = bench_row(turn, 1)
-        assert row.observation(prompts.answer(None, row.before, row.truth)) == row.truth
+        assert row.observation(prompts.answer(None, row.before, row.truth, row.action)) == row.truth
 
 
 def recorded(path: Path, domain: str, **config: Any) -> Path:

@@ -1,0 +1,74 @@
+"""Reads the text of a terminal: its prompts, what an action types, and where the next capture begins."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+PROMPT = re.compile(r"(?<![\w.-])[\w.-]+@[\w.-]+:[~/][^\n$#]{0,4096}[$#]")
+"""The pattern of a prompt, without the blank behind it."""
+
+CONTINUATION = ">"
+"""The prompt of a line that goes on with an unfinished command."""
+
+
+def is_idle(line: str) -> bool:
+    """Whether a line ends with a prompt behind which nothing is typed.
+
+    >>> is_idle("dev@box:~$"), is_idle("no newlinedev@box:~$"), is_idle(">"), is_idle("dev@box:~$ ls")
+    (True, True, True, False)
+    """
+    found = PROMPT.search(line)
+    return line == CONTINUATION or (found is not None and found.end() == len(line))
+
+
+def carried(screen: str) -> str:
+    """Return the end of a capture, with which the next one begins.
+
+    This is the last line, on which keys are typed. After a command that still runs it is all from the line of that
+    command on.
+
+    >>> carried("dev@box:~$ ls\\na.txt\\ndev@box:~$"), carried("dev@box:~$ cd d\\ndev@box:~/d$ make\\ncc a.c")
+    ('dev@box:~$', 'dev@box:~/d$ make\\ncc a.c')
+    """
+    lines = screen.split("\n")
+    if is_idle(lines[-1]):
+        return lines[-1]
+    start = next((place for place in reversed(range(len(lines))) if PROMPT.search(lines[place])), len(lines) - 1)
+    return "\n".join(lines[start:])
+
+
+def keystrokes(action: str) -> list[str] | None:
+    """Return what each entry of an action types; None where the action is no batch, and no command line either.
+
+    >>> keystrokes("ls"), keystrokes('[{"keystrokes": "ls"}, {"keystrokes": "Enter"}]'), keystrokes("[1]")
+    (['ls\\n'], ['ls', 'Enter'], None)
+    """
+    if not action.lstrip().startswith("["):
+        return [action.rstrip("\r\n") + "\n"]
+    try:
+        batch: Any = json.loads(action)
+        typed = [entry["keystrokes"] for entry in batch]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return typed if all(isinstance(text, str) for text in typed) else None
+
+
+def echo_of(action: str) -> str | None:
+    """Return the first line that an action shows behind the prompt; None where it takes more to know than the action.
+
+    >>> echo_of("cat a.txt"), echo_of('[{"keystrokes": "Up"}, {"keystrokes": "Enter"}]')
+    ('cat a.txt', None)
+    """
+    typed = keystrokes(action)
+    if not typed:
+        return None
+    text = "".join(typed)
+    first, entered, _ = text.partition("\n")
+    named = any("\n" not in entry and _KEY.fullmatch(entry) for entry in typed)
+    return first.rstrip() if (entered or not text) and first.isprintable() and not named else None
+
+
+_KEY = re.compile(r"\^.|[CMS]-.+|[A-Za-z]+[0-9]*")
+"""The pattern of what may be the name of a key."""
