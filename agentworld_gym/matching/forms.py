@@ -48,8 +48,8 @@ def is_valid(domain: str, predicted: str, truth: str, before: str = "") -> bool:
     the same kind of JSON; the prompt of the same user and host at the end; the same labels of a tool's envelope;
     numbered lines; hits that count from 1.
 
-    >>> truth = "pwd\\ndev@box:/srv$"
-    >>> is_valid("terminal", "ls\\ndev@box:~$", truth), is_valid("terminal", "ls\\n", truth)
+    >>> truth = "dev@box:/srv$ pwd\\ndev@box:/srv$"
+    >>> is_valid("terminal", "dev@box:~$ ls\\ndev@box:~$", truth), is_valid("terminal", "dev@box:~$ ls\\n", truth)
     (True, False)
     """
     if not predicted.strip() or not truth.strip():

@@ -12,6 +12,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.pointing import pointed_lines
+from agentworld_gym.screens.terminal import behind_prompt
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.row import Row
 
@@ -73,7 +74,8 @@ class Features:
     def words(self, action: str, before: str) -> tuple[list[str], list[str]]:
         """Return the words of an action, and those of the state in which it is done."""
         target = self.target(action, before)
-        state = before[:STATE_CHARS] if self._parser is not None else before[-STATE_CHARS:]
+        shown = behind_prompt(before) if self.domain == "terminal" else before
+        state = shown[:STATE_CHARS] if self._parser is not None else shown[-STATE_CHARS:]
         asked = f"{action} {target}" if target else action
         return _WORD.findall(asked.lower()), _WORD.findall(state.lower())
 

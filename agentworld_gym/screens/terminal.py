@@ -39,6 +39,16 @@ def carried(screen: str) -> str:
     return "\n".join(lines[start:])
 
 
+def behind_prompt(screen: str) -> str:
+    """Return a capture without the prompt with which it begins.
+
+    >>> behind_prompt("dev@box:~$ ls\\na.txt\\ndev@box:~$"), behind_prompt("dev@box:~$")
+    ('ls\\na.txt\\ndev@box:~$', 'dev@box:~$')
+    """
+    found = PROMPT.match(screen)
+    return screen[found.end() + 1 :] if found and screen[found.end() :].startswith(" ") else screen
+
+
 def keystrokes(action: str) -> list[str] | None:
     """Return what each entry of an action types; None where the action is no batch, and no command line either.
 

@@ -107,9 +107,10 @@ def _jaccard(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[n
 
 
 def _dressed(shown: str, moment: Moment) -> str:
-    """Return the observation with the echo of the action, and the prompt that was seen last."""
+    """Return the observation with the echo of the action behind the prompt that was seen last, and that prompt."""
+    prompt = moment.last.rsplit("\n", 1)[-1]
     lines = shown.split("\n")
-    lines[0] = moment.action
+    lines[0] = f"{prompt} {moment.action}"
     if len(lines) > 1:
-        lines[-1] = moment.last.rsplit("\n", 1)[-1]
+        lines[-1] = prompt
     return "\n".join(lines)

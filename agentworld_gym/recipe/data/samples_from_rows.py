@@ -8,6 +8,7 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.prompting.parsing import in_output_tag, parse_completion
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.prompt_lines import without_carried
 from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.rerendering import (
@@ -101,9 +102,16 @@ def turn_samples(
 
 
 def _weights(row: Row, weighting: Weighting) -> list[float]:
-    """Return the weights of all turns, by what was done and shown, in whatever form a model writes it."""
+    """Return the weights of all turns, by what was done and shown, in whatever form a model writes it.
+
+    The prompt line with which a capture of a terminal begins tells nothing of the turn, and does not count.
+    """
     asked = row.actions or (*row.prompt[:-1], row.current_prompt)
-    return turn_weights(row.id, asked, row.observations or row.response, weighting, row.domain)
+    shown = row.observations or row.response
+    if row.domain == "terminal" and row.actions:
+        before = (row.first_observation, *row.observations)
+        shown = tuple(map(without_carried, before, row.actions, row.observations))
+    return turn_weights(row.id, asked, shown, weighting, row.domain)
 
 
 def _changes_of(row: Row) -> Prompts | None:

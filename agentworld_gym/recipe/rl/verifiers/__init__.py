@@ -85,8 +85,8 @@ def verify(row: Row, prediction: str) -> Verdict:
         prediction: The observation that a model predicts, as plain text, without tags, thinking or escaping.
 
     >>> row = Row(task="terminal", id="a", system_str="", prompt=["wc -l a"], response=["…"], current_prompt="wc -l a",
-    ...           turn_idx=1, total_turns=1, actions=["wc -l a"], observations=["wc -l a\n3 a\n$"], spans=[[]])
-    >>> verify(row, "wc -l a\n3 a\n$").passed, dict(verify(row, "wc -l a\n4 a\n$").checks)
+    ...           turn_idx=1, total_turns=1, actions=["wc -l a"], observations=["$ wc -l a\n3 a\n$"], spans=[[]])
+    >>> verify(row, "$ wc -l a\n3 a\n$").passed, dict(verify(row, "$ wc -l a\n4 a\n$").checks)
     (True, {'form': True, 'content': False, 'errors': True, 'echo': True, 'prompt': True, 'lines': True})
     """
     truth, reason = Truth.of(row), unverifiable(row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 import shlex
@@ -11,6 +10,7 @@ from types import MappingProxyType
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses
 from agentworld_gym.recipe.thinking.situation import Situation, several
+from agentworld_gym.screens.terminal import is_idle, keystrokes
 
 _ERROR = re.compile(
     r"No such file|not found|[Pp]ermission denied|cannot|Is a directory|Not a directory|invalid|File exists|"
@@ -75,12 +75,8 @@ def explain(turn: Situation) -> Explanation:
 
 def _typed(action: str) -> str:
     """Return the keystrokes of an action as one text."""
-    if not action.lstrip().startswith("["):
-        return action + "\n"
-    try:
-        return "".join(str(key["keystrokes"]) for key in json.loads(action))
-    except (ValueError, TypeError, KeyError):
-        return action + "\n"
+    typed = keystrokes(action)
+    return action + "\n" if typed is None else "".join(typed)
 
 
 def _reads(turn: Situation, typed: str, base: str) -> list[str]:
@@ -142,6 +138,10 @@ def _missed(turn: Situation, word: str) -> bool:
 def _shows(turn: Situation) -> str:
     lines = turn.observation.split("\n")
     if len(lines) == 1:
+        if is_idle(lines[0]):
+            return "Nothing appears: the prompt stands there as before"
+        if not _typed(turn.action) and turn.before.endswith(lines[0]):
+            return "Nothing appears: the line stands there as before"
         running = _typed(turn.action).endswith("\n")
         return (
             "The command still runs: only its echo stands there"
