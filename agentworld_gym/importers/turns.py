@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,11 @@ from agentworld_gym.importers.conversation import Call, Conversation, Result, Sa
 
 KEYSTROKES = "bash_command"
 COMPLETE = "mark_task_complete"
-SCREEN = "New Terminal Output:\n"
-"""The text that Terminus writes before a screen."""
+_SCREEN = re.compile(r"(?:New Terminal Output|Current Terminal Screen):\n")
+"""The texts that Terminus writes before a screen."""
+
+_FIRST_SCREEN = re.compile(r"\n*(?:Current terminal state:\n)?Current Terminal Screen:\n(?P<screen>.*)\Z", re.DOTALL)
+"""The first screen, at the end of what Terminus asks for."""
 
 _SHELLS = {"bash", "Bash", "shell", "terminal", "execute_bash", "execute_code", "run_shell_command", "run_command"}
 _FILES = {"read_file", "write_file", "edit", "edit_file", "patch", "str_replace_editor", "apply_patch"}
@@ -72,8 +76,10 @@ def dialect_of(conversation: Conversation, spec: DomainSpec) -> DomainSpec:
 def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turns:
     """Return the turns of a conversation, and count in the tally what has no place in them."""
     events = conversation.events
-    pairs = _keystrokes(events, tally) if "keystroke_batch" in spec.action.syntax else _calls(events, spec, tally)
+    typed = "keystroke_batch" in spec.action.syntax
+    pairs = _keystrokes(events, tally) if typed else _calls(events, spec, tally)
     said = [event.text for event in events if isinstance(event, Said) and event.role == "user"]
+    shown = _FIRST_SCREEN.search(said[0]) if typed and said else None
     tally.leave("system message", sum(isinstance(event, Said) and event.role == "system" for event in events))
     tally.leave("user message after the first", max(0, len(said) - 1))
     last = events[-1] if events else None
@@ -81,11 +87,12 @@ def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turn
     spoken = sum(isinstance(event, Said) and event.role == "agent" for event in events)
     tally.leave("text of the agent beside its calls", spoken - (answer is not None))
     return Turns(
-        said[0] if said else "",
+        said[0][: shown.start()] if shown else said[0] if said else "",
         conversation.tools or _shapes(events),
         tuple(action for action, _ in pairs),
         tuple(observation for _, observation in pairs),
         answer,
+        "" if shown is None else shown["screen"].rstrip().rpartition("\n")[2],
     )
 
 
@@ -141,10 +148,15 @@ def _keystrokes(events: Sequence[Any], tally: Tally) -> list[tuple[str, str]]:
             if keys is None:
                 tally.leave("screen without an action")
             else:
-                pairs.append((json.dumps(keys, ensure_ascii=False), event.text.rpartition(SCREEN)[2]))
+                pairs.append((json.dumps(keys, ensure_ascii=False), _screen(event.text)))
             batch, written = [], None
     tally.leave("keystrokes without a screen", len(batch))
     return pairs
+
+
+def _screen(text: str) -> str:
+    """Return the screen in a result. Terminus begins it with the break before the line on which the last one ended."""
+    return _SCREEN.split(text)[-1].lstrip("\n")
 
 
 def _commands(text: str) -> list[dict[str, Any]] | None:

@@ -176,6 +176,23 @@ def test_keystrokes_of_one_step_are_one_batch(tmp_path: Path) -> None:
     assert tally.left == {"reasoning": 1, "text of the agent beside its calls": 1}
 
 
+def test_screens_begin_with_the_prompt_line_and_the_first_one_is_the_first_state(tmp_path: Path) -> None:
+    asked = "Make a.txt.\n\nCurrent terminal state:\nCurrent Terminal Screen:\nroot@f00d:/app#\n"
+    outputs = ["New Terminal Output:\n\nroot@f00d:/app# touch a.txt", "Current Terminal Screen:\nroot@f00d:/app#"]
+    steps: list[dict[str, Any]] = [{"source": "user", "message": asked}]
+    for number, output in enumerate(outputs):
+        call = {"function_name": "bash_command", "arguments": {"keystrokes": "touch a.txt\n", "duration": number}}
+        steps.append({"source": "agent", "tool_calls": [call], "observation": {"results": [{"content": output}]}})
+    [row], tally = imported(tmp_path, {**ATIF, "steps": steps})
+    assert (row.first_observation, row.observations) == (
+        "root@f00d:/app#",
+        ("root@f00d:/app# touch a.txt", "root@f00d:/app#"),
+    )
+    assert "**Current State:**\nroot@f00d:/app#\n" in row.prompt[0] and '"duration": 0.0' in row.prompt[0]
+    assert "Make a.txt." in row.prompt[0] + row.system_str and "Terminal Screen" not in row.prompt[0]
+    assert not tally.left
+
+
 def test_benchmark_rows_stay_as_they_are_and_tell_their_actions(tmp_path: Path) -> None:
     [row], tally = imported(tmp_path, BENCH)
     for key in ("task", "id", "system_str", "current_prompt", "turn_idx", "total_turns"):
