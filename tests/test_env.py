@@ -118,7 +118,7 @@ def test_probes_leave_the_episode_untouched():
     env = make(world="grounded")
     env.reset(seed=1, options={"task": task})
     env.step("echo hello > a.txt")
-    assert env.step("cat a.txt")[0] == "cat a.txt\nhello\ndev@box:~$"
+    assert env.step("cat a.txt")[0] == "dev@box:~$ cat a.txt\nhello\ndev@box:~$"
 
 
 def test_a_check_after_every_step_pays_its_progress_once():
@@ -339,11 +339,11 @@ def test_rendering_shows_the_episode_so_far(capsys):
     env = make(world="grounded", render_mode="ansi")
     env.reset(seed=1, options={"task": TASK})
     env.step("pwd")
-    assert env.render() == "Write hello into a.txt.\n\ndev@box:~$\n> pwd\npwd\n/home/dev\ndev@box:~$"
+    assert env.render() == "Write hello into a.txt.\n\ndev@box:~$\n> pwd\ndev@box:~$ pwd\n/home/dev\ndev@box:~$"
     human = make(world="grounded", render_mode="human")
     human.reset(seed=1, options={"task": TASK})
     human.step("pwd")
-    assert capsys.readouterr().out.endswith("> pwd\npwd\n/home/dev\ndev@box:~$\n")
+    assert capsys.readouterr().out.endswith("> pwd\ndev@box:~$ pwd\n/home/dev\ndev@box:~$\n")
 
 
 def test_seeds_fix_the_task_and_splits_share_none():

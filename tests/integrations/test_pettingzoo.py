@@ -32,7 +32,7 @@ def test_agents_share_one_world_and_one_reward():
     env = make()
     env.reset(seed=1, options={"task": TASK})
     observations, *_ = env.step({"agent_0": "echo hello > a.txt", "agent_1": "cat a.txt"})
-    assert observations["agent_1"] == "cat a.txt\nhello\ndev@box:~$"
+    assert observations["agent_1"] == "dev@box:~$ cat a.txt\nhello\ndev@box:~$"
     _, rewards, terminations, truncations, infos = env.step({"agent_0": "finish", "agent_1": "rm a.txt"})
     assert rewards["agent_0"] == rewards["agent_1"] > 0.9
     assert all(terminations.values())
@@ -51,10 +51,11 @@ def test_each_agent_sees_the_output_of_its_own_action_only():
     env = make()
     first, _ = env.reset(seed=1, options={"task": TASK})
     observations, *_ = env.step({"agent_0": "echo mine > b.txt", "agent_1": "ls"})
-    assert observations["agent_1"] == "ls\nb.txt\ndev@box:~$"
+    assert observations["agent_1"] == "dev@box:~$ ls\nb.txt\ndev@box:~$"
     seen = observations["agent_0"]
     observations, _, terminations, _, infos = env.step({"agent_0": "finish", "agent_1": "cat b.txt"})
-    assert observations == {"agent_0": seen, "agent_1": "ls\nb.txt\ndev@box:~$"}  # agent_1 did not act any more
+    # agent_1 did not act any more.
+    assert observations == {"agent_0": seen, "agent_1": "dev@box:~$ ls\nb.txt\ndev@box:~$"}
     assert all(terminations.values())
     assert infos["agent_1"] == {}
     env.reset(seed=1, options={"task": TASK})
@@ -137,7 +138,7 @@ def test_what_is_no_action_names_the_agent_and_changes_nothing(actions, said):
     with pytest.raises(SpecError, match=said):
         env.step(actions)
     observations, *_ = env.step({"agent_0": "ls", "agent_1": "ls"})
-    assert observations["agent_0"] == "ls\ndev@box:~$"
+    assert observations["agent_0"] == "dev@box:~$ ls\ndev@box:~$"
 
 
 def test_agents_are_told_their_tools_and_draw_actions_that_make_sense():
