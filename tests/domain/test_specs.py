@@ -171,14 +171,14 @@ def test_a_terminal_starts_with_its_prompt_line(state: dict[str, str], line: str
 @pytest.mark.parametrize(
     ("screen", "output"),
     [
-        ("ls\na  b\ndev@box:~$", "a  b"),
-        ("touch x\ndev@box:~$", ""),
-        ("cat f\ncontentdev@box:~$", "content"),
-        ("cat f\none\ntwo\ndev@box:~/a b/c$ ", "one\ntwo"),
-        ("cat f\nreachme@box:5\ndev@box:/srv/app$", "reachme@box:5"),
-        ("id -un\nroot\nroot@srv-1:/etc#", "root"),
-        ("id -un\nzoe\nzoe@lab:/srv$", "zoe"),
-        ("true\nzoe@lab:~$", ""),
+        ("dev@box:~$ ls\na  b\ndev@box:~$", "a  b"),
+        ("dev@box:~$ touch x\ndev@box:~$", ""),
+        ("dev@box:~$ cat f\ncontentdev@box:~$", "content"),
+        ("dev@box:~$ cat f\none\ntwo\ndev@box:~/a b/c$ ", "one\ntwo"),
+        ("no newlinedev@box:/srv/app$ cat f\nreachme@box:5\ndev@box:/srv/app$", "reachme@box:5"),
+        ("root@srv-1:/etc# id -un\nroot\nroot@srv-1:/etc#", "root"),
+        ("zoe@lab:/srv$ id -un\nzoe\nzoe@lab:/srv$", "zoe"),
+        ("zoe@lab:~$ true\nzoe@lab:~$", ""),
     ],
 )
 def test_a_probe_reads_what_stands_between_echo_and_prompt(screen: str, output: str) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from agentworld_gym.documents.strict import Strict, validated
 
-_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+_USER, _HOST = re.compile(r"[a-z_][a-z0-9_-]{0,31}"), re.compile(r"[a-z0-9_][a-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -93,8 +93,8 @@ class TerminalState(Strict):
 
     @field_validator("user", "host")
     @classmethod
-    def _is_name(cls, value: str) -> str:
-        if not _NAME.fullmatch(value):
+    def _is_name(cls, value: str, info: ValidationInfo) -> str:
+        if not (_USER if info.field_name == "user" else _HOST).fullmatch(value):
             raise ValueError("a short lower-case name")
         return value
 

@@ -46,7 +46,7 @@ def terminal(command: str, answer: str, state: dict[str, str], changes: tuple[Ch
 
 
 def test_a_trace_goes_from_the_command_over_the_file_to_the_answer() -> None:
-    turn = terminal("wc -l a.txt", "wc -l a.txt\n2 a.txt\ndev@box:/srv$", {"/srv/a.txt": "fir\noak\n"})
+    turn = terminal("wc -l a.txt", "dev@box:/srv$ wc -l a.txt\n2 a.txt\ndev@box:/srv$", {"/srv/a.txt": "fir\noak\n"})
     asks, does, holds, changes, *_, shows = engine_trace(turn).split(". ")
     assert asks == "The agent runs `wc -l a.txt` in `/srv`"
     assert (does, holds) == ("`wc` counts", "`a.txt` holds two lines: `fir` and `oak`")
