@@ -146,7 +146,8 @@ def test_samples_hold_what_a_language_world_sends(row: Row) -> None:
         action = parser.parse(text)
         assert list(samples[turn].messages[:-1]) == world.messages(session, action)
         ledger = world.ledger(session, row.changes[turn])
-        assert samples[turn].messages[-1]["content"] == with_ledger(escape(observation), ledger, closed=False)
+        answer = escape(prompts.answer(task, session.screen, observation, text))
+        assert samples[turn].messages[-1]["content"] == with_ledger(answer, ledger, closed=False)
         world.accept(session, action, Observation(observation, ledger=ledger))
     whole = cpt_sample(row, prompts)
     assert list(whole.messages) == session.history

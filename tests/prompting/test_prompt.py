@@ -151,7 +151,9 @@ def test_hostile_data_changes_no_other_message(domain: str, profile: Profile) ->
         assert [message["role"] for message in messages] == [message["role"] for message in plain]
         if not spec.turn.restates:
             assert messages[3] == plain[3]
-        assert unescape(messages[2]["content"].removeprefix(prompts.observation(""))) == observation
+        answer = unescape(messages[2]["content"].removeprefix(prompts.observation("")))
+        first = prompts.first_observation(task)
+        assert answer == observation or prompts.read(task, first, answer, text) == observation
         for message in messages:
             assert is_valid(message["content"])
         for message in messages[1:]:
