@@ -60,7 +60,7 @@ def test_same_step_autoreset_keeps_the_end_in_final_obs_and_final_info():
     envs.step(["ls", "pwd", "ls"])
     observations, _, terminated, _, infos = envs.step(["ls", "finish", "ls"])
     assert terminated.tolist() == [False, True, False]
-    assert infos["final_obs"][1].startswith("dev@box:~$ pwd\n")
+    assert infos["final_obs"][1].split("\n")[0].endswith("$ pwd")
     assert infos["final_info"]["success"][1] == False  # noqa: E712  (a NumPy bool)
     assert infos["_final_info"].tolist() == [False, True, False]
     assert observations[1].startswith(infos["instruction"][1])
@@ -76,7 +76,7 @@ def test_disabled_autoreset_resets_the_members_of_a_mask():
     mask = np.array([False, True, False])
     observations, _ = envs.reset(seed=[None, 7, None], options={"reset_mask": mask})
     assert observations[1] == make(world="grounded").reset(seed=7)[0]
-    assert observations[0].startswith("dev@box:~$ ls\n")
+    assert observations[0].split("\n")[0].endswith("$ ls")
     assert envs.step(["ls", "ls", "ls"])[4]["steps"].tolist() == [2, 1, 2]
 
 
