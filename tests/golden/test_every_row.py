@@ -45,7 +45,7 @@ def test_the_actions_of_the_row_are_read_and_written_back(file: str) -> None:
     row = row_of(file)
     parser = ActionParser(row.spec)
     for action in row.actions:
-        assert action.error is None and action.parsed
+        assert action.error is None and action.parsed is not None
         assert parser.parse(action.raw).parsed == action.parsed
 
 
