@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from agentworld_gym.documents.plain_json import read_unique
-from agentworld_gym.screens import GRAPHICAL, read_screen
+from agentworld_gym.screens import GRAPHICAL, android, read_screen
 from agentworld_gym.screens.sight import shows
 
 LONGEST_PROMPT = 5_000
@@ -82,8 +82,8 @@ def _readable(domain: str, screen: str) -> bool:
         return _snapshot_readable(screen)
     lines = {node.line for node in read_screen(domain, screen)}
     rows = screen.rstrip("\n").split("\n")
-    head = domain == "desktop" and rows[0].startswith("tag\t")
-    return all(number in lines or (head and number == 0) for number in range(len(rows)))
+    head = android.head_of(screen) if domain == "android" else int(rows[0].startswith("tag\t"))
+    return all(number in lines for number in range(head, len(rows)))
 
 
 def _snapshot_readable(screen: str) -> bool:

@@ -33,7 +33,7 @@ def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
     Raises:
         RenderingUnavailable: Pillow is not installed.
 
-    >>> picture("android", '[0] text="OK" content_desc="" class=android.widget.Button bounds=[0,0][200,90]', 0.1).shape
+    >>> picture("android", '[ 0] | android.widget.Button | text="OK" | bounds=[0,0][200,90]', 0.1).shape
     (240, 108, 3)
     """
     if domain in GRAPHICAL:

@@ -1,6 +1,6 @@
 """Reads the screens of the graphical domains: pure functions of an observation, the same for every world.
 
->>> nodes = read_screen("android", '[3] text="" content_desc="Save" class=android.widget.Button bounds=[0,0][40,20]')
+>>> nodes = read_screen("android", '[ 3] | android.widget.Button | desc="Save" | bounds=[0,0][40,20]')
 >>> nodes[0].role, nodes[0].label, nodes[0].box.centre
 ('Button', 'Save', (20, 10))
 >>> resolve('{"action_type": "click", "index": @{Button \\'Save\\'}}', nodes)

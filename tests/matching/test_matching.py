@@ -223,8 +223,8 @@ PAGE = """### Page
 ```"""
 TABLE = 'tag\tname\ttext\nmenu\tFile\t""\t\t\t(0, 0)\t(88, 27)\npush-button\tSave\t""\t\t\t(0, 40)\t(70, 64)'
 PHONE = (
-    '[0] text="Files" content_desc="" class=android.widget.TextView bounds=[48,128][828,256]\n'
-    '[1] text="" content_desc="Search" class=android.widget.ImageButton clickable bounds=[828,128][954,256]'
+    '[ 0] | android.widget.TextView | text="Files" | bounds=[48,128][828,256]\n'
+    '[ 1] | android.widget.ImageButton | desc="Search" | bounds=[828,128][954,256] | clickable'
 )
 
 

@@ -30,7 +30,7 @@ from agentworld_gym.worlds.recordings.format import read_recording
 GUI = ("web", "desktop", "android")
 
 PHONE = "\n".join(
-    f'[{i}] text="{name}" content_desc="" class=android.widget.Button clickable bounds=[0,{i + 1}00][1080,{i + 1}99]'
+    f'[{i:2}] | android.widget.Button | text="{name}" | bounds=[0,{i + 1}00][1080,{i + 1}99] | clickable'
     for i, name in enumerate(("Settings", "Wi-Fi", "Bluetooth", "Display", "Sound"))
 )
 
@@ -167,14 +167,14 @@ class TestMeaning:
         assert apply("a", f"{FULL}\n{SAME}\n") == f"{SAME}\n"
 
     def test_indices_are_not_part_of_a_change(self) -> None:
-        assert numbered(PHONE).split("\n")[1].startswith('1| text="Wi-Fi"')
+        assert numbered(PHONE).split("\n")[1].startswith('1| android.widget.Button | text="Wi-Fi"')
         lines = PHONE.split("\n")
-        after = [lines[0], lines[2].replace("[2]", "[1]"), '[2] text="New"', *lines[3:]]
+        after = [lines[0], lines[2].replace("[ 2]", "[ 1]"), '[ 2] | text="New"', *lines[3:]]
         change = diff(PHONE, "\n".join(after))
         assert change == f'{CHANGE}\n-1\n+2| text="New"'
         assert apply(PHONE, change) == "\n".join(after)
-        left_in = f'{CHANGE}\n-1\n+2| [2] text="New"'
-        assert apply(PHONE, left_in) == "\n".join(after)
+        for index in ("[2] ", "[ 2] | "):
+            assert apply(PHONE, f'{CHANGE}\n-1\n+2| {index}text="New"') == "\n".join(after)
         assert apply("[0] a\n[2] b", f"{CHANGE}\n1| c") == "[0] a\nc"
 
     def test_the_change_of_a_long_line_names_a_part(self) -> None:
@@ -191,11 +191,11 @@ class TestMoves:
     DESK = "tag\tname\tposition\tsize\n" + "\n".join(f"label\tRow {i}\t(12, {i}0)\t(64, 34)" for i in range(8))
 
     def test_many_elements_move_by_one_operation(self) -> None:
-        scrolled = [line.split("] ", 1)[1] for line in PHONE.split("\n")[1:]]
+        scrolled = [line.split("] | ", 1)[1] for line in PHONE.split("\n")[1:]]
         for i in range(1, 5):
             scrolled[i - 1] = scrolled[i - 1].replace(f"{i + 1}00]", f"{i}00]").replace(f"{i + 1}99]", f"{i}99]")
-        scrolled.append('text="New" class=android.widget.Button bounds=[0,500][1080,599]')
-        after = "\n".join(f"[{i}] {line}" for i, line in enumerate(scrolled))
+        scrolled.append('android.widget.Button | text="New" | bounds=[0,500][1080,599]')
+        after = "\n".join(f"[{i:2}] | {line}" for i, line in enumerate(scrolled))
         assert diff(PHONE, after).split("\n")[1:] == ["-0", "1..4> 0,-100", f"+4| {scrolled[-1]}"]
         assert apply(PHONE, diff(PHONE, after)) == after
 
@@ -287,7 +287,7 @@ def screen(domain: str, rng: random.Random) -> list[str]:
     if domain == "desktop":
         return [f'label\t{word}\t""\t\t\t({number * 7}, {number * 30})\t(64, 34)' for number, word in enumerate(words)]
     return [
-        f'text="{word}" content_desc="" class=android.widget.TextView clickable bounds=[0,{number}0][99,{number}9]'
+        f'android.widget.TextView | text="{word}" | bounds=[0,{number}0][99,{number}9] | clickable'
         for number, word in enumerate(words)
     ]
 
@@ -295,7 +295,7 @@ def screen(domain: str, rng: random.Random) -> list[str]:
 @pytest.mark.parametrize("domain", GUI)
 def test_local_edits_of_screens_are_short(domain: str) -> None:
     rng, shares = random.Random(7), []
-    head = "[{0}] {1}" if domain == "android" else "{1}"
+    head = "[{0:2}] | {1}" if domain == "android" else "{1}"
     for _ in range(100):
         before = screen(domain, rng)
         after = list(before)
@@ -310,7 +310,7 @@ def test_local_edits_of_screens_are_short(domain: str) -> None:
     assert sum(shares) / len(shares) < 0.1
 
 
-NODE = '[%d] text="A" content_desc="" class=android.widget.TextView bounds=[0,0][9,9]'
+NODE = '[%2d] | android.widget.TextView | text="A" | bounds=[0,0][9,9]'
 
 
 class TestPrompts:

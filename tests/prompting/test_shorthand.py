@@ -101,8 +101,8 @@ DESKTOP = """tag\tname\ttext\tclass\tdescription\tposition (top-left x&y)\tsize 
 frame\tEditor\t""\t\t\t(0, 0)\t(400, 300)
 push-button\tSave\t""\t\t\t(10, 10)\t(40, 20)
 push-button\tOpen\t""\t\t\t(60, 10)\t(40, 20)"""
-PHONE = """[0] text="A" content_desc="" class=android.widget.Button clickable bounds=[0,0][100,50]
-[1] text="B" content_desc="" class=android.widget.Button clickable bounds=[0,50][100,90]"""
+PHONE = """[ 0] | android.widget.Button | text="A" | bounds=[0,0][100,50] | clickable
+[ 1] | android.widget.Button | text="B" | bounds=[0,50][100,90] | clickable"""
 
 
 @pytest.mark.parametrize(

@@ -93,19 +93,19 @@ PAGE = """\
     - button "Accept" [ref=e31]
 ```"""
 PHONE = "\n".join(
-    f'[{number}] text="{text}" content_desc="{description}" class=android.{kind} {flags}bounds={bounds}'
+    f'[{number:2}] | android.{kind} | text="{text}" desc="{description}" | bounds={bounds}{flags}'
     for number, (text, description, kind, flags, bounds) in enumerate(
         [
             ("Alarm", "", "widget.TextView", "", "[48,128][954,256]"),
-            ("", "More options", "widget.ImageButton", "clickable ", "[954,128][1080,256]"),
-            ("", "", "view.ViewGroup", "clickable ", "[0,256][1080,508]"),
+            ("", "More options", "widget.ImageButton", " | clickable", "[954,128][1080,256]"),
+            ("", "", "view.ViewGroup", " | clickable", "[0,256][1080,508]"),
             ("Early train", "", "widget.TextView", "", "[48,270][800,328]"),
             ("6:30 AM", "", "widget.TextView", "", "[48,330][800,388]"),
-            ("", "6:30 AM alarm", "widget.Switch", "clickable checkable checked ", "[864,310][1020,454]"),
-            ("Bread", "", "widget.CheckBox", "clickable checkable ", "[0,520][1080,652]"),
-            ("Label", "Label", "widget.EditText", "clickable editable focused ", "[48,700][1032,868]"),
-            ("Save", "", "widget.Button", "clickable ", "[700,900][900,1026]"),
-            ("", "Add alarm", "widget.ImageButton", "clickable ", "[852,1300][1020,1468]"),
+            ("", "6:30 AM alarm", "widget.Switch", " | clickable, checked", "[864,310][1020,454]"),
+            ("Bread", "", "widget.CheckBox", " | clickable", "[0,520][1080,652]"),
+            ("Label", "Label", "widget.EditText", " | clickable, focused, editable", "[48,700][1032,868]"),
+            ("Save", "", "widget.Button", " | clickable", "[700,900][900,1026]"),
+            ("", "Add alarm", "widget.ImageButton", " | clickable", "[852,1300][1020,1468]"),
             ("Alarm set", "", "widget.Toast", "", "[140,1400][940,1510]"),
             ("", "Keyboard", "widget.FrameLayout", "", "[0,1547][1080,2400]"),
         ]
@@ -135,7 +135,7 @@ def test_a_screen_has_the_size_of_the_real_one_and_always_looks_the_same(domain)
         ("desktop", "checked\t(560", "\t(560", (560, 250, 680, 284)),
         ("desktop", "4.50", "9.75", (568, 333, 672, 357)),
         ("desktop", 'Save\t""', 'Quit\t""', (720, 540, 861, 580)),
-        ("android", "checkable checked", "checkable", (864, 310, 1020, 454)),
+        ("android", "clickable, checked", "clickable", (864, 310, 1020, 454)),
         ("android", '6:30 AM"', '7:45 AM"', (48, 310, 1020, 454)),
     ],
 )
@@ -189,7 +189,7 @@ BROKEN = st.lists(
         ),
         st.builds(
             lambda role, name, x, y, w, h: (
-                f'[0] text="{name}" content_desc="Keyboard" class=a.{role} clickable checked bounds=[{x},{y}][{w},{h}]'
+                f'[ 0] | a.{role} | text="{name}" desc="Keyboard" | bounds=[{x},{y}][{w},{h}] | clickable, checked'
             ),
             st.sampled_from(["Switch", "EditText", "ProgressBar", "ImageView", "SeekBar", "Odd"]),
             st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=30),
@@ -392,5 +392,5 @@ def test_a_name_that_the_page_writes_beside_a_field_is_drawn_once():
 
 
 def test_the_status_bar_of_a_phone_makes_nothing_up():
-    pixels = picture("android", '[0] text="Hi" content_desc="" class=android.widget.TextView bounds=[48,300][900,400]')
+    pixels = picture("android", '[ 0] | android.widget.TextView | text="Hi" | bounds=[48,300][900,400]')
     assert pixels is not None and (pixels[:110] == pixels[0, 0]).all()

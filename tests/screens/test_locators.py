@@ -31,7 +31,7 @@ from agentworld_gym.worlds import WorldOptions, register_world
 from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
-LINE = '[{}] text="{}" content_desc="" class=android.widget.{} clickable{} bounds=[0,{}][100,{}]'
+LINE = '[{:2}] | android.widget.{} | text="{}" | bounds=[0,{}][100,{}] | clickable{}'
 
 
 def screen(*elements: str) -> str:
@@ -39,8 +39,8 @@ def screen(*elements: str) -> str:
     lines = []
     for index, element in enumerate(elements):
         role, name, *flags = element.split("|")
-        shown = "".join(f" {flag}" for flag in flags)
-        lines.append(LINE.format(index, name, role, shown, 50 * index, 50 * index + 50))
+        shown = "".join(f", {flag}" for flag in flags)
+        lines.append(LINE.format(index, role, name, 50 * index, 50 * index + 50, shown))
     return "\n".join(lines)
 
 
@@ -89,7 +89,7 @@ ALARM = {
     "success": [
         {
             "probe": [HOME, OPEN],
-            "expect": {"matches": r'text="6:30".*\n.*class=android\.widget\.Switch clickable checked'},
+            "expect": {"matches": r'text="6:30".*\n.*\| android\.widget\.Switch \|.*clickable, checked'},
         }
     ],
     "menu": [OPEN, FLIP, OTHER, HOME, WAIT, "finish"],
@@ -225,7 +225,7 @@ def test_masks_follow_the_screen():
     assert env.action_masks()[:7].tolist() == [False, True, True, True, True, True, False]
     assert not np.array_equal(first, second)
     text = env.step(0)[-1]["text"]
-    assert "Switch clickable checked" in text.splitlines()[2], "a masked choice means the next one on offer: the switch"
+    assert "| clickable, checked" in text.splitlines()[2], "a masked choice means the next one on offer: the switch"
     assert env.step(5)[-1]["success"] is True
     env.close()
 

@@ -51,10 +51,33 @@ entry\tName\t"say ""hi"" to"\tGtkEntry\tYour name\t(-4, 0)\t(11, 20)
 push-button\tTorn\t""\t\t(1, 2)
 push-button\tNowhere\t""\t\t\t(x, y)\t(64, 34)"""
 PHONE = """\
-[0] text="" content_desc="Say \\"hi\\"" class=android.view.ViewGroup scrollable bounds=[0,0][1080,2400]
-[1] text="a \\"b\\"\\nc" content_desc="" class=android.widget.Switch checkable checked bounds=[10,20][110,60]
-[2] text="torn
-[3] text="x" content_desc="" class=android.widget.TextView bounds=[10,20]"""
+[ 0] | android.view.ViewGroup | desc="Say \\"hi\\"" | bounds=[0,0][1080,2400] | scrollable
+[ 1] | android.widget.Switch | text="a \\"b\\"\\nc" res="org.ex:id/on" | bounds=[10,20][110,60] | clickable, checked
+[ 2] | android.widget.TextView | text="torn
+[ 3] | android.widget.TextView | text="x" | bounds=[10,20]
+[ 4] | android.widget.EditText | text="Tea" hint="Title" | bounds=[0,0][9,9]
+[10] | android.view.View | bounds=[0,0][9,9]"""
+
+
+HEADS = {
+    "droidrun": """\
+**Current Phone State:**
+• **App:** Shop (org.example.shop)
+• **Keyboard:** Hidden
+• **Focused Element:** ''
+
+Current Clickable UI elements from the device in the schema 'index. className: resourceId, text - bounds(x1,y1,x2,y2)':
+""",
+    "droidbot": """\
+**Current Phone State:**
+• **App:** org.example.shop
+• **Activity:** org.example.shop.MainActivity
+• **State ID:** 3c5f/91ab
+• **Screen:** 2400x1080
+
+Accessibility Tree:
+""",
+}
 
 
 def test_a_web_page_is_its_snapshot_and_nothing_around_it():
@@ -96,28 +119,67 @@ def test_a_desktop_is_the_rows_of_its_table():
 
 
 def test_a_phone_is_its_numbered_lines():
-    group, switch = read_screen("android", PHONE)
+    group, switch, field, bare = read_screen("android", PHONE)
     assert (group.role, group.description, group.label, group.flags) == (
         "ViewGroup",
         'Say "hi"',
         'Say "hi"',
         ("scrollable",),
     )
-    assert (switch.text, switch.handle, switch.flags) == ('a "b"\nc', 1, ("checkable", "checked"))
+    assert (switch.text, switch.handle, switch.flags) == (
+        'a "b"\nc',
+        1,
+        ("clickable", "checked", "res=org.ex:id/on"),
+    )
     assert switch.box == Box(10, 20, 100, 40)
+    assert (field.text, field.description, field.flags) == ("Tea", "Title", ("hint=Title",))
+    assert (bare.label, bare.handle, bare.flags, bare.line) == ("", 10, (), 5)
 
 
-def test_a_line_of_a_phone_may_have_loose_quotes_and_more_attributes():
-    line = '[4] text="say "hi"" content_desc="" class=a.Switch checked hint="x" bounds=[1,2][3,5]'
+def test_a_line_of_a_phone_may_have_loose_quotes():
+    line = '[  4] | a.Switch | text="say "hi"" desc="A "b"" | bounds=[1,2][3,5] | checked focused'
     assert read_screen("android", line) == [
-        Node("Switch", 'say "hi"', 'say "hi"', "", 4, Box(1, 2, 2, 3), ("checked", 'hint="x"'))
+        Node("Switch", 'say "hi"', 'say "hi"', 'A "b"', 4, Box(1, 2, 2, 3), ("checked", "focused"))
     ]
 
 
 def test_a_line_that_repeats_itself_is_read_in_linear_time():
     """A pattern that tries every way to cut such a line would not end."""
-    line = '[0] text="a' + 2_000 * '" content_desc="b' + 2_000 * '" class=a b' + 2_000 * " bounds=[0,"
-    assert read_screen("android", line) == []
+    for line in (
+        '[ 0] | a.B | text="a' + 2_000 * '" desc="b' + 2_000 * '" | bounds=[0,' + 2_000 * " | a, b",
+        HEADS["droidrun"] + '0. A: "a' + 2_000 * '", "b' + 2_000 * '" - (0,' + 2_000 * " - (0,0,1,1",
+        HEADS["droidbot"] + '  - A id="a' + 2_000 * '" text="b' + 2_000 * '" flags=a bounds=0,' + 2_000 * ",",
+    ):
+        assert read_screen("android", line) == []
+
+
+def test_droidrun_lists_what_it_calls_clickable():
+    shown = """\
+0. ViewGroup: "ViewGroup" - (0,0,1080,200)
+1. EditText: "org.example.shop:id/query", "Say \\"hi\\", please" - (0,0,800,100)
+8. TextView: "2 for 1, "fresh"" - (0,258,267,384)
+9. RecyclerView: "org.example.shop:id/list" - (0,400,1080,900)"""
+    assert read_screen("android", HEADS["droidrun"] + shown) == [
+        Node("ViewGroup", handle=0, box=Box(0, 0, 1080, 200), line=6),
+        Node("EditText", 'Say "hi", please', 'Say "hi", please', "", 1, Box(0, 0, 800, 100), 
+             ("clickable", "editable", "res=org.example.shop:id/query"), line=7),
+        Node("TextView", '2 for 1, "fresh"', '2 for 1, "fresh"', "", 8, Box(0, 258, 267, 126), line=8),
+        Node("RecyclerView", handle=9, box=Box(0, 400, 1080, 500), flags=("res=org.example.shop:id/list",), line=9),
+    ]  # fmt: skip
+    assert read_screen("android", HEADS["droidrun"] + "No UI elements found") == []
+
+
+def test_droidbot_shows_a_tree():
+    shown = """\
+  - LinearLayout id="org.example.shop:id/root" flags=clickable,focusable bounds=0,72,1080,1776
+    - TextView text="Sign in flags=x bounds=1,2,3,4" bounds=108,1133,972,1266
+      - View bounds=0,0,0,0"""
+    assert read_screen("android", HEADS["droidbot"] + shown) == [
+        Node("LinearLayout", handle=0, box=Box(0, 72, 1080, 1704), 
+             flags=("clickable", "focusable", "res=org.example.shop:id/root"), line=7),
+        Node("TextView", *2 * ("Sign in flags=x bounds=1,2,3,4",), "", 1, Box(108, 1133, 864, 133), depth=1, line=8),
+        Node("View", handle=2, box=Box(0, 0, 0, 0), depth=2, line=9),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("domain", GRAPHICAL)

@@ -2,63 +2,35 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from agentworld_gym.engines import Kind
 from agentworld_gym.engines.android import widgets
+from agentworld_gym.engines.android.dialects import DEFAULT, WRITERS
+from agentworld_gym.engines.android.elements import Element, toast
 from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.gui import Message, Widget, layers, place
 
 FRAME = "android.widget.FrameLayout"
-TOAST = "android.widget.Toast"
-_ORDER = (
-    "clickable",
-    "long_clickable",
-    "checkable",
-    "checked",
-    "focusable",
-    "focused",
-    "editable",
-    "scrollable",
-    "selected",
-    "password",
-    "disabled",
-)
 _KEYBOARD_TOP = widgets.HEIGHT - widgets.KEYBOARD - widgets.GESTURE
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": " "})
-
-
-class Element(NamedTuple):
-    """A widget on the display, with the corners of its visible part."""
-
-    widget: Widget
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-    @property
-    def centre(self) -> tuple[int, int]:
-        """The point at which a touch hits it."""
-        return (self.left + self.right) // 2, (self.top + self.bottom) // 2
 
 
 class Display:
-    """What a phone shows: the tree of widgets with their boxes, and the elements in the order of their indices."""
+    """What a phone shows: the tree of widgets with their boxes, and the elements in the order of their indices.
 
-    __slots__ = ("elements", "root", "text")
+    Args:
+        phone: The phone.
+        dialect: The name of the dialect in which the screen is written.
+    """
 
-    def __init__(self, phone: Phone) -> None:
+    __slots__ = ("elements", "head", "lines", "root", "text")
+
+    def __init__(self, phone: Phone, dialect: str = DEFAULT) -> None:
         self.root = composed(phone)
         self.elements = _elements(self.root)
-        lines = [_line(index, element) for index, element in enumerate(self.elements)]
-        if toast := phone.model["toast"]:
-            # A toast is printed, but every touch passes through it.
-            lines.append(
-                f'[{len(lines)}] text="{quoted(toast)}" content_desc="" class={TOAST} bounds=[140,2000][940,2110]'
-            )
-        self.text = "\n".join(lines)
+        message = phone.model["toast"]
+        shown: Sequence[Element] = [*self.elements, toast(message)] if message else self.elements
+        self.head, self.lines = WRITERS[dialect](phone, shown)
+        self.text = self.head + "\n".join(self.lines)
 
     def at(self, x: int, y: int) -> list[Widget]:
         """Return the widgets under a point, innermost first."""
@@ -227,11 +199,11 @@ def under(widget: Widget, x: int, y: int) -> list[Widget] | None:
 
 def _elements(root: Widget) -> list[Element]:
     elements: list[Element] = []
-    _collect(root, 0, 0, widgets.WIDTH, widgets.HEIGHT, elements)
+    _collect(root, 0, 0, widgets.WIDTH, widgets.HEIGHT, 0, elements)
     return elements
 
 
-def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, elements: list[Element]) -> None:
+def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, depth: int, elements: list[Element]) -> None:
     x, y = widget.x, widget.y
     # Assignments replace max and min here, since this runs for every widget of every screen.
     if x > left:
@@ -245,12 +217,13 @@ def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, eleme
     if left >= right or top >= bottom:
         return
     if widget.shown and widget.role:
-        elements.append(Element(widget, left, top, right, bottom))
+        elements.append(Element(widget, left, top, right, bottom, depth))
+        depth += 1
     start = len(elements)
     layered = widget.arrangement == "layers"
     for child in widget.children:
         before = len(elements)
-        _collect(child, left, top, right, bottom, elements)
+        _collect(child, left, top, right, bottom, depth, elements)
         if layered and before > start and len(elements) > before:
             _uncover(elements, start, before)
 
@@ -266,36 +239,3 @@ def _uncover(elements: list[Element], start: int, before: int) -> None:
             for cover in covers
         )
     ]
-
-
-def _line(index: int, element: Element) -> str:
-    widget, left, top, right, bottom = element
-    text = widget.text
-    if text and not text.isalnum():
-        text = quoted(text)
-    description = widget.description
-    if description and not description.isalnum():
-        description = quoted(description)
-    flags = _flags(widget.flags, "click" in widget.on, "long" in widget.on, widget.scrolls and widget.extent > widget.h)
-    return (
-        f'[{index}] text="{text}" content_desc="{description}" class={widget.role}{flags} '
-        f"bounds=[{left},{top}][{right},{bottom}]"
-    )
-
-
-def quoted(text: str) -> str:
-    """Return a text as an element's line shows it, without line breaks."""
-    return text.translate(_ESCAPES)
-
-
-@lru_cache(maxsize=512)
-def _flags(flags: tuple[str, ...], click: bool, long: bool, scrolls: bool) -> str:
-    """Return the flags in their order, each after a space."""
-    on = {*flags}
-    on |= {name for name, set_ in (("clickable", click), ("long_clickable", long), ("scrollable", scrolls)) if set_}
-    return "".join([f" {name}" for name in _ORDER if name in on])
-
-
-def kind(widget: Widget) -> Kind:
-    """Return the kind of content of a widget's text."""
-    return "metadata" if widget.role in (widgets.CLOCK, widgets.CHRONOMETER) else "deterministic"

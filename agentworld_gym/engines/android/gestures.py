@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.display import Display, Element, next_field
+from agentworld_gym.engines.android.display import Display, next_field
+from agentworld_gym.engines.android.elements import Element
 from agentworld_gym.engines.android.phone import LAUNCHER, Phone
 from agentworld_gym.engines.gui import Widget, find, handler
 

@@ -10,7 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Kind, Scalar, Span
-from agentworld_gym.engines.android.display import Display, kind, quoted
+from agentworld_gym.engines.android.dialects import DEFAULT
+from agentworld_gym.engines.android.display import Display
+from agentworld_gym.engines.android.elements import kind, quoted
 from agentworld_gym.engines.android.gestures import Gestures
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.android.scenario import begin
@@ -18,6 +20,7 @@ from agentworld_gym.engines.gui import Widget, flat
 
 NONE = Controls()
 _PIECES = re.compile(r" · |, |: |\n")
+_STATE_ID = re.compile(r"(?<=\*\*State ID:\*\* )\S+")
 _MOMENTS = {5: "%H:%M", 10: "%Y-%m-%d"}
 _TRANSIENT = frozenset(("visit", "reveal", "choices", "then", "disturbance"))
 """The keys of a screen that are no state: counters, and the messages of its buttons."""
@@ -29,15 +32,16 @@ class AndroidMachine:
 
     >>> machine = AndroidMachine.start({}, seed=0)
     >>> print(machine.act({"action_type": "open_app", "app_name": "Calculator"}).splitlines()[0])
-    [0] text="Calculator" content_desc="" class=android.widget.TextView bounds=[48,128][954,256]
+    [ 0] | android.widget.TextView | text="Calculator" | bounds=[48,128][954,256]
     """
 
-    def __init__(self, phone: Phone, stored: frozenset[str]) -> None:
+    def __init__(self, phone: Phone, stored: frozenset[str], dialect: str = DEFAULT) -> None:
         """Take a phone; `stored` are the texts on it that the task did not state."""
         self._phone: Phone | None = phone
+        self._dialect = dialect
         self._stored = stored
         self._seen: set[str] = set()
-        self._display = Display(phone)
+        self._display = Display(phone, dialect)
 
     @classmethod
     def start(
@@ -46,6 +50,7 @@ class AndroidMachine:
         seed: int,
         controls: Controls = NONE,
         hidden: Mapping[str, Any] = MappingProxyType({}),
+        dialect: str = DEFAULT,
     ) -> AndroidMachine:
         """Return a phone on the first page of its launcher; `hidden` is ignored.
 
@@ -55,6 +60,7 @@ class AndroidMachine:
             seed: The seed of what is drawn, where the state has no `seed` of its own.
             controls: The perturbations in force.
             hidden: Ignored.
+            dialect: The name of the dialect in which screens are written, one of `dialects.WRITERS`.
 
         Raises:
             SpecError: The state is wrong. The error names the key, its value and what was expected.
@@ -62,7 +68,8 @@ class AndroidMachine:
         phone = begin(state, seed, controls)
         stated = {form for text in _texts(dict(state)) for form in (*_forms(phone, text), *_PIECES.split(text))}
         stated |= {app.title for app in phone.apps.values()}
-        return cls(phone, frozenset(form for text in _texts(phone.data) for form in _forms(phone, text)) - stated)
+        stored = frozenset(form for text in _texts(phone.data) for form in _forms(phone, text)) - stated
+        return cls(phone, stored, dialect)
 
     @property
     def observation(self) -> str:
@@ -72,17 +79,29 @@ class AndroidMachine:
     @property
     def spans(self) -> tuple[Span, ...]:
         """The pieces of the observation that are not deterministic: times, and stored texts shown first."""
-        spans: list[Span] = []
-        start = 0
-        lines = self._display.text.split("\n")
-        for element, line in zip(self._display.elements, lines, strict=False):
-            widget = element.widget
-            for name, text in (('text="', widget.text), ('content_desc="', widget.description)):
-                if text:
-                    place = start + line.index(name) + len(name)
-                    spans += self._origins(text, place, kind(widget))
+        display = self._display
+        spans = [Span(*found.span(), "metadata") for found in _STATE_ID.finditer(display.head)]
+        start = len(display.head)
+        for element, line in zip(display.elements, display.lines, strict=False):
+            widget, place = element.widget, 0
+            for text in filter(None, (widget.text, widget.description)):
+                # The lines hold the text before the description, or one of them alone.
+                shown = f'"{quoted(text)}"'
+                if (found := line.find(shown, place)) >= 0:
+                    spans += self._origins(text, start + found + 1, kind(widget))
+                    place = found + len(shown)
             start += len(line) + 1
         return tuple(spans)
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect in which screens are written. Another one may be set at any time."""
+        return self._dialect
+
+    @dialect.setter
+    def dialect(self, name: str) -> None:
+        self._dialect = name
+        self._display = Display(self.phone, name)
 
     @property
     def root(self) -> Widget:
@@ -112,7 +131,7 @@ class AndroidMachine:
         if self._stored:
             self._remember()
         if phone.controls.strengths and _remove_perturbations(phone):
-            self._display = Display(phone)
+            self._display = Display(phone, self._dialect)
         model = phone.model
         model["steps"] += 1
         gestures = Gestures(phone, self._display)
@@ -129,7 +148,7 @@ class AndroidMachine:
             phone.raise_above("unexpected", which=which, sticky=True, disturbance="unexpected-dialog")
             changed = True
         if changed:
-            self._display = Display(phone)
+            self._display = Display(phone, self._dialect)
         return self._display.text
 
     def state(self) -> dict[str, Scalar]:
@@ -145,7 +164,7 @@ class AndroidMachine:
         phone = self.phone.fork()
         twin = object.__new__(type(self))
         twin._phone, twin._stored, twin._seen = phone, self._stored, set(self._seen)
-        twin._display = Display(phone)
+        twin._dialect, twin._display = self._dialect, Display(phone, self._dialect)
         return twin
 
     def close(self) -> None:

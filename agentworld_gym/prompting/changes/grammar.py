@@ -19,11 +19,17 @@ REMOVE = re.compile(rf"\s*-\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*-?({_NUMBER}))?\s
 INSERT = re.compile(rf"\s*\+\s*({_NUMBER}|start) ?\| ?(.*)", re.IGNORECASE)
 MOVE = re.compile(rf"\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*({_NUMBER}))? ?> ?(-?[0-9]{{1,5}}), ?(-?[0-9]{{1,5}})\s*")
 LINES = re.compile(rf"@\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*@?({_NUMBER}))?\s*")
-INDEX = re.compile(rf"\[{_NUMBER}\] ")
+INDEX = re.compile(rf"\[ *{_NUMBER}\] (?:\| )?")
+_INDICES = ("[{}] ", "[{:2}] | ")
+"""The ways in which a line begins with its index."""
+
 _OPERATIONS = (EDIT, PART, MOVE, REMOVE, INSERT)
 
-# An element has its bounds at the end of its line, or its position before its size.
-_BOUNDS = re.compile(r"\[(-?[0-9]{1,6}),(-?[0-9]{1,6})\]\[(-?[0-9]{1,6}),(-?[0-9]{1,6})\]\Z")
+# An element has its bounds at the end of its line or before its flags, or its position before its size.
+_BOUNDS = re.compile(
+    r"(?:(?<=\[)|(?<= - \()|(?<= bounds=))(-?[0-9]{1,6}),(-?[0-9]{1,6})(\]\[|,)(-?[0-9]{1,6}),(-?[0-9]{1,6})"
+    r"(?=(?:\](?: \| [a-z_, ]+)?|\))?\Z)"
+)
 _POSITION = re.compile(r"\((-?[0-9]{1,6}), (-?[0-9]{1,6})\)(?=\t\([0-9]+, [0-9]+\)\Z)")
 
 
@@ -45,26 +51,27 @@ def numbered(state: str) -> str:
     >>> print(numbered("- list\n  - item"))
     0| - list
     1|   - item
-    >>> print(numbered('[0] text="A"\n[1] text="B"'))
-    0| text="A"
-    1| text="B"
+    >>> print(numbered('[ 0] | a.Button | text="A"\n[ 1] | a.Button | text="B"'))
+    0| a.Button | text="A"
+    1| a.Button | text="B"
     """
     lines, _ = split(state)
     return "\n".join(labelled(str(number), line) for number, line in enumerate(lines))
 
 
-def split(state: str) -> tuple[list[str], bool]:
-    """Split a state into lines, without their index if all have one; also returns whether they had."""
+def split(state: str) -> tuple[list[str], str]:
+    """Split a state into lines, without their index if all have one; also returns how it is written, "" for none."""
     lines = state.split("\n")
-    heads = [f"[{number}] " for number in range(len(lines))]
-    if all(map(str.startswith, lines, heads)):
-        return [line[len(head) :] for line, head in zip(lines, heads, strict=True)], True
-    return lines, False
+    for index in reversed(_INDICES):
+        heads = [index.format(number) for number in range(len(lines))]
+        if all(map(str.startswith, lines, heads)):
+            return [line[len(head) :] for line, head in zip(lines, heads, strict=True)], index
+    return lines, ""
 
 
-def joined(lines: Sequence[str], indexed: bool) -> str:
-    """Join lines to a state, each with its index if `indexed`."""
-    return "\n".join(f"[{number}] {line}" for number, line in enumerate(lines)) if indexed else "\n".join(lines)
+def joined(lines: Sequence[str], index: str) -> str:
+    """Join lines to a state, each with its index, which is written in the way that `split` returned."""
+    return "\n".join([index.format(number) + line for number, line in enumerate(lines)] if index else lines)
 
 
 def labelled(label: str, line: str) -> str:
@@ -103,7 +110,7 @@ def once(part: str, text: str) -> bool:
 def origin(line: str) -> tuple[int, int] | None:
     """Return the left and the top of the element of a line, in pixels; None if the line does not hold them.
 
-    >>> origin('text="A" bounds=[0,40][90,80]'), origin("icon\\tA\\t(12, 5)\\t(64, 64)"), origin("- button")
+    >>> origin('text="A" | bounds=[0,40][90,80]'), origin("icon\\tA\\t(12, 5)\\t(64, 64)"), origin("- button")
     ((0, 40), (12, 5), None)
     """
     found = _BOUNDS.search(line) or _POSITION.search(line)
@@ -113,12 +120,13 @@ def origin(line: str) -> tuple[int, int] | None:
 def moved(line: str, x: int, y: int) -> str | None:
     """Move the element of a line by some pixels; None if the line does not hold its position.
 
-    >>> moved('text="A" bounds=[0,40][90,80]', 0, -30)
-    'text="A" bounds=[0,10][90,50]'
+    >>> moved('text="A" | bounds=[0,40][90,80] | clickable', 0, -30)
+    'text="A" | bounds=[0,10][90,50] | clickable'
     """
     if found := _BOUNDS.search(line):
-        left, top, right, bottom = map(int, found.groups())
-        return f"{line[: found.start()]}[{left + x},{top + y}][{right + x},{bottom + y}]"
+        left, top, right, bottom = (int(found[group]) for group in (1, 2, 4, 5))
+        corners = f"{left + x},{top + y}{found[3]}{right + x},{bottom + y}"
+        return line[: found.start()] + corners + line[found.end() :]
     if found := _POSITION.search(line):
         return f"{line[: found.start()]}({int(found[1]) + x}, {int(found[2]) + y}){line[found.end() :]}"
     return None

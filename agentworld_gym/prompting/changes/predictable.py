@@ -7,7 +7,6 @@ references to the one before where the two share much (see `screen_references`),
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import lru_cache
 
@@ -15,6 +14,7 @@ from agentworld_gym.prompting.changes import screen_references
 from agentworld_gym.prompting.changes.grammar import (
     CHANGE,
     FULL,
+    INDEX,
     INSERT,
     MOVE,
     REMOVE,
@@ -29,8 +29,6 @@ from agentworld_gym.prompting.changes.grammar import (
 from agentworld_gym.prompting.changes.reading import apply
 from agentworld_gym.prompting.changes.writing import diff
 from agentworld_gym.prompting.references.contract import LONGEST
-
-_INDEX = re.compile(r"\A\[[0-9]+\] ")
 
 FEW = 8
 """How many operations a screen may take to count as changed in a few places."""
@@ -58,8 +56,8 @@ def predictable_diff(before: str, after: str) -> str:
         short = diff(before, after)
         if short.startswith(CHANGE) and short.count("\n") <= FEW:
             return short
-    (old, indexed), (new, alike) = split(before), split(after)
-    referred = screen_references.refer(old, new) if indexed == alike and len(after) <= LONGEST else None
+    (old, index), (new, alike) = split(before), split(after)
+    referred = screen_references.refer(old, new) if index == alike and len(after) <= LONGEST else None
     if referred and apply(before, referred) == after:
         return referred
     full = numbered(after)
@@ -79,7 +77,9 @@ def _anywhere(line: str) -> str:
     """A line without its number, as if its element lay at the top left."""
     here = origin(line)
     placed = None if here is None else moved(line, -here[0], -here[1])
-    return _INDEX.sub("", placed or line)
+    text = placed or line
+    index = INDEX.match(text)
+    return text[index.end() :] if index else text
 
 
 def renumbers(change: str) -> bool:

@@ -54,16 +54,16 @@ def apply(before: str, change: str) -> str:
         for number, line in body:
             raise ChangeError(number, line, f"nothing after {SAME}")
         return before
-    old, indexed = split(before)
+    old, index = split(before)
     # An index that was left in is dropped, but where the lines themselves hold what looks like one.
-    drop = indexed and not any(map(INDEX.match, old))
+    drop = bool(index) and not any(map(INDEX.match, old))
     if kind == "screen":
         lines = [_bare(line, drop) for line in screen_references.resolve(old, _unfenced(given, start), start + 1)]
     elif not start and _is_whole(body):
         lines = [_content(EDIT, line, drop) for _, line in body]
     else:
         lines = _Plan(old, drop).read(body).carried_out()
-    return joined(lines, indexed)
+    return joined(lines, index)
 
 
 @dataclass(slots=True)

@@ -55,9 +55,9 @@ def diff(before: str, after: str) -> str:
     if before == after:
         return SAME
     full = after if kind_of(after.split("\n")) is None else f"{FULL}\n{after}"
-    old, indexed = split(before)
-    new, alike = split(after) if indexed else (after.split("\n"), False)
-    if indexed != alike:
+    old, index = split(before)
+    new, alike = split(after) if index else (after.split("\n"), "")
+    if index != alike:
         return full
     change = "\n".join([CHANGE, *_operations(old, new)])
     if len(change) >= len(full) or apply(before, change) != after:

@@ -25,7 +25,7 @@ def group(canvas: Canvas, node: Node) -> None:
     box = node.box
     if box is None or box.height >= HEIGHT // 2 or node.role in ("RecyclerView", "ScrollView"):
         return
-    if "selected" in node.flags or ("checked" in node.flags and "checkable" in node.flags):
+    if "selected" in node.flags or "checked" in node.flags:
         canvas.box(shrunk(box, 8), style.PHONE_PALE, 36)
     elif box.height > 200 and "clickable" in node.flags:
         canvas.box(shrunk(box, 16), style.PHONE_CARD, 48)
@@ -37,7 +37,7 @@ def group(canvas: Canvas, node: Node) -> None:
 def words(canvas: Canvas, node: Node, box: Box, detail: bool = False) -> None:
     """Draw a text, large where it has room and small where it is a detail of the text above it."""
     text = node.text or node.description
-    faint = "disabled" in node.flags or not (node.text or "clickable" in node.flags)
+    faint = not (node.text or "clickable" in node.flags)
     colour = style.FAINT if faint else style.MUTED if detail else style.INK
     chosen = "selected" in node.flags
     title = STATUS <= box.y < BAR_END and box.height >= 110
@@ -68,7 +68,7 @@ def words(canvas: Canvas, node: Node, box: Box, detail: bool = False) -> None:
 
 def _button(canvas: Canvas, node: Node, box: Box) -> None:
     name = node.label
-    off = "disabled" in node.flags
+    off = "clickable" not in node.flags
     if node.role == "ImageButton":
         _picture_button(canvas, node, box)
         return
@@ -86,7 +86,7 @@ def _picture_button(canvas: Canvas, node: Node, box: Box) -> None:
     side = min(box.width, box.height)
     floating = side >= 150 and box.y > 1500
     drawing = drawing_of(name)
-    colour = style.FAINT if "disabled" in node.flags else style.INK
+    colour = style.INK if "clickable" in node.flags else style.FAINT
     if floating:
         canvas.shadow(box, 48, 16)
         canvas.box(box, style.PHONE_PALE, 52)
@@ -101,7 +101,7 @@ def _picture_button(canvas: Canvas, node: Node, box: Box) -> None:
 
 
 def _switch(canvas: Canvas, node: Node, box: Box) -> None:
-    on, off = "checked" in node.flags, "disabled" in node.flags
+    on = "checked" in node.flags
     if node.text and box.width > 300:
         canvas.box(box, style.PHONE_ACCENT if on else style.PHONE_CARD, 56)
         colour = style.WHITE if on else style.INK
@@ -112,7 +112,7 @@ def _switch(canvas: Canvas, node: Node, box: Box) -> None:
         return
     track = middle(box, 0)._replace(width=128, height=76)
     track = Box(track.x - 64, track.y - 38, 128, 76)
-    fill = style.LINE if off else style.PHONE_ACCENT if on else style.PHONE_CARD
+    fill = style.PHONE_ACCENT if on else style.PHONE_CARD
     canvas.box(track, fill, 38, None if on else style.MUTED, 5)
     side = 56 if on else 44
     x = track.x + (128 - side - 10 if on else 14)

@@ -19,7 +19,7 @@ _CONTAINERS = frozenset(("ViewGroup", "FrameLayout", "LinearLayout", "RecyclerVi
 def drawing(domain: str, observation: str, width: int = 100) -> str | None:
     """Draw the screen that an observation shows, at most `width` characters wide; return None if it shows none.
 
-    >>> shown = '[3] text="OK" content_desc="" class=android.widget.Button clickable bounds=[0,0][200,90]'
+    >>> shown = '[ 3] | android.widget.Button | text="OK" | bounds=[0,0][200,90] | clickable'
     >>> "3:[OK]" in drawing("android", shown), drawing("terminal", "$ ls")
     (True, None)
     """
@@ -53,7 +53,7 @@ def _anchor(node: Node) -> Box:
 
 def _phone_piece(node: Node) -> str:
     flags = set(node.flags)
-    acts = bool(flags & {"clickable", "long_clickable", "checkable", "editable", "scrollable"})
+    acts = bool(flags & {"clickable", "long_clickable", "editable", "scrollable"})
     label = node.text or node.description
     on = "checked" in flags
     forms: Mapping[str, Callable[[], str]] = {
@@ -70,8 +70,6 @@ def _phone_piece(node: Node) -> str:
         body = "↕" if "scrollable" in flags else "▸" if acts else ""
     if "selected" in flags and body:
         body = f"*{body}*"
-    if "disabled" in flags and body:
-        body = f"{body} (off limits)"
     body = body.replace("\n", " / ")
     return f"{node.handle}:{body}" if acts and body else body
 

@@ -127,7 +127,7 @@ def set_alarms(scene: AndroidScene, level: int) -> Draft:
 
 def _rings(time: str) -> str:
     """Return a regular expression for an alarm that is on."""
-    return rf'content_desc="{time} alarm" class=\S+ clickable checkable checked'
+    return rf'desc="{time} alarm" \| bounds=\S+ \| clickable, checked'
 
 
 def _switched(scene: AndroidScene, labels: list[str]) -> Draft:
@@ -145,9 +145,9 @@ def _switched(scene: AndroidScene, labels: list[str]) -> Draft:
         f"Turn the alarm '{labels[on]}' on and the alarm '{labels[off]}' off.",
         f"The alarm '{labels[off]}' shall not ring any more, but '{labels[on]}' shall.",
     )
-    state = 'content_desc="{} alarm" class=\\S+ clickable checkable{}'
-    others = [(hours[order[2]], " checked"), (hours[order[3]], "(?! checked)")]
-    wanted = [(hours[on], " checked"), (hours[off], "(?! checked)")]
+    state = 'desc="{} alarm" \\| bounds=\\S+ \\| clickable{}'
+    others = [(hours[order[2]], ", checked"), (hours[order[3]], "(?!, checked)")]
+    wanted = [(hours[on], ", checked"), (hours[off], "(?!, checked)")]
     return scene.draft(
         f"{goal} Leave the others as they are.",
         [app("Clock"), tap("Alarm"), switches[on], switches[off]],

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from agentworld_gym.domain.task import Check
 from agentworld_gym.tasks.android.actions import BACK, app, enter_text, tap
-from agentworld_gym.tasks.android.scene import AndroidScene, background, family, line
+from agentworld_gym.tasks.android.scene import AndroidScene, background, checked, family, line
 from agentworld_gym.tasks.android.word_lists import words
 from agentworld_gym.tasks.family import Draft
 
 
 def ticked(item: str, done: bool) -> str:
     """Return a regular expression for an item of a checklist that is ticked or not."""
-    return line("", item, " checkable checked" if done else " checkable(?! checked)")
+    return line("", item, checked(done))
 
 
 @family

@@ -106,7 +106,7 @@ def _new_number(scene: AndroidScene, numbers: list[str], names: list[str]) -> Dr
         ],
         [
             scene.shows([app("Contacts"), tap(name)], line(number)),
-            scene.shows([app("Contacts"), tap(name)], 'content_desc="Remove from favorites"'),
+            scene.shows([app("Contacts"), tap(name)], 'desc="Remove from favorites"'),
             scene.sent(name, text),
         ],
         f"Finish with the number that {first} had before.",

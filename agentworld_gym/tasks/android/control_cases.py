@@ -54,6 +54,12 @@ class Hand:
         """Return the first element of a name."""
         return next((node for node in self.nodes if name in (node.text, node.description)), None)
 
+    def locked(self, name: str) -> bool:
+        """Tell whether the row of a name takes no touch."""
+        rows = [node for node in self.nodes if node.role == "ViewGroup" or name in (node.text, node.description)]
+        place = next((place for place, node in enumerate(rows) if node.role != "ViewGroup"), 0)
+        return place > 0 and "clickable" not in rows[place - 1].flags
+
     def _aimed(self, action: str) -> str:
         """Return the action as it is, or at the point where its element stands."""
         resolved = resolve(action, self.nodes) if self.points else None
@@ -125,8 +131,7 @@ def change(task: Task, hand: Hand, tiles: bool = False, places: bool = False) ->
             yield from hand.do(json.dumps({"action_type": "click", "x": x, "y": y}))
         else:
             yield from hand.do(tap(setting.page))
-        row = hand.find(setting.name)
-        if tiles and row is not None and "disabled" in row.flags:
+        if tiles and hand.locked(setting.name):
             yield from hand.do(SHADE, tap(setting.tile), BACK)
         else:
             yield from hand.do(tap(setting.name))

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from agentworld_gym.domain.task import Check, Expect, Split
-from agentworld_gym.engines.android.display import quoted
+from agentworld_gym.engines.android.elements import quoted
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.tasks.android.actions import app, tap
 from agentworld_gym.tasks.android.word_lists import words
@@ -25,10 +25,16 @@ def line(text: str, description: str | None = None, flags: str = "") -> str:
     Args:
         text: The text of the element.
         description: The description of the element; None matches any.
-        flags: A regular expression for what follows the class of the element.
+        flags: A regular expression for what follows the bounds of the element.
     """
-    about = r"[^\n]*?" if description is None else re.escape(quoted(description))
-    return rf'text="{re.escape(quoted(text))}" content_desc="{about}" class=\S+{flags}'
+    named = (("text", text), ("desc", description))
+    told = " ".join(f'{name}="{re.escape(quoted(value))}"' for name, value in named if value)
+    return rf"\| {told}" + (rf" \| bounds=\S+(?!\S){flags}" if flags else "")
+
+
+def checked(on: bool) -> str:
+    """Return a regular expression for the flags, after the bounds, of a switch or a box that is on or off."""
+    return r" \| [^\n]*\bchecked" if on else r"(?! \| [^\n]*\bchecked)"
 
 
 def _said(answer: str) -> str:
@@ -160,7 +166,7 @@ class AndroidScene(Scene):
     def sent(self, who: str, text: str, weight: float = 1.0) -> Check:
         """Return a check that this message, and no other one, was sent to somebody today."""
         text = re.escape(quoted(text))
-        mine = r'" content_desc="You, \d'
+        mine = r'" desc="You, \d'
         path = [app("Messages"), tap(who)]
         return self.shows(path, f'text="{text}{mine}', lacking=[f'text="(?!{text}")[^\n]*{mine}'], weight=weight)
 

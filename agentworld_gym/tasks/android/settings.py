@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from agentworld_gym.tasks.android.actions import BACK, app, tap
-from agentworld_gym.tasks.android.scene import AndroidScene, background, family, line
+from agentworld_gym.tasks.android.scene import AndroidScene, background, checked, family, line
 from agentworld_gym.tasks.family import Draft
 
 
@@ -40,7 +40,7 @@ MODES = ("Night shift", "Long flight", "Concert", "Field trip", "Library day")
 
 def switched(setting: Setting, on: bool) -> str:
     """Return a regular expression for a switch on its page."""
-    return line("", setting.name, " checkable checked" if on else " checkable(?! checked)")
+    return line("", setting.name, checked(on))
 
 
 @family

@@ -146,7 +146,7 @@ def test_thinking_without_an_answer_is_a_failure_that_costs(tmp_path: Path) -> N
 
 
 def test_a_prediction_in_the_change_form_is_applied() -> None:
-    screen = '[0] text="Off" content_desc="" class=android.widget.Switch bounds=[0,0][9,9]'
+    screen = '[ 0] | android.widget.Switch | text="Off" | bounds=[0,0][9,9]'
     row = BenchRow(("android", "a", 1, 1), (), "", "", shown=(screen, "an error"))
     assert row.observation("@@ change\n0~ Off => On") == screen.replace("Off", "On")
     assert row.observation("@@ same") == screen
@@ -154,7 +154,7 @@ def test_a_prediction_in_the_change_form_is_applied() -> None:
 
 
 def test_an_official_screen_takes_changes_too(tmp_path: Path) -> None:
-    screen = '[0] text="Off" content_desc="" class=android.widget.Switch bounds=[0,0][9,9]'
+    screen = '[ 0] | android.widget.Switch | text="Off" | bounds=[0,0][9,9]'
     session = official("android", "a", screen.replace("Off", "On"), turns=2)
     session["response"][0] = f"**Environment Observation:**\n{screen}"
     file = written(tmp_path / "android_test.jsonl", [session])
