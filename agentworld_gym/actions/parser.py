@@ -14,7 +14,7 @@ from agentworld_gym.actions.finish import read_finish
 from agentworld_gym.actions.naming import called, full_names, renamed
 from agentworld_gym.actions.syntaxes import READERS, read_json
 from agentworld_gym.actions.toolset import Problem, Schema, Toolset
-from agentworld_gym.actions.writing import WRITERS
+from agentworld_gym.actions.writing import ON_SCREEN, WRITERS
 from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.domain.spec import DomainSpec, FinishRule
@@ -73,13 +73,19 @@ class ActionParser:
         except Problem as problem:
             return Action(text, error=self._refused(str(problem), text), agent=agent)
 
-    def shown(self, action: Action) -> str:
+    def shown(self, action: Action, screen: str = "") -> str:
         """Return an action as the block of a full prompt shows it.
 
         The first syntax of the dialect in force writes it, where that has a writer. Otherwise, where the fence of the
-        domain is JSON, this is the parsed action with an indent of 2; elsewhere it is `raw`.
+        domain is JSON, this is the action as JSON with an indent of 2; elsewhere it is `raw`.
+
+        Args:
+            action: The action.
+            screen: What was on the screen when the agent acted.
         """
         parsed, spec = action.parsed, self._spec.action
+        if parsed is not None and (on_screen := ON_SCREEN.get(spec.syntax[0])) is not None:
+            return self.raw(action) if self._is_own(action.raw) else on_screen(parsed, screen)
         if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
             return write(parsed)
         if spec.bare_tool_names and isinstance(parsed, dict) and isinstance(parsed.get("name"), str):
@@ -88,6 +94,9 @@ class ActionParser:
             parsed = _json_in(action.raw)  # A call that a tool refuses is a call all the same.
         if spec.fence != "json" or parsed is None or isinstance(parsed, str):
             return self.raw(action)
+        if spec.syntax[0] == "json_object" and action.raw.lstrip().startswith("{"):
+            # Another syntax may have read it into other keys.
+            parsed = read_json(action.raw)
         if spec.arguments_as_string and isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
             parsed = {**parsed, "arguments": json.dumps(parsed["arguments"], ensure_ascii=False)}
         return json.dumps(parsed, indent=2, ensure_ascii=False)
@@ -111,6 +120,13 @@ class ActionParser:
             return self.raw(action)
         text = "".join(key["keystrokes"] for key in action.parsed).removesuffix("\n")
         return _cut(text, self._limit)
+
+    def _is_own(self, text: str) -> bool:
+        """Whether the first syntax of the dialect in force reads a text."""
+        try:
+            return self._grammars[0].readers[0](text, self._grammars[0].toolset(())) is not None
+        except Problem:
+            return False
 
     def _parse(self, text: str, known: Sequence[Toolset], agent: str | None) -> Action:
         if len(text) > self._limit:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentworld_gym.actions.coding_calls import canonical
+from agentworld_gym.actions.phones import coordinates, droidbot, droidrun
 from agentworld_gym.actions.toolset import Problem, Toolset, first_line
 from agentworld_gym.domain.spec import Syntax
 from agentworld_gym.text.escaping import is_valid
@@ -110,6 +111,22 @@ def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
     return value
 
 
+def phone_coordinates(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a JSON object with an `action` on points of a phone's screen."""
+    call = json_object(text, tools)
+    return None if call is None else coordinates.canonical(call)
+
+
+def droidrun_call(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Read a call of DroidRun's tool `phone`, in XML."""
+    return droidrun.read(text)
+
+
+def droidbot_event(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Read an event of DroidBot, in one line."""
+    return droidbot.read(text)
+
+
 def any_text(text: str, _tools: Toolset) -> str | None:
     """Read any text that is not blank."""
     return text if text.strip() else None
@@ -122,6 +139,9 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "claude_code_call": (claude_code_call, 'a tool call {"name": ..., "arguments": {...}}'),
     "function_call": (function_call, "a function call"),
     "json_object": (json_object, "a JSON object"),
+    "phone_coordinates": (phone_coordinates, "a JSON object with an action on points"),
+    "droidrun_call": (droidrun_call, 'a call <invoke name="phone">'),
+    "droidbot_event": (droidbot_event, "an event such as touch <button …>…</button>"),
     "python_code": (any_text, "Python code"),
     "agent_code": (any_text, "Python code or a call of Agent"),
     "plain_text": (any_text, "a text"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from agentworld_gym.actions.agent_calls import agent_code
 from agentworld_gym.actions.coding_calls import in_claude_code
+from agentworld_gym.actions.phones import droidbot, droidrun
 from agentworld_gym.domain.spec import Syntax
 
 
@@ -21,3 +22,10 @@ def claude_code_call(parsed: Any) -> str:
 
 WRITERS: Mapping[Syntax, Callable[[Any], str]] = {"agent_code": agent_code, "claude_code_call": claude_code_call}
 """The writer of each syntax that needs one. An action of any other syntax is shown as JSON or as it was written."""
+
+ON_SCREEN: Mapping[Syntax, Callable[[Any, str], str]] = {
+    "droidrun_call": droidrun.write,
+    "droidbot_event": droidbot.write,
+}
+"""The writers that look at the screen on which the agent acts, beside those of `WRITERS`. They write only actions of
+other dialects; what was written in the syntax itself is shown as it stands."""

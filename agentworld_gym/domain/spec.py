@@ -38,13 +38,17 @@ Syntax = Literal[
     "claude_code_call",
     "function_call",
     "json_object",
+    "phone_coordinates",
+    "droidrun_call",
+    "droidbot_event",
     "python_code",
     "agent_code",
     "plain_text",
 ]
 """Ways an agent may write an action: a JSON array of keystrokes; a command line; `{"name": …, "arguments": {…}}`;
-the same with the tools of Claude Code; a call such as `click('12')`; a JSON object; Python source; Python source
-whose single clicks and keys are calls such as `Agent.click(coordinates=[12, 40])`; any text."""
+the same with the tools of Claude Code; a call such as `click('12')`; a JSON object; gestures of a phone as JSON with
+points, as calls in XML, and as events in a line; Python source; Python source whose single clicks and keys are calls
+such as `Agent.click(coordinates=[12, 40])`; any text."""
 
 
 Form = Literal["full", "change"]

@@ -40,14 +40,14 @@ def walk(runner: EpisodeRunner, episode: Episode, actions: ActionStream) -> Tran
     Returns:
         The last step of the episode, or None if the policy ends first.
     """
-    going = on_screen(actions, episode.task.domain, episode.observation)
+    going = on_screen(actions, episode.task.domain, episode.observations[-1])
     action = next(going, None)
     while action is not None:
         (step,) = runner.advance([episode], [action])
         if step.terminated or step.truncated:
             return step
         try:
-            action = going.send(step.observation)
+            action = going.send(episode.observations[-1])
         except StopIteration:
             return None
     return None
@@ -71,13 +71,13 @@ def follow(env: Env[str, str], actions: ActionStream) -> tuple[str, SupportsFloa
     >>> env.close()
     """
     bare: Any = env.unwrapped
-    going = on_screen(actions, bare.task.domain, bare.episode.observation)
+    going = on_screen(actions, bare.task.domain, bare.episode.observations[-1])
     action, result = next(going, None), None
     while action is not None and not bare.episode.over:
         result = env.step(action)
         try:
             # A wrapper may have changed the observation that `step` returned.
-            action = going.send(bare.episode.observation)
+            action = going.send(bare.episode.observations[-1])
         except StopIteration:
             break
     going.close()

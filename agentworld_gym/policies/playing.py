@@ -66,7 +66,7 @@ class ScriptedPolicy:
     def begin(self, episode: Episode) -> ActionStream:
         """Begin the script, whose locators are resolved on what the world shows."""
         script = self.script(episode.task, self.random_numbers(episode))
-        return on_screen(script, episode.task.domain, episode.observation)
+        return on_screen(script, episode.task.domain, episode.observations[-1])
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream]) -> list[str]:
         """Go one step further in each script."""
@@ -243,7 +243,7 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
 def next_action(episode: Episode, script: ActionStream) -> str:
     """Return the next action of a script for an episode; `finish` at the script's end."""
     try:
-        return script.send(episode.observation) if episode.steps else next(script)
+        return script.send(episode.observations[-1]) if episode.steps else next(script)
     except StopIteration:
         return "finish"
 

@@ -379,14 +379,14 @@ class Prompts:
             closing=closing,
             form=self.form,
             targets=escape_all(targets),
-            **self._block(action, display),
+            **self._block(action, display, state or ""),
         )
 
-    def _block(self, action: Action, other: str) -> dict[str, str]:
+    def _block(self, action: Action, other: str, screen: str) -> dict[str, str]:
         """Return the variables of an action block, with a fence that neither the action nor the other text can
-        close."""
+        close; `screen` is what the agent acted on."""
         raw = self._actions.raw(action) if self.profile == "full" else self._actions.typed(action)
-        text = self._actions.shown(action) if self.profile == "full" else raw
+        text = self._actions.shown(action, screen) if self.profile == "full" else raw
         return {
             "action": escape(text),
             "raw": escape(raw),

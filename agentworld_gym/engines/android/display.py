@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.dialects import DEFAULT, WRITERS
 from agentworld_gym.engines.android.elements import Element, toast
@@ -15,22 +13,20 @@ _KEYBOARD_TOP = widgets.HEIGHT - widgets.KEYBOARD - widgets.GESTURE
 
 
 class Display:
-    """What a phone shows: the tree of widgets with their boxes, and the elements in the order of their indices.
+    """What a phone shows: the tree of widgets with their boxes, and the elements in the order of their indices."""
 
-    Args:
-        phone: The phone.
-        dialect: The name of the dialect in which the screen is written.
-    """
+    __slots__ = ("elements", "root", "text")
 
-    __slots__ = ("elements", "head", "lines", "root", "text")
-
-    def __init__(self, phone: Phone, dialect: str = DEFAULT) -> None:
+    def __init__(self, phone: Phone) -> None:
         self.root = composed(phone)
         self.elements = _elements(self.root)
+        self.text = self.text_in(phone, DEFAULT)
+
+    def text_in(self, phone: Phone, dialect: str) -> str:
+        """Return the screen in a dialect."""
         message = phone.model["toast"]
-        shown: Sequence[Element] = [*self.elements, toast(message)] if message else self.elements
-        self.head, self.lines = WRITERS[dialect](phone, shown)
-        self.text = self.head + "\n".join(self.lines)
+        head, lines = WRITERS[dialect](phone, [*self.elements, toast(message)] if message else self.elements)
+        return head + "\n".join(lines)
 
     def at(self, x: int, y: int) -> list[Widget]:
         """Return the widgets under a point, innermost first."""

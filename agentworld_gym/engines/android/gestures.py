@@ -162,6 +162,17 @@ class Gestures:
                 return True
         return False
 
+    def kill_app(self, action: Mapping[str, Any]) -> bool:
+        """End the app in front with all of its screens, which leads to the launcher."""
+        phone = self.phone
+        if any(screen.get("disturbance") for screen in phone.model["above"]):
+            return False
+        if phone.model["front"] == LAUNCHER:
+            return self.navigate_home(action)
+        phone.model["above"].clear()
+        phone.stop(phone.model["front"])
+        return True
+
     def wait(self, action: Mapping[str, Any]) -> bool:
         """Let time pass."""
         phone = self.phone
@@ -299,6 +310,7 @@ _ACTIONS = {
         "navigate_back",
         "navigate_home",
         "open_app",
+        "kill_app",
         "wait",
     )
 }

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Kind, Scalar, Span
-from agentworld_gym.engines.android.dialects import DEFAULT
+from agentworld_gym.engines.android.dialects import WRITERS
 from agentworld_gym.engines.android.display import Display
 from agentworld_gym.engines.android.elements import kind, quoted
 from agentworld_gym.engines.android.gestures import Gestures
@@ -20,7 +20,6 @@ from agentworld_gym.engines.gui import Widget, flat
 
 NONE = Controls()
 _PIECES = re.compile(r" · |, |: |\n")
-_STATE_ID = re.compile(r"(?<=\*\*State ID:\*\* )\S+")
 _MOMENTS = {5: "%H:%M", 10: "%Y-%m-%d"}
 _TRANSIENT = frozenset(("visit", "reveal", "choices", "then", "disturbance"))
 """The keys of a screen that are no state: counters, and the messages of its buttons."""
@@ -35,13 +34,12 @@ class AndroidMachine:
     [ 0] | android.widget.TextView | text="Calculator" | bounds=[48,128][954,256]
     """
 
-    def __init__(self, phone: Phone, stored: frozenset[str], dialect: str = DEFAULT) -> None:
+    def __init__(self, phone: Phone, stored: frozenset[str]) -> None:
         """Take a phone; `stored` are the texts on it that the task did not state."""
         self._phone: Phone | None = phone
-        self._dialect = dialect
         self._stored = stored
         self._seen: set[str] = set()
-        self._display = Display(phone, dialect)
+        self._display = Display(phone)
 
     @classmethod
     def start(
@@ -50,7 +48,6 @@ class AndroidMachine:
         seed: int,
         controls: Controls = NONE,
         hidden: Mapping[str, Any] = MappingProxyType({}),
-        dialect: str = DEFAULT,
     ) -> AndroidMachine:
         """Return a phone on the first page of its launcher; `hidden` is ignored.
 
@@ -60,7 +57,6 @@ class AndroidMachine:
             seed: The seed of what is drawn, where the state has no `seed` of its own.
             controls: The perturbations in force.
             hidden: Ignored.
-            dialect: The name of the dialect in which screens are written, one of `dialects.WRITERS`.
 
         Raises:
             SpecError: The state is wrong. The error names the key, its value and what was expected.
@@ -69,7 +65,7 @@ class AndroidMachine:
         stated = {form for text in _texts(dict(state)) for form in (*_forms(phone, text), *_PIECES.split(text))}
         stated |= {app.title for app in phone.apps.values()}
         stored = frozenset(form for text in _texts(phone.data) for form in _forms(phone, text)) - stated
-        return cls(phone, stored, dialect)
+        return cls(phone, stored)
 
     @property
     def observation(self) -> str:
@@ -80,28 +76,28 @@ class AndroidMachine:
     def spans(self) -> tuple[Span, ...]:
         """The pieces of the observation that are not deterministic: times, and stored texts shown first."""
         display = self._display
-        spans = [Span(*found.span(), "metadata") for found in _STATE_ID.finditer(display.head)]
-        start = len(display.head)
-        for element, line in zip(display.elements, display.lines, strict=False):
+        spans: list[Span] = []
+        start = 0
+        for element, line in zip(display.elements, display.text.split("\n"), strict=False):
             widget, place = element.widget, 0
             for text in filter(None, (widget.text, widget.description)):
-                # The lines hold the text before the description, or one of them alone.
+                # A line holds the text before the description.
                 shown = f'"{quoted(text)}"'
-                if (found := line.find(shown, place)) >= 0:
-                    spans += self._origins(text, start + found + 1, kind(widget))
-                    place = found + len(shown)
+                at = line.index(shown, place)
+                spans += self._origins(text, start + at + 1, kind(widget))
+                place = at + len(shown)
             start += len(line) + 1
         return tuple(spans)
 
-    @property
-    def dialect(self) -> str:
-        """The name of the dialect in which screens are written. Another one may be set at any time."""
-        return self._dialect
+    def observation_in(self, dialect: str) -> str:
+        """The elements of the screen in another dialect, one of `dialects.WRITERS`.
 
-    @dialect.setter
-    def dialect(self, name: str) -> None:
-        self._dialect = name
-        self._display = Display(self.phone, name)
+        Raises:
+            EngineError: The machine does not speak the dialect.
+        """
+        if dialect not in WRITERS:
+            raise EngineError(f"the phone does not speak {dialect!r}, only {', '.join(WRITERS)}")
+        return self._display.text_in(self.phone, dialect)
 
     @property
     def root(self) -> Widget:
@@ -131,7 +127,7 @@ class AndroidMachine:
         if self._stored:
             self._remember()
         if phone.controls.strengths and _remove_perturbations(phone):
-            self._display = Display(phone, self._dialect)
+            self._display = Display(phone)
         model = phone.model
         model["steps"] += 1
         gestures = Gestures(phone, self._display)
@@ -148,7 +144,7 @@ class AndroidMachine:
             phone.raise_above("unexpected", which=which, sticky=True, disturbance="unexpected-dialog")
             changed = True
         if changed:
-            self._display = Display(phone, self._dialect)
+            self._display = Display(phone)
         return self._display.text
 
     def state(self) -> dict[str, Scalar]:
@@ -164,7 +160,7 @@ class AndroidMachine:
         phone = self.phone.fork()
         twin = object.__new__(type(self))
         twin._phone, twin._stored, twin._seen = phone, self._stored, set(self._seen)
-        twin._dialect, twin._display = self._dialect, Display(phone, self._dialect)
+        twin._display = Display(phone)
         return twin
 
     def close(self) -> None:

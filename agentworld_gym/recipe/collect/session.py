@@ -35,7 +35,7 @@ class SessionRecording:
 
     def play(self, actions: ActionStream) -> bool:
         """Let an agent act until it stops, finishes, or its turns are used up; return whether the world can go on."""
-        actions = on_screen(actions, self._task.domain, self._episode.observation)
+        actions = on_screen(actions, self._task.domain, self._episode.observations[-1])
         text = next(actions, None)
         while text is not None:
             confirming, steps = self._episode.confirming, self._episode.steps
@@ -53,7 +53,7 @@ class SessionRecording:
                 self.success, self.score = step.info.get("success"), step.info.get("score")
                 return True
             try:
-                text = actions.send(step.observation)
+                text = actions.send(self._episode.observations[-1])
             except StopIteration:
                 text = None
         return True
@@ -71,7 +71,7 @@ class SessionRecording:
                 if isinstance(answer, Failure):
                     return
                 self._add_turn(action, answer.text)
-                sight.see(answer.text)
+                sight.see(answer.text if answer.in_first_dialect is None else answer.in_first_dialect)
                 self.probes += 1
 
     def close(self) -> None:
@@ -117,7 +117,9 @@ class SessionRecording:
         after: dict[str, Scalar] = self._state
         if action.error is None:
             after = dict(self._machine.state())
-            generated = (span for span in self._machine.spans if span.kind != "deterministic")
+            # The spans of a machine are those of its first dialect.
+            known = self._machine.spans if observation == self._machine.observation else ()
+            generated = (span for span in known if span.kind != "deterministic")
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in generated)
         turn, screen, screen_before = self.history.next_turn, self.history.screen, self.history.screen_before
         self.prompts.append(self._prompts.turn(self._task, turn, action, screen, screen_before))
