@@ -94,8 +94,8 @@ class ActionParser:
             parsed = _json_in(action.raw)  # A call that a tool refuses is a call all the same.
         if spec.fence != "json" or parsed is None or isinstance(parsed, str):
             return self.raw(action)
-        if spec.syntax[0] == "json_object" and action.raw.lstrip().startswith("{"):
-            # Another syntax may have read it into other keys.
+        if "phone_coordinates" in spec.syntax and action.raw.lstrip().startswith("{"):
+            # An action on points is read into other keys.
             parsed = read_json(action.raw)
         if spec.arguments_as_string and isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
             parsed = {**parsed, "arguments": json.dumps(parsed["arguments"], ensure_ascii=False)}

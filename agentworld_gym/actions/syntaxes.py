@@ -139,7 +139,7 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "claude_code_call": (claude_code_call, 'a tool call {"name": ..., "arguments": {...}}'),
     "function_call": (function_call, "a function call"),
     "json_object": (json_object, "a JSON object"),
-    "phone_coordinates": (phone_coordinates, "a JSON object with an action on points"),
+    "phone_coordinates": (phone_coordinates, "an action on points"),
     "droidrun_call": (droidrun_call, 'a call <invoke name="phone">'),
     "droidbot_event": (droidbot_event, "an event such as touch <button …>…</button>"),
     "python_code": (any_text, "Python code"),

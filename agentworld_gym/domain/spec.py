@@ -388,7 +388,8 @@ class DomainSpec(Strict):
             expected = ", ".join(nearest(name, list(self.dialects))) or "none: the domain has one dialect"
             raise SpecError(self.path, "dialect", name, f"one of: {expected}")
         if not self.speaks_first_dialect:
-            return load_spec(str(self.path)).in_dialect(name)
+            shipped = self.id in DOMAINS and _shipped(self.id).path == self.path
+            return load_spec(self.id if shipped else str(self.path)).in_dialect(name)
         changes = self.dialects[name]
         data = self.model_dump(by_alias=True)
         for part in ("action", "observation"):

@@ -28,6 +28,7 @@ from agentworld_gym.screens import FIRST_DIALECTS
 from agentworld_gym.screens.history import History
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.concurrency import rounds
+from agentworld_gym.worlds.dialects import in_dialect
 
 
 @dataclass
@@ -146,7 +147,7 @@ class LanguageWorld:
 
     def _begin(self, task: Task, seed: int) -> LanguageSession:
         system = self.prompts.system(task, task.controls)
-        first = self.prompts.first_observation(task)
+        first = in_dialect(self.spec, task, seed, self.prompts.first_observation(task))
         return LanguageSession(task, seed, [Message(role="system", content=system)], History(self.spec.id, first))
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
