@@ -1,8 +1,8 @@
-r"""Screens in fewer words, for small models: the snapshot of a page leaves out what follows from the lines before.
+r"""Screens in the words of small models: the snapshot of a page leaves out what follows from the lines before.
 
 The references of a page count up from line to line. One is written only where it does not follow, and then as the step
 from the last one, so that a change in the middle of a page leaves the lines behind it as they are. `restore` gives
-back every text as it was.
+back every text as it was. The elements of a phone have the lines of `phone_lines`.
 
 >>> page = '### Snapshot\n```yaml\n- list [ref=e4]:\n  - link "Cart" [ref=e5] [cursor=pointer]\n  - text: 2\n```'
 >>> print(shorten("web", page))
@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agentworld_gym.prompting import tool_shorthand
+from agentworld_gym.prompting import phone_lines, tool_shorthand
 
 _FENCE, _END = "```yaml", "```"
 RAW = "\\"
@@ -35,9 +35,11 @@ _BARE = re.compile(r" *- (?:/|text\b|option\b|'|\")")
 
 
 def shorten(domain: str, observation: str) -> str:
-    """Shorten an observation: those of the domain `web` line for line, and those of `swe` as a whole."""
+    """Rewrite an observation: those of `web` and `android` line for line, and those of `swe` as a whole."""
     if domain == "swe":
         return tool_shorthand.shorten(observation)
+    if domain == "android":
+        return "\n".join(map(_phone_short, observation.split("\n")))
     return _each_line(observation, _short) if domain == "web" else observation
 
 
@@ -45,7 +47,18 @@ def restore(domain: str, short: str) -> str:
     """Return the observation that a shortened one stands for: the inverse of `shorten`, defined for every text."""
     if domain == "swe":
         return tool_shorthand.restore(short)
+    if domain == "android":
+        return "\n".join(map(_phone_long, short.split("\n")))
     return _each_line(short, _long) if domain == "web" else short
+
+
+def _phone_short(line: str) -> str:
+    known = phone_lines.short(line)
+    return known if _phone_long(known) == line else RAW + line
+
+
+def _phone_long(known: str) -> str:
+    return known[len(RAW) :] if known.startswith(RAW) else phone_lines.whole(known)
 
 
 def _each_line(text: str, turned: Callable[[str, int], tuple[str, str]]) -> str:

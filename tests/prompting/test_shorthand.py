@@ -84,7 +84,41 @@ def test_references_that_count_up_are_left_out() -> None:
     assert "[ref=+3]: Ada" in short
     assert "[ref=e" in short  # a quoted item keeps its own
     assert "\\  - img" in short  # an item without a reference is written out
-    assert shorten("android", PAGE) == PAGE
+    assert shorten("desktop", PAGE) == PAGE
+
+
+phone_lines = st.one_of(
+    st.sampled_from([
+        '[ 0] | android.widget.EditText | text="Say \\"hi\\"" hint="Title" | bounds=[0,0][9,9] | clickable, editable',
+        '[ 1] | android.widget.Button | text="Save" | bounds=[0,0][9,9]',
+        '[ 2] | android.widget.ImageView | res="org.example:id/search_icon" | bounds=[0,0][9,9] | clickable',
+        '[12] | android.view.ViewGroup | bounds=[0,0][9,9]',
+        '[3] text="" content_desc="A" class=a.Button clickable disabled bounds=[0,0][9,9]',
+    ]),
+    st.from_regex(r'\A\\?\[ ?[0-9]{1,3}\] \| [a-z.]{1,9}(EditText|Switch)? \|( (text|hint|desc)="[a-z]{0,3}"){0,2}'
+                  r'( \|)? bounds=\[0,0\]\[9,9\]( \| [a-z]{1,3}(, focused)?)?\Z'),
+    st.text(max_size=12).map(lambda text: text.replace("\n", " ")),
+)  # fmt: skip
+
+
+@given(st.lists(phone_lines, max_size=6))
+def test_every_phone_comes_back(parts: list[str]) -> None:
+    screen = "\n".join(parts)
+    known = shorten("android", screen)
+    assert restore("android", known) == screen
+    assert known.count("\n") == screen.count("\n")
+    restore("android", screen)
+
+
+def test_small_models_see_the_lines_that_they_know() -> None:
+    assert shorten("android", PHONE) == (
+        '[0] text="A" content_desc="" class=android.widget.Button clickable focusable bounds=[0,0][100,50]\n'
+        '[1] text="B" content_desc="" class=android.widget.Button clickable focusable bounds=[0,50][100,90]'
+    )
+    off = '[ 7] | android.widget.Button | text="Order" | bounds=[0,0][9,9]'
+    assert "clickable focusable disabled" in shorten("android", off)
+    resource = '[ 7] | android.widget.Button | res="org.example:id/ok" | bounds=[0,0][9,9] | clickable'
+    assert shorten("android", resource) == resource, "there is no such attribute in those lines"
 
 
 def test_a_change_in_the_middle_leaves_the_lines_behind_it_as_they_are() -> None:

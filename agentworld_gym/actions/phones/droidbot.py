@@ -12,7 +12,8 @@ from agentworld_gym.screens import Box, Node, read_screen
 
 _EVENT = re.compile(
     r"(?P<verb>touch|double_touch|long_touch|select|unselect|set_text|scroll (?P<way>up|down|left|right)) "
-    r"<(?P<tag>button|p|input|checkbox|scrollbar)(?P<attributes>[^\n]*?bound_box=[\d,-]+|[^>\n]*)>(?P<shown>.*?)</(?P=tag)>(?: (?P<text>.*))?",
+    r"<(?P<tag>button|p|input|checkbox|scrollbar)(?P<attributes>[^\n]*?bound_box=[\d,-]+|[^>\n]*)>"
+    r"(?P<shown>.*?)</(?P=tag)>(?: (?P<text>.*))?",
     re.DOTALL,
 )
 _START = re.compile(r"(?:touch|double_touch|long_touch|select|unselect|set_text|scroll|intent|kill_app|key|wait)\b")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from agentworld_gym.engines.android.dialects.package import resource_id
 from agentworld_gym.engines.android.elements import Element, quoted
 from agentworld_gym.engines.android.phone import Phone
 
@@ -14,10 +13,10 @@ _FLAGS = ("clickable", "long_clickable", "scrollable", "focused", "checked", "se
 
 def write(phone: Phone, elements: Sequence[Element]) -> tuple[str, list[str]]:
     """Return no text before the elements, and the line of each."""
-    return "", [_line(phone, index, element) for index, element in enumerate(elements)]
+    return "", [_line(index, element) for index, element in enumerate(elements)]
 
 
-def _line(phone: Phone, index: int, element: Element) -> str:
+def _line(index: int, element: Element) -> str:
     widget, left, top, right, bottom, _ = element
     line = f"[{index:2}] | {widget.role} |"
     start = len(line)
@@ -26,8 +25,6 @@ def _line(phone: Phone, index: int, element: Element) -> str:
     if widget.description:
         # The description of a field is the hint that it shows while it is empty.
         line += f' {"desc" if widget.field is None else "hint"}="{quoted(widget.description)}"'
-    if widget.key:
-        line += f' res="{resource_id(phone, widget)}"'
     if len(line) > start:
         line += " |"
     return f"{line} bounds=[{left},{top}][{right},{bottom}]{_told(element.flags)}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import md5
 
 from agentworld_gym.engines.android import widgets
-from agentworld_gym.engines.android.dialects.package import activity, front, resource_id
+from agentworld_gym.engines.android.dialects.front import activity, front
 from agentworld_gym.engines.android.elements import Element, quoted
 from agentworld_gym.engines.android.phone import Phone
 
@@ -14,7 +14,7 @@ from agentworld_gym.engines.android.phone import Phone
 def write(phone: Phone, elements: Sequence[Element]) -> tuple[str, list[str]]:
     """Return the state of the phone, and the line of each element."""
     app, screen = front(phone)
-    lines = [_line(phone, element) for element in elements]
+    lines = [_line(element) for element in elements]
     shape = "\n".join([f"{element.depth} {element.widget.role} {element.widget.key}" for element in elements])
     head = (
         "**Current Phone State:**\n"
@@ -32,11 +32,9 @@ def _digest(text: str) -> str:
     return md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _line(phone: Phone, element: Element) -> str:
+def _line(element: Element) -> str:
     widget, left, top, right, bottom, depth = element
     line = f"{'  ' * (depth + 1)}- {widget.role.rpartition('.')[2]}"
-    if widget.key:
-        line += f' id="{resource_id(phone, widget)}"'
     if text := widget.text or widget.description:
         line += f' text="{quoted(text)}"'
     if flags := element.flags:

@@ -1,10 +1,10 @@
-"""The screen of DroidRun: the state of the phone, then a list of elements by index, class, id or text, and bounds."""
+"""The screen of DroidRun: the state of the phone, then a list of elements by index, class, text and bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentworld_gym.engines.android.dialects.package import front, resource_id
+from agentworld_gym.engines.android.dialects.front import front
 from agentworld_gym.engines.android.elements import Element, quoted
 from agentworld_gym.engines.android.phone import Phone
 
@@ -24,14 +24,12 @@ def write(phone: Phone, elements: Sequence[Element]) -> tuple[str, list[str]]:
         "\n"
         f"Current Clickable UI elements from the device in the schema {SCHEMA}:\n"
     )
-    return head, [_line(phone, index, element) for index, element in enumerate(elements)] or [_NONE]
+    return head, [_line(index, element) for index, element in enumerate(elements)] or [_NONE]
 
 
-def _line(phone: Phone, index: int, element: Element) -> str:
+def _line(index: int, element: Element) -> str:
     widget, left, top, right, bottom, _ = element
     role = widget.role.rpartition(".")[2]
-    text, resource = widget.text or widget.description, resource_id(phone, widget)
-    # An element without an id, text and description is called by its class.
-    names = [quoted(name) for name in (resource, text) if name] or [role]
-    told = ", ".join([f'"{name}"' for name in names])
-    return f"{index}. {role}: {told} - ({left},{top},{right},{bottom})"
+    # An element without text and description is called by its class.
+    name = quoted(widget.text or widget.description) or role
+    return f'{index}. {role}: "{name}" - ({left},{top},{right},{bottom})'

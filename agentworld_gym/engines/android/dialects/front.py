@@ -1,17 +1,8 @@
-"""Names that belong to the package of a screen: of the app, of its activity, and of its widgets."""
+"""What is in front: the app, its screen and the activity that the screen is."""
 
 from __future__ import annotations
 
 from agentworld_gym.engines.android.phone import InstalledApp, Phone, Screen
-from agentworld_gym.engines.gui import Widget
-
-
-def resource_id(phone: Phone, widget: Widget) -> str:
-    """Return the resource id of a widget that has a key; others have none.
-
-    Keys belong to the screen on top, whose package the id names.
-    """
-    return f"{phone.apps[phone.screen['app']].package}:id/{widget.key}" if widget.key else ""
 
 
 def front(phone: Phone) -> tuple[InstalledApp, Screen]:
