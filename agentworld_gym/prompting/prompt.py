@@ -342,16 +342,18 @@ class Prompts:
         """
         if self._judge is None:
             raise self._templates.missing(f"{self.spec.prompts}/judge.j2")
+        first = self.first_observation(task)
+        screens = [first, *(observation for _, observation in turns)]
         content = render(
             self._judge,
             task=_data(task),
             spec=self._shown,
             criteria=escape_all(criteria) if criteria is not None else dict(self.spec.rubric),
-            first=escape(self.first_observation(task)),
+            first=escape(first),
             answer=None if answer is None else escape(answer),
             turns=[
-                {"turn": number, "observation": escape(observation), **self._block(action, observation)}
-                for number, (action, observation) in enumerate(turns, 1)
+                {"turn": number, "observation": escape(observation), **self._block(action, observation, screen)}
+                for number, ((action, observation), screen) in enumerate(zip(turns, screens, strict=False), 1)
             ],
         )
         return [{"role": "user", "content": content}]

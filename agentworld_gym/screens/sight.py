@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 
-from agentworld_gym.screens import GRAPHICAL, read_screen
+from agentworld_gym.screens import GRAPHICAL, android, read_screen
 from agentworld_gym.screens.locate import NotOnScreen, has_locator, resolve
 from agentworld_gym.screens.node import Node
 from agentworld_gym.screens.web import is_page
@@ -36,7 +36,8 @@ def shows(domain: str, observation: str) -> bool:
 def _screen(domain: str, observation: str) -> list[Node] | None:
     """Return the elements of the screen that an observation shows; None where it shows no screen."""
     nodes = read_screen(domain, observation)
-    return nodes if nodes or (domain == "web" and is_page(observation)) else None
+    empty = (domain == "web" and is_page(observation)) or (domain == "android" and android.head_of(observation) > 0)
+    return nodes if nodes or empty else None
 
 
 class Sight:

@@ -115,7 +115,7 @@ def test_the_expert_succeeds_in_the_words_of_the_dialect(dialect: str, task: Tas
 @pytest.mark.parametrize("dialect", OTHERS)
 def test_a_dream_begins_in_the_dialect(dialect: str) -> None:
     spec = load_spec("android").in_dialect(dialect)
-    world = LanguageWorld(spec, Prompts(spec), ScriptedGenerator([]), spec.sampling.sampling())
+    world = LanguageWorld(spec, Prompts(spec), ScriptedGenerator(lambda request: ""), spec.sampling.sampling())
     (session,) = world.begin([TASKS[0]], [0])
     assert not isinstance(session, Failure) and dialect_of(session.observation) == dialect
     assert "Launcher" in session.observation or "nexuslauncher" in session.observation
