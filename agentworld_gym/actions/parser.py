@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -96,7 +97,8 @@ class ActionParser:
             return self.raw(action)
         if "phone_coordinates" in spec.syntax and action.raw.lstrip().startswith("{"):
             # An action on points is read into other keys.
-            parsed = read_json(action.raw)
+            with suppress(Problem):
+                parsed = read_json(action.raw)
         if spec.arguments_as_string and isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
             parsed = {**parsed, "arguments": json.dumps(parsed["arguments"], ensure_ascii=False)}
         return json.dumps(parsed, indent=2, ensure_ascii=False)
