@@ -266,7 +266,7 @@ def test_android_nodes_are_numbered_without_gaps_and_lie_on_the_screen() -> None
     assert lines
     for number, line in lines:
         assert line.startswith(f"[{number:2}] | ")
-        bounds = re.search(r"bounds=\[(\d+),(\d+)\]\[(\d+),(\d+)\]$", line)
+        bounds = re.search(r"bounds=\[(\d+),(\d+)\]\[(\d+),(\d+)\](?= \| [a-z_, ]+$|$)", line)
         assert bounds is not None
         left, top, right, bottom = map(int, bounds.groups())
         assert 0 <= left < right <= 1080
