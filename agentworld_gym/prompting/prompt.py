@@ -384,7 +384,7 @@ class Prompts:
             **self._block(action, display, state or ""),
         )
 
-    def _block(self, action: Action, other: str, screen: str) -> dict[str, str]:
+    def _block(self, action: Action, other: str, screen: str = "") -> dict[str, str]:
         """Return the variables of an action block, with a fence that neither the action nor the other text can
         close; `screen` is what the agent acted on."""
         raw = self._actions.raw(action) if self.profile == "full" else self._actions.typed(action)
