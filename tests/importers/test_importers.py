@@ -129,7 +129,7 @@ def test_chat_messages_become_turns_in_the_order_of_their_results(tmp_path: Path
     assert (row.task, row.id, row.success, row.finish) == ("mcp", "chat-1", True, "finish: Two.")
     assert [json.loads(action)["arguments"] for action in row.actions] == [{"from": "Ada"}, {"from": "Ida"}]
     assert row.observations == ("[]", "[1, 2]")
-    assert "How many mails from Ida?" in row.prompt[0]
+    assert row.instruction == "How many mails from Ida?" and f"\n{row.instruction}\n" in row.system_str
     assert "### 1. mail-find" in row.system_str
     assert tally.left == {
         "system message": 1,
