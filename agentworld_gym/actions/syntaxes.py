@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentworld_gym.actions.browser_calls import as_tool_call, read_call_text
 from agentworld_gym.actions.coding_calls import canonical
 from agentworld_gym.actions.phones import coordinates, droidbot, droidrun
 from agentworld_gym.actions.toolset import Problem, Toolset, first_line
@@ -76,7 +77,7 @@ def claude_code_call(text: str, tools: Toolset) -> dict[str, Any] | None:
 
 
 def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
-    """Read a call such as `click('12')`, with literals as arguments.
+    """Read a call such as `click('12')` or `click(bid="12", twice=true)`, with literals of Python or JSON as arguments.
 
     >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
     >>> function_call("click('12')", tools)
@@ -85,11 +86,14 @@ def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     source = text.strip()
     if not source.endswith(")") or not source[0].isidentifier():
         return None
+    if (told := read_call_text(source)) is not None:
+        return tools.call(told[0], {name: read_json(value, f"'{name}'") for name, value in told[1].items()})
     try:
         call = ast.parse(source, mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return None
         name = call.func.id
+        call = _JsonNames().visit(call)
         positional = [_literal(argument) for argument in call.args]
         if any(word.arg is None for word in call.keywords):
             raise ValueError("** is not one")
@@ -101,6 +105,17 @@ def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
         if parameter in arguments:
             raise Problem(f"{name}() got multiple values for argument '{parameter}'")
     return tools.call(name, _plain({**arguments, **named}))
+
+
+def browser_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a tool call or a function call, of Playwright's tools or of BrowserGym, as the call of one of these tools.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> browser_call("click('12')", tools)
+    {'name': 'browser_click', 'arguments': {'ref': 'e12'}}
+    """
+    call = tool_call(text, tools) or function_call(text, tools)
+    return None if call is None else as_tool_call(tools.ordered(call))
 
 
 def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
@@ -138,6 +153,8 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
     "claude_code_call": (claude_code_call, 'a tool call {"name": ..., "arguments": {...}}'),
     "function_call": (function_call, "a function call"),
+    "playwright_call": (browser_call, "a call of a browser's tool"),
+    "browsergym_call": (browser_call, "a call of BrowserGym"),
     "json_object": (json_object, "a JSON object"),
     "phone_coordinates": (phone_coordinates, "an action on points"),
     "droidrun_call": (droidrun_call, 'a call <invoke name="phone">'),
@@ -147,6 +164,9 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "plain_text": (any_text, "a text"),
 }
 """The reader of every syntax, and how the syntax is called in an error."""
+
+TOOL_CALLS: frozenset[Syntax] = frozenset({"tool_call", "claude_code_call", "playwright_call", "browsergym_call"})
+"""The syntaxes in which an action calls a tool and may be written as JSON."""
 
 
 def read_json(text: str, what: str = "the action") -> Any:
@@ -172,6 +192,17 @@ def _literal(node: ast.expr) -> Any:
         return ast.literal_eval(node)
     except ValueError:
         raise ValueError("texts in quotes, numbers, lists and the like, as in click('e17')") from None
+
+
+class _JsonNames(ast.NodeTransformer):
+    """Puts Python's constants in the place of JSON's."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Return the constant that a name means in JSON, or the name."""
+        return ast.Constant(_JSON_NAMES[node.id]) if node.id in _JSON_NAMES else node
+
+
+_JSON_NAMES = {"true": True, "false": False, "null": None}
 
 
 def _plain(value: Any) -> Any:

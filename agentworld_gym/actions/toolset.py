@@ -96,7 +96,7 @@ class Toolset:
         self, tools: Sequence[Mapping[str, Any]], file: str | Path, full_names: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         self._full_names = full_names
-        self._parameters: dict[str, list[str]] = {}
+        self._parameters: dict[str, Mapping[str, Any]] = {}
         self._schemas: dict[str, Schema] = {}
         for index, tool in enumerate(tools):
             name = tool.get("name")
@@ -104,7 +104,7 @@ class Toolset:
                 raise SpecError(file, f"tools.{index}.name", name, "a name")
             schema = tool.get("parameters") or {}
             self._schemas[name] = Schema(schema, file, f"tools.{index}.parameters ({name})")
-            self._parameters[name] = list(schema.get("properties", ()))
+            self._parameters[name] = schema.get("properties", {})
 
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the call of a tool.
@@ -123,11 +123,21 @@ class Toolset:
             raise Problem("\n".join([f"Error calling tool '{name}': {count} for call[{name}]", *refusals]))
         return {"name": self._full_names.get(name, name), "arguments": arguments}
 
+    def ordered(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a call with its arguments, and the keys of objects in them, in the order of the tool's schema.
+
+        >>> tools = Toolset([{"name": "add", "parameters": {"properties": {"a": {}, "b": {}}}}], "spec.yaml")
+        >>> tools.ordered({"name": "add", "arguments": {"b": 2, "a": 1}})
+        {'name': 'add', 'arguments': {'a': 1, 'b': 2}}
+        """
+        schema = {"properties": self._parameters.get(call["name"], {})}
+        return {"name": call["name"], "arguments": _ordered(call["arguments"], schema)}
+
     def bind(self, name: str, positional: Sequence[Any]) -> dict[str, Any]:
         """Return positional arguments by the names of the parameters, in the order of the tool's schema."""
         if not positional or (self._schemas and name not in self._schemas):
             return {}
-        names = self._parameters.get(name, []) if self._schemas else [f"arg{n}" for n in range(len(positional))]
+        names = list(self._parameters.get(name, ())) if self._schemas else [f"arg{n}" for n in range(len(positional))]
         if len(positional) > len(names):
             given = "1 was" if len(positional) == 1 else f"{len(positional)} were"
             raise Problem(f"{name}() takes {len(names)} positional arguments but {given} given")
@@ -166,6 +176,18 @@ def _example(schema: Any) -> Any:
         case "null":
             return None
     return "x" * max(1, schema.get("minLength") or 0)
+
+
+def _ordered(value: Any, schema: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return value
+    if isinstance(value, list):
+        return [_ordered(item, schema.get("items")) for item in value]
+    if not isinstance(value, dict):
+        return value
+    known = schema.get("properties") or {}
+    names = [*(name for name in known if name in value), *(name for name in value if name not in known)]
+    return {name: _ordered(value[name], known.get(name)) for name in names}
 
 
 def first_line(error: BaseException) -> str:

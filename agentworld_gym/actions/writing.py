@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentworld_gym.actions.agent_calls import agent_code
+from agentworld_gym.actions.browser_calls import browsergym_text, call_text
 from agentworld_gym.actions.coding_calls import in_claude_code
 from agentworld_gym.actions.phones import droidbot, droidrun
 from agentworld_gym.domain.spec import Syntax
@@ -20,7 +21,12 @@ def claude_code_call(parsed: Any) -> str:
     return json.dumps(parsed, indent=2, ensure_ascii=False)
 
 
-WRITERS: Mapping[Syntax, Callable[[Any], str]] = {"agent_code": agent_code, "claude_code_call": claude_code_call}
+WRITERS: Mapping[Syntax, Callable[[Any], str]] = {
+    "agent_code": agent_code,
+    "claude_code_call": claude_code_call,
+    "playwright_call": call_text,
+    "browsergym_call": browsergym_text,
+}
 """The writer of each syntax that needs one. An action of any other syntax is shown as JSON or as it was written."""
 
 ON_SCREEN: Mapping[Syntax, Callable[[Any, str], str]] = {

@@ -37,6 +37,8 @@ Syntax = Literal[
     "tool_call",
     "claude_code_call",
     "function_call",
+    "playwright_call",
+    "browsergym_call",
     "json_object",
     "phone_coordinates",
     "droidrun_call",
@@ -46,9 +48,10 @@ Syntax = Literal[
     "plain_text",
 ]
 """Ways an agent may write an action: a JSON array of keystrokes; a command line; `{"name": …, "arguments": {…}}`;
-the same with the tools of Claude Code; a call such as `click('12')`; a JSON object; gestures of a phone as JSON with
-points, as calls in XML, and as events in a line; Python source; Python source whose single clicks and keys are calls
-such as `Agent.click(coordinates=[12, 40])`; any text."""
+the same with the tools of Claude Code; a call such as `click('12')`; a tool call or such a call of Playwright's tools,
+or of BrowserGym; a JSON object; gestures of a phone as JSON with points, as calls in XML, and as events in a line;
+Python source; Python source whose single clicks and keys are calls such as `Agent.click(coordinates=[12, 40])`; any
+text."""
 
 
 Form = Literal["full", "change"]

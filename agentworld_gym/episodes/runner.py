@@ -13,6 +13,7 @@ import orjson
 
 from agentworld_gym.actions.naming import renamed
 from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.actions.toolset import example_call
 from agentworld_gym.checks.rubric import RubricJudge
 from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Translated, World
@@ -118,7 +119,7 @@ class EpisodeRunner:
         """Return actions that make sense in an episode, to draw from: its menu, or else a call of each tool."""
         if episode.task.menu:
             return tuple(entry for entry in episode.menu if entry is not None)
-        if "tool_call" not in self.spec.action.syntax:
+        if TOOL_CALLS.isdisjoint(self.spec.action.syntax):
             return ()
         calls = [example_call(tool) for tool in self.tools(episode.task)]
         return tuple(call for call in calls if self.parser.parse(call, episode.task.tools).error is None)

@@ -142,10 +142,11 @@ def test_an_unreadable_action_gets_the_error_of_the_real_counterpart(domain: str
 
 def test_the_web_understands_both_dialects() -> None:
     parser = ActionParser(load_spec("web"))
-    arguments = {"bid": "e7", "value": "kettle"}
-    assert parser.parse("fill('e7', 'kettle')").parsed == {"name": "fill", "arguments": arguments}
-    call = parser.parse('{"name": "browser_type", "arguments": {"ref": "e7", "text": "kettle"}}').parsed
-    assert call["name"] == "browser_type"
+    call = parser.parse('{"name": "browser_type", "arguments": {"ref": "e7", "text": "kettle"}}')
+    assert call.parsed == {"name": "browser_type", "arguments": {"ref": "e7", "text": "kettle"}}
+    assert parser.parse("fill('7', 'kettle')").parsed == parser.parse("fill('e7', 'kettle')").parsed == call.parsed
+    assert parser.shown(call) == 'browser_type(ref="e7", text="kettle")'
+    assert ActionParser(load_spec("web:browsergym")).shown(call) == "fill('7', 'kettle')"
 
 
 # The terminal's prompt line and output
