@@ -65,6 +65,7 @@ def signing_in(site: str, machine: WebMachine, right: bool) -> list[Callable[[st
     return [
         lambda observation: _call("browser_navigate", url=url),
         lambda observation: _call("browser_type", ref=box(observation, 0), text=name),
+        lambda observation: _call("browser_snapshot"),
         lambda observation: _call("browser_type", ref=box(observation, 1), text=password, submit=True),
     ]
 

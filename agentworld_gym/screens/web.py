@@ -9,6 +9,7 @@ import re
 from agentworld_gym.screens.node import Node
 
 _START = re.compile(r"(?m)^(?:### Snapshot|- Page Snapshot:?)\s*$")
+_PAGE = re.compile(r"(?ms)^### (?:Open tabs|Page)\n.*?^### Snapshot\n```yaml\n.*?^```$")
 _URL = re.compile(r"(?m)^(?:- Page )?URL: (.*)$")
 _TITLE = re.compile(r"(?m)^- Page Title: (.*)$")
 _ROOT = re.compile(r"(?m)^RootWebArea ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
@@ -29,7 +30,10 @@ _BID = re.compile(
 
 
 def read(observation: str) -> list[Node]:
-    """Return the nodes of a snapshot section, or of a `bid` tree; there are none where no page is shown."""
+    """Return the nodes of a snapshot section, or of a `bid` tree; there are none where no page is shown.
+
+    A bid that is a number is the number of the reference which the element has in a snapshot: the handle is `e12`.
+    """
     begin = _START.search(observation)
     if begin is None:
         return _bids(observation)
@@ -67,6 +71,19 @@ def is_page(observation: str) -> bool:
     (True, False)
     """
     return _START.search(observation) is not None or _ROOT.search(observation) is not None
+
+
+def page_of(observation: str) -> str:
+    """Return the part of an observation that shows the page, without the code that ran and what was reported.
+
+    An observation that holds no page in this form stays as it is.
+
+    >>> page = "### Page\\n- Page URL: https://a.example/\\n### Snapshot\\n```yaml\\n- main [ref=e2]\\n```"
+    >>> page_of(f"### Ran Playwright code\\n```js\\nawait page.goBack();\\n```\\n{page}\\n### Events\\n- a") == page
+    True
+    """
+    found = _PAGE.search(observation)
+    return observation if found is None else found[0]
 
 
 def _add(nodes: list[Node], item: str, depth: int, line: int) -> None:
@@ -123,7 +140,8 @@ def _bids(observation: str) -> list[Node]:
             continue
         flags = tuple(flag.strip() for flag in found["flags"].split(", ") if flag.strip())
         name, text = _literal(found["name"]), _literal(found["value"])
-        nodes.append(Node(found["role"], name, text, "", found["bid"], None, flags, len(found["indent"]), number))
+        ref = f"e{found['bid']}" if (found["bid"] or "").isdigit() else found["bid"]
+        nodes.append(Node(found["role"], name, text, "", ref, None, flags, len(found["indent"]), number))
     return nodes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.web import flat_state
@@ -15,13 +15,11 @@ from agentworld_gym.engines.web.http import Internet
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.strings import encodable
 from agentworld_gym.engines.web.tools import browsergym_calls, browsergym_observation
+from agentworld_gym.engines.web.tools.call import NO_CALL, read_call
 from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool, show
 from agentworld_gym.engines.web.tools.result import ToolResult
-from agentworld_gym.errors import SpecError
 
 NONE = Controls()
-View = Literal["playwright", "browsergym"]
-VIEWS: tuple[View, ...] = ("playwright", "browsergym")
 REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
 
 
@@ -41,11 +39,10 @@ class WebMachine:
         internet: Internet,
         url: str,
         controls: Controls = NONE,
-        view: View = "playwright",
         stated_hosts: frozenset[str] = frozenset(),
     ) -> None:
         """Open a browser at a URL; the hosts in `stated_hosts` show only what the task states."""
-        self._controls, self._view, self._stated_hosts = controls, view, stated_hosts
+        self._controls, self._stated_hosts = controls, stated_hosts
         self._browser: Browser | None = Browser(internet)
         self._browser.cookies = {host: dict(cookies) for host, cookies in getattr(internet, "cookies", {}).items()}
         self._calls = 0
@@ -54,9 +51,9 @@ class WebMachine:
         self._spans: tuple[Span, ...] = ()
         with suppress(Unreachable):  # the error page is shown
             self._browser.go(url)
-        result = ToolResult()
-        show(self._browser, result)
-        self._observation = self._shown(result)
+        self._result = ToolResult()
+        show(self._browser, self._result)
+        self._observation = self._shown()
 
     @classmethod
     def start(
@@ -69,7 +66,7 @@ class WebMachine:
         """Return a browser on the first page of a task.
 
         Args:
-            state: The state of the sites (see `Sites.start`), and `view`: `playwright` (the default) or `browsergym`.
+            state: The state of the sites (see `Sites.start`).
             seed: The seed of everything that the state leaves open.
             controls: The perturbations in force.
             hidden: What the sites know and the agent is never shown.
@@ -77,16 +74,23 @@ class WebMachine:
         Raises:
             SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
-        view = state.get("view", VIEWS[0])
-        if view not in VIEWS:
-            raise SpecError("task state", "view", view, " or ".join(VIEWS))
-        sites = Sites.start({key: value for key, value in state.items() if key != "view"}, seed, controls, hidden)
-        return cls(sites, str(state["open"]), controls, view, flat_state.stated_hosts(state, sites.hosts))
+        sites = Sites.start(state, seed, controls, hidden)
+        return cls(sites, str(state["open"]), controls, flat_state.stated_hosts(state, sites.hosts))
 
     @property
     def observation(self) -> str:
         """What the browser shows since the last call."""
         return self._observation
+
+    def observation_in(self, dialect: str) -> str:
+        """Return what the browser shows in another dialect, of which there is `browsergym`.
+
+        Raises:
+            EngineError: There is no such dialect, or the machine is closed.
+        """
+        if dialect != "browsergym":
+            raise EngineError(f"a browser does not speak {dialect!r}")
+        return browsergym_observation.observation(self.browser, self._result)
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -114,10 +118,10 @@ class WebMachine:
         """
         browser = self.browser
         self._calls += 1
-        name = action.get("name") if isinstance(action, dict) else None
-        arguments = action.get("arguments", {}) if isinstance(action, dict) else None
-        if not isinstance(name, str) or not isinstance(arguments, dict):
-            return self._say(ToolResult(errors=["Error: a tool call needs a 'name' and an object of 'arguments'"]))
+        call = read_call(action)
+        if call is None:
+            return self._say(ToolResult(errors=[NO_CALL]))
+        name, arguments = call
         tool = TOOLS.get(name) or browsergym_calls.CALLS.get(name)
         if tool is None:
             return self._say(ToolResult(errors=[f'Tool "{encodable(name[:100])}" not found']))
@@ -152,20 +156,17 @@ class WebMachine:
         elif self._controls.strikes("stale-element", self._calls, browser.tab.url):
             page = browser.page
             page.refs, page.listed = {}, {}
-            page.first_bid += len(page.nodes)
             self._redrawn = True
 
     def _say(self, result: ToolResult) -> str:
-        self._observation = self._shown(result)
+        self._result = result
+        self._observation = self._shown()
         return self._observation
 
-    def _shown(self, result: ToolResult) -> str:
-        """Return the text of a result, and note whether it shows a page for the first time."""
+    def _shown(self) -> str:
+        """Return the text of the result, and note whether it shows a page for the first time."""
         self._spans = ()
-        if self._view == "browsergym":
-            text, piece = browsergym_observation.observation(self.browser, result)
-        else:
-            text, piece = result.text(), result.snapshot
+        text, piece = self._result.text(), self._result.snapshot
         if piece:
             url = self.browser.tab.url
             if url not in self._visited and host_of(url) not in self._stated_hosts:

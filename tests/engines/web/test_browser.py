@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from web_pages import BODIES, Pages, call, ref, step
 
-from agentworld_gym.engines import Controls, EngineError, Machine
+from agentworld_gym.engines import Controls, EngineError, Machine, Multilingual
 from agentworld_gym.engines.web.http import Request, Response
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.errors import SpecError
@@ -20,8 +20,14 @@ def opened(path: str = "form", **more: Any) -> WebMachine:
     return WebMachine(Pages(BODIES), f"{HOST}/{path}", **more)
 
 
+def look(machine: WebMachine) -> str:
+    return machine.act(call("snapshot"))
+
+
 def do(machine: WebMachine, name: str, shown: str = "", /, **arguments: Any) -> str:
-    return machine.act(step(machine.observation, name, shown, **arguments))
+    """Do something on the page as it is; a snapshot is taken where the last answer held none."""
+    seen = machine.observation if "### Snapshot" in machine.observation else look(machine)
+    return machine.act(step(seen, name, shown, **arguments))
 
 
 def shows(observation: str) -> list[str]:
@@ -64,6 +70,26 @@ class TestTheAnswer:
         text = opened().act(call("navigate", url=f"{HOST}/missing"))
         assert 'heading "Nothing here"' in text
         assert text.split("### Events\n")[1].startswith("- [ERROR] Failed to load resource: the server resp")
+        assert "\n- Console: 1 errors, 0 warnings\n### Snapshot\n" in text
+
+    @pytest.mark.parametrize(
+        ("tool", "shown", "arguments", "code"),
+        [
+            ("type", "Name", {"text": "Ann"}, "page.getByRole('textbox', { name: 'Name' }).fill('Ann');"),
+            ("press_key", "", {"key": "Tab"}, "page.keyboard.press('Tab');"),
+            ("select_option", "Size", {"values": ["Tiny"]}, "page.getByLabel('Size').selectOption('Tiny');"),
+        ],
+    )
+    def test_some_tools_tell_the_code_alone(self, tool: str, shown: str, arguments: Any, code: str) -> None:
+        assert do(opened(), tool, shown, **arguments) == f"### Ran Playwright code\n```js\nawait {code}\n```"
+
+    def test_waiting_shows_the_page_and_no_result(self) -> None:
+        text = opened("who").act(call("wait_for", time=2))
+        assert text == (
+            "### Ran Playwright code\n```js\nawait new Promise(f => setTimeout(f, 2 * 1000));\n```\n"
+            "### Page\n- Page URL: http://pages.example/who\n- Page Title: Who\n"
+            '### Snapshot\n```yaml\n- heading "nobody" [level=1] [ref=e2]\n```'
+        )
 
 
 class TestForms:
@@ -102,7 +128,7 @@ class TestForms:
     def test_enter_presses_the_first_button(self) -> None:
         machine = opened()
         text = do(machine, "type", 'textbox "Name"', text="Ann", submit=True)
-        assert "go=now" in text
+        assert "go=now" in look(machine)
         assert text.split("```")[1] == (
             "js\nawait page.getByRole('textbox', { name: 'Name' }).fill('Ann');\n"
             "await page.getByRole('textbox', { name: 'Name' }).press('Enter');\n"
@@ -125,7 +151,8 @@ class TestForms:
             {"name": "Fast", "type": "radio", "ref": ref(seen, 'radio "Fast"'), "value": "true"},
             {"name": "Size", "type": "combobox", "ref": ref(seen, 'combobox "Size"'), "value": "Small"},
         ]
-        text = machine.act(call("fill_form", fields=fields))
+        assert machine.act(call("fill_form", fields=fields)).count("\nawait page.") == 4
+        text = look(machine)
         for line in (
             'textbox "Name" [ref=e4]: Ann',
             'checkbox "Gift" [checked]',
@@ -172,7 +199,8 @@ class TestDialogs:
         assert 'button "Done" [active]' in do(machine, "click", 'button "Open box"')
         assert "intercepts pointer events" in do(machine, "click", 'button "About"')
         machine.act(call("snapshot"))
-        text = machine.act(call("press_key", key="Escape"))
+        machine.act(call("press_key", key="Escape"))
+        text = look(machine)
         assert "dialog" not in text
         assert 'button "Open box" [active]' in text
 
@@ -189,7 +217,8 @@ class TestDialogs:
 class TestBehaviours:
     def test_a_list_is_filtered_as_one_types(self) -> None:
         machine = opened("unfolding")
-        text = do(machine, "type", "Filter fruit", text="pl")
+        do(machine, "type", "Filter fruit", text="pl")
+        text = look(machine)
         assert [line for line in shows(text) if "listitem" in line] == ["listitem: Apple", "listitem: Plum"]
 
     def test_a_button_unfolds(self) -> None:
@@ -206,7 +235,9 @@ class TestBehaviours:
         assert "One panel" not in text
 
     def test_a_choice_may_send_its_form(self) -> None:
-        assert "/echo?sort=price" in do(opened("unfolding"), "select_option", "Order by", values=["price"])
+        machine = opened("unfolding")
+        do(machine, "select_option", "Order by", values=["price"])
+        assert "/echo?sort=price" in look(machine)
 
 
 class TestHistoryAndTabs:
@@ -231,7 +262,8 @@ class TestHistoryAndTabs:
         text = machine.act(call("tabs", action="select", index=1))
         assert 'heading "nobody"' in text
         text = machine.act(call("tabs", action="close"))
-        assert text.startswith(f"### Result\n- 0: (current) [Page]({HOST}/links)\n### Page")
+        assert text.startswith(f"### Page\n- Page URL: {HOST}/links\n")
+        assert text.endswith(f"\n```\n### Result\n- 0: (current) [Page]({HOST}/links)")
 
     def test_cookies_stay(self) -> None:
         machine = opened("links")
@@ -285,13 +317,13 @@ class TestOtherTools:
         assert (
             ("this browser runs no scripts" in text or "only simple" in text)
             if value == "error"
-            else f"### Result\n{value}\n" in text
+            else text.endswith(f"\n```\n### Result\n{value}")
         )
 
     def test_an_expression_may_read_an_element(self) -> None:
         machine = opened()
         text = do(machine, "evaluate", 'spinbutton "Count"', function="(element) => element.value")
-        assert text.startswith('### Result\n"2"\n')
+        assert text.endswith('\n### Result\n"2"')
 
     def test_the_requests_of_a_page(self) -> None:
         machine = opened("moved")
@@ -304,10 +336,12 @@ class TestOtherTools:
         machine.act(call("press_key", key="Tab"))
         for key in "Bob!":
             machine.act(call("press_key", key=key))
-        assert 'textbox "Name" [active]' in machine.observation
-        assert "textbox Name: Bob" in shows(machine.act(call("press_key", key="Backspace")))
+        assert 'textbox "Name" [active]' in look(machine)
+        machine.act(call("press_key", key="Backspace"))
+        assert "textbox Name: Bob" in shows(look(machine))
         machine.act(call("press_key", key="Control+a"))
-        assert "textbox Name: Z" in shows(machine.act(call("press_key", key="Z")))
+        machine.act(call("press_key", key="Z"))
+        assert "textbox Name: Z" in shows(look(machine))
         assert 'Unknown key: "Fly"' in machine.act(call("press_key", key="Fly"))
 
     def test_browsergyms_calls_do_the_same(self) -> None:
@@ -347,19 +381,22 @@ class TestTheMachine:
         assert machine.spans == ()
         assert opened("links", stated_hosts=frozenset({"pages.example"})).spans == ()
 
-    @pytest.mark.parametrize("view", ["playwright", "browsergym"])
-    def test_a_redrawn_page_has_other_references(self, view: Any) -> None:
-        machine = opened("links", controls=Controls({"stale-element": 1.0}), view=view)
-        action = {"name": "click", "arguments": {"bid": read_screen("web", machine.observation)[-1].handle}}
+    @pytest.mark.parametrize("dialect", ["playwright", "browsergym"])
+    def test_a_redrawn_page_has_other_references(self, dialect: str) -> None:
+        machine = opened("links", controls=Controls({"stale-element": 1.0}))
+
+        def last() -> dict[str, Any]:
+            shown = machine.observation if dialect == "playwright" else machine.observation_in(dialect)
+            return {"name": "click", "arguments": {"bid": read_screen("web", shown)[-1].handle}}
+
+        action = last()
         assert "not found in the current page snapshot" in machine.act(action)
         machine.act(call("snapshot"))
-        again = {"name": "click", "arguments": {"bid": read_screen("web", machine.observation)[-1].handle}}
+        again = last()
         assert again != action
         assert "not found" not in machine.act(again)
 
     def test_a_state_that_is_wrong(self) -> None:
-        with pytest.raises(SpecError, match="view"):
-            WebMachine.start({"open": "http://shop.example/", "view": "tiny"}, 0)
         with pytest.raises(SpecError, match="open"):
             WebMachine.start({"open": "http://elsewhere.example/"}, 0)
 
@@ -371,17 +408,34 @@ class TestTheMachine:
             machine.act(call("snapshot"))
 
 
-def test_browsergyms_view() -> None:
-    machine = opened("asking", view="browsergym")
-    lines = machine.observation.split("\n")
+def test_the_dialect_of_browsergym() -> None:
+    machine = opened("asking")
+
+    def after(name: str, **arguments: Any) -> str:
+        machine.act({"name": name, "arguments": arguments})
+        return machine.observation_in("browsergym")
+
+    lines = machine.observation_in("browsergym").split("\n")
     assert lines[:3] == [f"URL: {HOST}/asking", "", "RootWebArea 'Page', focused"]
-    assert "\t\t[3] button 'Delete', clickable" in lines
-    text = machine.act({"name": "click", "arguments": {"bid": "77"}})
-    assert text.split("\n")[1].startswith("Error of the last action: Ref 77 not found")
-    text = machine.act({"name": "focus", "arguments": {"bid": "3"}})
-    assert "Focused element: 3" in text
-    assert "\t\t[3] button 'Delete', clickable, focused" in text
-    assert "Page" not in machine.act({"name": "click", "arguments": {"bid": "3"}})
+    number = ref(machine.observation, 'button "Delete"')[1:]
+    assert f"\t\t[{number}] button 'Delete', clickable" in lines
+    assert after("click", bid="77").split("\n")[1].startswith("Error of the last action: Ref e77 not found")
+    text = after("focus", bid=number)
+    assert f"Focused element: {number}" in text
+    assert f"\t\t[{number}] button 'Delete', clickable, focused" in text
+    assert "RootWebArea" not in after("click", bid=number)
+    with pytest.raises(EngineError, match="does not speak"):
+        machine.observation_in("esperanto")
+    assert isinstance(machine, Multilingual)
+
+
+def test_what_has_no_reference_has_a_bid_of_its_own() -> None:
+    machine = opened()
+    nodes = read_screen("web", machine.observation_in("browsergym"))
+    handles = [node.handle for node in nodes if node.handle is not None]
+    assert len(set(handles)) == len(handles)
+    assert {node.handle for node in read_screen("web", machine.observation) if node.handle} & set(handles)
+    assert all(node.handle for node in nodes if node.role == "option")
 
 
 def test_a_link_opens_behind_with_control_and_not_at_all_with_alt() -> None:

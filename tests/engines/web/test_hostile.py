@@ -16,9 +16,13 @@ from agentworld_gym.engines.web.accessibility.snapshot import snapshot
 from agentworld_gym.engines.web.browser.browser import MAX_HISTORY, MAX_TABS
 from agentworld_gym.engines.web.document.dom import Document
 from agentworld_gym.engines.web.document.page import MAX_VALUE, Page
-from agentworld_gym.engines.web.machine import VIEWS, WebMachine
+from agentworld_gym.engines.web.machine import WebMachine
 
-TOOLS = {tool["name"]: tool.get("parameters", {}).get("properties", {}) for tool in load_spec("web").action.tools}
+TOOLS = {
+    tool["name"]: tool.get("parameters", {}).get("properties", {})
+    for spec in load_spec("web").in_every_dialect()
+    for tool in spec.action.tools
+}
 STATE = {"open": "http://shop.example/products", "sites": {"shop": None}, "seed": 1}
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
@@ -99,14 +103,15 @@ def assert_sound(machine: Machine) -> None:
     assert all(value is None or isinstance(value, str | int | float | bool) for value in machine.state().values())
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dialect", load_spec("web").dialects)
 @pytest.mark.parametrize("controls", [Controls(), Controls(dict.fromkeys(load_spec("web").controls, 0.3), 5)])
-def test_random_actions_are_all_answered(view: str, controls: Controls) -> None:
-    rng = random.Random(f"{view}{bool(controls)}")
+def test_random_actions_are_all_answered(dialect: str, controls: Controls) -> None:
+    rng = random.Random(f"{dialect}{bool(controls)}")
     for episode in range(4):
-        machine = WebMachine.start(STATE | {"view": view, "sites": None}, episode, controls)
+        machine = WebMachine.start(STATE | {"sites": None}, episode, controls)
         for step in range(80):
-            text = machine.act(next_call(machine.observation, rng))
+            shown = machine.observation if dialect == "playwright" else machine.observation_in(dialect)
+            text = machine.act(next_call(shown, rng))
             assert text == machine.observation
             if step % 20 == 0:
                 assert_sound(machine)

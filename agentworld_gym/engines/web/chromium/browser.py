@@ -93,20 +93,21 @@ class ChromiumBrowser:
         if len(self.tabs) < MAX_TABS:
             self.tabs.append(ChromiumTab(page))
 
-    async def show(self, result: ToolResult) -> None:
-        """Add to a result what the browser shows."""
+    async def show(self, result: ToolResult, whole: bool = True) -> None:
+        """Add to a result what the browser shows: tabs, page and snapshot only if `whole` is true."""
         tab = self.tab
-        if len(self.tabs) > 1 and not result.results:
-            result.tabs = tab_lines(await self.headers(), self.current)
         result.modal = tab.modal_lines()
-        title = "" if tab.is_open else await tab.page.title()
-        result.page = page_lines(title, tab.page.url)
-        if not tab.is_open:
-            text = await tab.page.aria_snapshot(mode="ai")
-            first = _PREFIX.search(text)
-            tab.prefix = (first[1] or "") if first else ""
-            result.snapshot = _PREFIX.sub(r"[ref=\2]", text)
-            tab.known = frozenset(match[2] for match in _PREFIX.finditer(text))
+        if whole:
+            if len(self.tabs) > 1 and not result.results:
+                result.tabs = tab_lines(await self.headers(), self.current)
+            title = "" if tab.is_open else await tab.page.title()
+            result.page = page_lines(title, tab.page.url, tab.console)
+            if not tab.is_open:
+                text = await tab.page.aria_snapshot(mode="ai")
+                first = _PREFIX.search(text)
+                tab.prefix = (first[1] or "") if first else ""
+                result.snapshot = _PREFIX.sub(r"[ref=\2]", text)
+                tab.known = frozenset(match[2] for match in _PREFIX.finditer(text))
         result.events = [event_line(message) for message in tab.console[tab.reported :]]
         tab.reported = len(tab.console)
 

@@ -1,4 +1,4 @@
-"""BrowserGym's calls in Chromium."""
+"""The calls of BrowserGym that no tool acts out, in Chromium."""
 
 from __future__ import annotations
 
@@ -9,27 +9,15 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines.web.chromium.call import PATIENCE_MS, ChromiumCall
-from agentworld_gym.engines.web.chromium.playwright_tools import TOOLS
 from agentworld_gym.engines.web.strings import single_quoted
 from agentworld_gym.engines.web.tools.browsergym_calls import (
     MAX_MESSAGE,
-    TOOL_CALLS,
     file_names,
-    option_arguments,
-    tool_arguments,
     wait_seconds,
     wheel_pixels,
 )
 
 ChromiumTool = Callable[[ChromiumCall], Awaitable[None]]
-
-
-def _by_tool(tool: str, fixed: Mapping[str, Any]) -> ChromiumTool:
-    async def act(call: ChromiumCall) -> None:
-        call.arguments = {**tool_arguments(call.arguments), **fixed}
-        await TOOLS[tool](call)
-
-    return act
 
 
 async def _noop(call: ChromiumCall) -> None:
@@ -52,11 +40,6 @@ async def _scroll(call: ChromiumCall) -> None:
     x, y = wheel_pixels(call.arguments)
     await call.tab.page.mouse.wheel(x, y)
     call.ran(f"await page.mouse.wheel({x:g}, {y:g});")
-
-
-async def _select(call: ChromiumCall) -> None:
-    call.arguments = option_arguments(call.arguments)
-    await TOOLS["browser_select_option"](call)
 
 
 async def _press(call: ChromiumCall) -> None:
@@ -82,15 +65,13 @@ async def _upload(call: ChromiumCall) -> None:
 
 CALLS: Mapping[str, ChromiumTool] = MappingProxyType(
     {
-        **{name: _by_tool(tool, fixed) for name, (tool, fixed) in TOOL_CALLS.items()},
         "noop": _noop,
         "send_msg_to_user": _send_message,
         "report_infeasible": _report_infeasible,
         "scroll": _scroll,
-        "select_option": _select,
         "press": _press,
         "focus": _focus,
         "upload_file": _upload,
     }
 )
-"""Every call by its name, as Chromium acts it out."""
+"""The calls by name, as Chromium acts them out."""

@@ -12,7 +12,8 @@ from agentworld_gym.engines.web.chromium.browser import ChromiumBrowser
 from agentworld_gym.engines.web.chromium.browsergym_calls import CALLS
 from agentworld_gym.engines.web.chromium.call import ChromiumCall, error_text
 from agentworld_gym.engines.web.chromium.playwright_tools import TOOLS
-from agentworld_gym.engines.web.tools.result import ToolResult
+from agentworld_gym.engines.web.tools.call import NO_CALL, read_call
+from agentworld_gym.engines.web.tools.result import QUIET_TOOLS, ToolResult
 
 WAITING_TOOLS = frozenset({"browser_wait_for", "noop"})
 MODAL_TOOLS = frozenset(
@@ -32,10 +33,10 @@ async def act(browser: ChromiumBrowser, action: Any, undisturbed: bool = False) 
         undisturbed: Whether no control may strike during the call.
     """
     browser.calls += 1
-    name = action.get("name") if isinstance(action, dict) else None
-    arguments = action.get("arguments", {}) if isinstance(action, dict) else None
-    if not isinstance(name, str) or not isinstance(arguments, dict):
-        return ToolResult(errors=["Error: a tool call needs a 'name' and an object of 'arguments'"]).text()
+    read = read_call(action)
+    if read is None:
+        return ToolResult(errors=[NO_CALL]).text()
+    name, arguments = read
     sessions = browser.driver.server.undisturbed
     (sessions.add if undisturbed else sessions.discard)(browser.session)
     call = ChromiumCall(browser, arguments)
@@ -49,8 +50,7 @@ async def act(browser: ChromiumBrowser, action: Any, undisturbed: bool = False) 
         return ToolResult(errors=[str(refusal)], modal=browser.tab.modal_lines()).text()
     except Exception as error:  # The tool answers with whatever Playwright says.
         return ToolResult(errors=[error_text(error)]).text()
-    if call.shows_page:
-        await _show(browser, call.result)
+    await _show(browser, call.result, call.shows_page and name not in QUIET_TOOLS)
     return call.result.text()
 
 
@@ -68,13 +68,13 @@ async def _run(call: ChromiumCall, name: str) -> None:
     await tool(call)
 
 
-async def _show(browser: ChromiumBrowser, result: ToolResult) -> None:
+async def _show(browser: ChromiumBrowser, result: ToolResult, whole: bool) -> None:
     """Show the page; try once more where the tab is just going on to another page."""
     try:
-        await browser.show(result)
+        await browser.show(result, whole)
     except Exception:
         await browser.tab.wait_for_load(browser.tab.navigations - 1)
-        await browser.show(result)
+        await browser.show(result, whole)
 
 
 async def _redraw(browser: ChromiumBrowser, arguments: Mapping[str, Any]) -> None:

@@ -14,7 +14,6 @@ from agentworld_gym.engines.web.chromium.dispatch import act
 from agentworld_gym.engines.web.chromium.driver import ADVICE, Driver, chromium_version, driver, find_chromium
 from agentworld_gym.engines.web.flat_state import stated_hosts
 from agentworld_gym.engines.web.sites import Sites
-from agentworld_gym.errors import SpecError
 
 __all__ = ["ChromiumEngine", "ChromiumMachine", "chromium_version"]
 
@@ -45,12 +44,10 @@ class ChromiumEngine:
         """Return a browser on the first page of a task; the arguments are those of `WebMachine.start`.
 
         Raises:
-            SpecError: The state is wrong, or asks for BrowserGym's view, which this world does not print.
+            SpecError: The state is wrong.
             EngineError: The browser does not start.
         """
-        if state.get("view", "playwright") != "playwright":
-            raise SpecError("task state", "view", state["view"], "playwright, the only view of world='chromium'")
-        sites = Sites.start({key: value for key, value in state.items() if key != "view"}, seed, controls, hidden)
+        sites = Sites.start(state, seed, controls, hidden)
         return ChromiumMachine(driver(), sites, str(state["open"]), controls, stated_hosts(state, sites.hosts))
 
 

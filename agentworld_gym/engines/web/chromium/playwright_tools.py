@@ -175,13 +175,11 @@ async def _wait_for(call: ChromiumCall) -> None:
         call.ran(
             f"await page.getByText({json.dumps(wanted, ensure_ascii=False)}).first().waitFor({{ state: '{state}' }});"
         )
-        call.result.results.append(f"Waited for {wanted}")
     elif seconds:
         await asyncio.sleep(seconds)
         if seconds >= 1:
             await call.tab.wait_for_refresh()
         call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
-        call.result.results.append(f"Waited for {seconds:g} seconds")
     else:
         raise Refusal("Error: Either time, text or textGone must be provided")
 

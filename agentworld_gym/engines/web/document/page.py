@@ -20,7 +20,7 @@ class Page:
     Elements are identified by their index in the document. `refs` keeps the reference of each element, with the role
     and the name it had. `listed` maps the references of the last snapshot to elements. `selected` says that the whole
     text of the focused field is selected, so that typing replaces it. `tail` is the number of its characters after the
-    caret. The bids of BrowserGym begin at `first_bid`.
+    caret.
     """
 
     __slots__ = (
@@ -29,7 +29,6 @@ class Page:
         "chosen",
         "document",
         "files",
-        "first_bid",
         "focus",
         "last_ref",
         "layout",
@@ -56,7 +55,6 @@ class Page:
         self.layout: object = None
         self.selected = False
         self.tail = 0
-        self.first_bid = 0
 
     def fork(self) -> Page:
         """Return an exact copy."""
@@ -67,14 +65,14 @@ class Page:
         twin.refs, twin.last_ref = dict(self.refs), self.last_ref
         twin.listed = self.listed
         twin.layout = self.layout
-        twin.selected, twin.tail, twin.first_bid = self.selected, self.tail, self.first_bid
+        twin.selected, twin.tail = self.selected, self.tail
         return twin
 
     @property
     def is_untouched(self) -> bool:
         """Return whether nothing has happened to the page since it was loaded, not even a snapshot."""
         changes = self.attrs or self.values or self.checked or self.chosen or self.files or self.modals or self.last_ref
-        return not changes and self.focus is None and not self.first_bid
+        return not changes and self.focus is None
 
     def give_focus(self, index: int | None) -> None:
         """Move the focus. No text is selected then, and the caret stands at the end."""

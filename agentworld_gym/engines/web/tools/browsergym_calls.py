@@ -1,7 +1,4 @@
-"""BrowserGym's calls, the web's second dialect: which tool does the same as a call, and how the others act.
-
-The table of calls and the readers of their arguments serve the simulated browser here and Chromium alike.
-"""
+"""The calls of BrowserGym that no tool acts out; the readers of their arguments serve Chromium as well."""
 
 from __future__ import annotations
 
@@ -16,40 +13,11 @@ from agentworld_gym.engines.web.browser.browser import Refusal
 from agentworld_gym.engines.web.document.focus import focusable
 from agentworld_gym.engines.web.strings import single_quoted
 from agentworld_gym.engines.web.tools.call import Call
-from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, set_files
+from agentworld_gym.engines.web.tools.playwright_tools import set_files
 
 MAX_MESSAGE = 4_000
 MAX_WHEEL = 2**31
 """Beyond this many pixels the wheel does not turn."""
-
-TOOL_CALLS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
-    {
-        "fill": ("browser_type", {}),
-        "click": ("browser_click", {}),
-        "dblclick": ("browser_click", {"doubleClick": True}),
-        "hover": ("browser_hover", {}),
-        "keyboard_press": ("browser_press_key", {}),
-        "clear": ("browser_type", {"text": ""}),
-        "drag_and_drop": ("browser_drag", {}),
-        "tab_close": ("browser_tabs", {"action": "close"}),
-        "tab_focus": ("browser_tabs", {"action": "select"}),
-        "new_tab": ("browser_tabs", {"action": "new"}),
-        "go_back": ("browser_navigate_back", {}),
-        "go_forward": ("browser_navigate_forward", {}),
-        "goto": ("browser_navigate", {}),
-    }
-)
-"""The calls that one tool acts out as it is: the tool's name, and the arguments that the call fixes."""
-
-
-def tool_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename BrowserGym's arguments to the names that the tools have.
-
-    >>> tool_arguments({"bid": "e4", "value": "Ada"})
-    {'ref': 'e4', 'text': 'Ada'}
-    """
-    names = {"bid": "ref", "value": "text", "from_bid": "startRef", "to_bid": "endRef"}
-    return {names.get(name, name): value for name, value in arguments.items()}
 
 
 def wait_seconds(arguments: Mapping[str, Any]) -> float:
@@ -73,16 +41,6 @@ def wheel_pixels(arguments: Mapping[str, Any]) -> tuple[float, float]:
     return x, y
 
 
-def option_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `browser_select_option` for those of `select_option`.
-
-    >>> option_arguments({"bid": "e4", "options": "Tea"})
-    {'ref': 'e4', 'values': ['Tea']}
-    """
-    options = arguments.get("options")
-    return {"ref": arguments.get("bid"), "values": [options] if isinstance(options, str) else options}
-
-
 def file_names(arguments: Mapping[str, Any]) -> list[str]:
     """Return the files that `upload_file` names, at most 20.
 
@@ -97,14 +55,6 @@ def file_names(arguments: Mapping[str, Any]) -> list[str]:
     if not isinstance(names, list):
         raise Refusal("Error: Invalid arguments: file: expected a path or an array of paths")
     return [name[:1000] for name in names[:20] if isinstance(name, str)]
-
-
-def _by_tool(tool: str, fixed: Mapping[str, Any]) -> Callable[[Call], None]:
-    def act(call: Call) -> None:
-        call.arguments = {**tool_arguments(call.arguments), **fixed}
-        TOOLS[tool](call)
-
-    return act
 
 
 def _noop(call: Call) -> None:
@@ -125,11 +75,6 @@ def _report_infeasible(call: Call) -> None:
 def _scroll(call: Call) -> None:
     x, y = wheel_pixels(call.arguments)
     call.ran(f"await page.mouse.wheel({x:g}, {y:g});")
-
-
-def _select(call: Call) -> None:
-    call.arguments = option_arguments(call.arguments)
-    TOOLS["browser_select_option"](call)
 
 
 def _press(call: Call) -> None:
@@ -161,15 +106,13 @@ def _upload(call: Call) -> None:
 
 CALLS: Mapping[str, Callable[[Call], None]] = MappingProxyType(
     {
-        **{name: _by_tool(tool, fixed) for name, (tool, fixed) in TOOL_CALLS.items()},
         "noop": _noop,
         "send_msg_to_user": _send_message,
         "report_infeasible": _report_infeasible,
         "scroll": _scroll,
-        "select_option": _select,
         "press": _press,
         "focus": _focus,
         "upload_file": _upload,
     }
 )
-"""Every call by its name, as the simulated browser acts it out."""
+"""The calls by name, as the simulated browser acts them out."""

@@ -1,8 +1,12 @@
-"""The observation of BrowserGym: Chromium's accessibility tree, one node a line, with a `bid` for each element."""
+"""The observation of BrowserGym: Chromium's accessibility tree, one node a line, with a `bid` for each element.
+
+The bid of an element is the number of its reference in Playwright's snapshot.
+"""
 
 from __future__ import annotations
 
 from agentworld_gym.engines.web.accessibility.names import Names
+from agentworld_gym.engines.web.accessibility.snapshot import snapshot
 from agentworld_gym.engines.web.accessibility.tree import is_selected
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.document.focus import focusable
@@ -18,34 +22,35 @@ _CHECKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuit
 _EDITED = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "slider"})
 
 
-def observation(browser: Browser, result: ToolResult) -> tuple[str, str | None]:
-    """Return what an agent of BrowserGym sees (URL, tabs, focus, the last error, the tree), and the tree alone."""
+def observation(browser: Browser, result: ToolResult) -> str:
+    """Return what an agent of BrowserGym sees: URL, tabs, focus, the last error, and the tree."""
     tab = browser.tab
+    page = tab.page
+    drawn = "" if result.modal else tree(page, tab.title)
     lines = [f"URL: {tab.url}"]
     if len(browser.tabs) > 1:
         lines.append("Open tabs:")
         for place, other in enumerate(browser.tabs):
             lines.append(f"  {place}: {other.title} ({other.url}){', active' if place == browser.current else ''}")
-    page = tab.page
     if page.focus is not None:
         lines.append(f"Focused element: {bid_of(page, page.nodes[page.focus])}")
     if result.errors:
         lines.append(f"Error of the last action: {result.errors[0].removeprefix('Error: ')}")
     elif result.results:
         lines.append(f"Result of the last action: {' '.join(result.results)}")
-    if result.modal:
-        return "\n".join([*lines, "", *result.modal]), None
-    drawn = tree(page, tab.title)
-    return "\n".join([*lines, "", drawn]), drawn
+    return "\n".join([*lines, "", *(result.modal or [drawn])])
 
 
 def bid_of(page: Page, node: Node) -> str:
-    """Return the bid of an element. The bids of a page that was redrawn begin above the earlier ones."""
-    return str(node.index + page.first_bid)
+    """Return the bid of an element; one without a reference has a number above all of these."""
+    ref = page.refs.get(node.index)
+    if ref is not None and page.listed.get(ref[2]) == node.index:
+        return ref[2][1:]
+    return str(page.last_ref + 1 + node.index)
 
 
 def tree(page: Page, title: str) -> str:
-    """Return the tree of a page; `page.listed` maps its bids to elements.
+    """Return the tree of a page; `page.listed` maps the references of all its elements to them.
 
     >>> from agentworld_gym.engines.web.document.dom import Document
     >>> print(tree(Page(Document.parse("<h1>Tea</h1><p>Hot <a href=/b>green</a>")), "Tea").replace(chr(9), "  "))
@@ -55,11 +60,12 @@ def tree(page: Page, title: str) -> str:
         StaticText 'Hot'
         [3] link 'green', clickable
     """
+    snapshot(page)  # It gives references to what is new on the page.
     printer = _Printer(page)
     focused = ", focused" if page.focus is None else ""
     printer.lines.append(f"RootWebArea {title!r}{focused}")
     printer.children(page.document.body, 1, "")
-    page.listed = printer.listed
+    page.listed = {**page.listed, **printer.listed}
     return "\n".join(printer.lines)
 
 
@@ -91,7 +97,7 @@ class _Printer:
             self.lines.append("\t" * depth + f"StaticText {text!r}")
 
     def _element(self, node: Node, depth: int, above: str) -> None:
-        self.listed[bid_of(self.page, node)] = node.index
+        self.listed[f"e{bid_of(self.page, node)}"] = node.index
         if self.layout.silent[node.index] or node.tag == "br":
             return
         role = node.role or _BY_TAG.get(node.tag, "generic")

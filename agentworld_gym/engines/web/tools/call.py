@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentworld_gym.actions.browser_calls import as_tool_call
 from agentworld_gym.engines.web.accessibility.locators import locator
 from agentworld_gym.engines.web.browser.browser import Browser, Refusal
 from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.tools.result import ToolResult
+
+NO_CALL = "Error: a tool call needs a 'name' and an object of 'arguments'"
+
+
+def read_call(action: Any) -> tuple[str, dict[str, Any]] | None:
+    """Return the tool and the arguments of a call, of a tool or of BrowserGym; None where an action is no call."""
+    name = action.get("name") if isinstance(action, dict) else None
+    arguments = action.get("arguments", {}) if isinstance(action, dict) else None
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        return None
+    call = as_tool_call({"name": name, "arguments": arguments})
+    return call["name"], call["arguments"]
 
 
 class Call:

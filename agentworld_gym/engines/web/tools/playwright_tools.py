@@ -17,6 +17,7 @@ from agentworld_gym.engines.web.strings import single_quoted
 from agentworld_gym.engines.web.tools.call import Call
 from agentworld_gym.engines.web.tools.result import (
     CHOOSER_LINE,
+    QUIET_TOOLS,
     ToolResult,
     dialog_line,
     event_line,
@@ -310,7 +311,7 @@ def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool
         tool(call)
     except Refusal as refusal:
         return ToolResult(errors=[str(refusal)], modal=call.result.modal)
-    show(browser, call.result, call.shows_page)
+    show(browser, call.result, call.shows_page and name not in QUIET_TOOLS)
     return call.result
 
 
@@ -323,14 +324,14 @@ def modal_lines(browser: Browser) -> list[str]:
 
 
 def show(browser: Browser, result: ToolResult, whole: bool = True) -> None:
-    """Add to a result what the browser shows; the snapshot only if `whole` is true."""
+    """Add to a result what the browser shows: tabs, page and snapshot only if `whole` is true."""
     tab = browser.tab
     if whole:
         if len(browser.tabs) > 1 and not result.results:
             result.tabs = tab_lines([(other.title, other.url) for other in browser.tabs], browser.current)
-        result.page = page_lines(tab.title, tab.url)
-        result.modal = modal_lines(browser)
+        result.page = page_lines(tab.title, tab.url, tab.console)
         if tab.modal is None:
             result.snapshot = snapshot(tab.page)
+    result.modal = modal_lines(browser)
     result.events = [event_line(message) for message in tab.console[tab.reported :]]
     tab.reported = len(tab.console)

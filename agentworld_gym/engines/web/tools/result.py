@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
 class ToolResult:
-    """The parts of a tool's answer. Empty sections are left out of its text.
+    """The parts of a tool's answer. Empty sections are left out of its text, and no blank line stands between them.
 
     >>> result = ToolResult(code=["await page.goBack();"], page=["- Page URL: http://a.example/"], snapshot="- main")
     >>> print(result.text())
@@ -23,39 +24,38 @@ class ToolResult:
     ```
     """
 
-    errors: list[str] = field(default_factory=list)
-    """The lines of the section `Error`."""
-    results: list[str] = field(default_factory=list)
-    """The lines of the section `Result`."""
     code: list[str] = field(default_factory=list)
     """The Playwright code that the call stands for."""
     tabs: list[str] = field(default_factory=list)
     """The list of open tabs."""
     page: list[str] = field(default_factory=list)
-    """The URL and the title of the page."""
-    modal: list[str] = field(default_factory=list)
-    """The open dialog or file chooser."""
+    """The URL and the title of the page, and how much its console holds."""
     snapshot: str | None = None
     """The snapshot of the page; None if it is not shown."""
     events: list[str] = field(default_factory=list)
     """The messages of the console since the last call."""
+    results: list[str] = field(default_factory=list)
+    """The lines of the section `Result`."""
+    errors: list[str] = field(default_factory=list)
+    """The lines of the section `Error`."""
+    modal: list[str] = field(default_factory=list)
+    """The open dialog or file chooser."""
 
     def text(self) -> str:
         """Return the whole answer."""
-        lines: list[str] = []
-        for title, content in (("Error", self.errors), ("Result", self.results)):
-            if content:
-                lines += [f"### {title}", *content]
-        if self.code:
-            lines += ["### Ran Playwright code", "```js", *self.code, "```"]
-        for title, content in (("Open tabs", self.tabs), ("Page", self.page), ("Modal state", self.modal)):
-            if content:
-                lines += [f"### {title}", *content]
-        if self.snapshot is not None:
-            lines += ["### Snapshot", "```yaml", self.snapshot, "```"]
-        if self.events:
-            lines += ["### Events", *self.events]
-        return "\n".join(lines)
+        code = ["```js", *self.code, "```"] if self.code else []
+        snapshot = [] if self.snapshot is None else ["```yaml", self.snapshot, "```"]
+        sections = {
+            "Ran Playwright code": code,
+            "Open tabs": self.tabs,
+            "Page": self.page,
+            "Snapshot": snapshot,
+            "Events": self.events,
+            "Result": self.results,
+            "Error": self.errors,
+            "Modal state": self.modal,
+        }
+        return "\n".join(line for title, content in sections.items() if content for line in (f"### {title}", *content))
 
 
 def tab_lines(tabs: list[tuple[str, str]], current: int) -> list[str]:
@@ -70,9 +70,19 @@ def tab_lines(tabs: list[tuple[str, str]], current: int) -> list[str]:
     ]
 
 
-def page_lines(title: str, url: str) -> list[str]:
-    """Return the URL and the title of a page."""
-    return [f"- Page URL: {url}", *([f"- Page Title: {title}"] if title else [])]
+QUIET_TOOLS = frozenset({"browser_type", "browser_fill_form", "browser_press_key", "browser_select_option"})
+"""The tools that answer with the code that ran, and not with the page."""
+
+
+def page_lines(title: str, url: str, console: Sequence[str] = ()) -> list[str]:
+    """Return the URL and the title of a page, and the number of errors and warnings in its console where it has any.
+
+    >>> page_lines("Not found", "http://shop.example/x", ["[ERROR] Failed to load resource", "[LOG] ready"])
+    ['- Page URL: http://shop.example/x', '- Page Title: Not found', '- Console: 1 errors, 0 warnings']
+    """
+    lines = [f"- Page URL: {url}", *([f"- Page Title: {title}"] if title else [])]
+    errors, warnings = (sum(message.startswith(f"[{kind}]") for message in console) for kind in ("ERROR", "WARNING"))
+    return [*lines, f"- Console: {errors} errors, {warnings} warnings"] if errors or warnings else lines
 
 
 def dialog_line(kind: str, message: str) -> str:

@@ -29,12 +29,10 @@ def wait_for(call: Call) -> None:
                 f"  - waiting for getByText({single_quoted(wanted)}).first() to be {state}"
             )
         call.ran(f"await page.getByText({quoted(wanted)}).first().waitFor({{ state: '{state}' }});")
-        call.result.results.append(f"Waited for {wanted}")
     elif seconds:
         if seconds >= 1:
             call.browser.settle()
         call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
-        call.result.results.append(f"Waited for {seconds:g} seconds")
     else:
         raise Refusal("Error: Either time, text or textGone must be provided")
 
