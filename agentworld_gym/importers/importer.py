@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.contracts import Action
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.spec import OFFICIAL_NAMES, Profile, load_spec
@@ -23,6 +24,7 @@ from agentworld_gym.importers.turns import Turns, dialect_of, domain_of, turns_o
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
+from agentworld_gym.screens.sight import folds
 from agentworld_gym.sessions.reading import completed
 from agentworld_gym.sessions.row import Provenance, Row
 from agentworld_gym.text.escaping import unescape
@@ -97,7 +99,9 @@ class Importer:
         if form == "browsergym":
             session = browsed(record, name, self.tally)
             more = {"score": session.score, "task_id": session.task}
-            return self._session(form, self.domain or "web", session.id, session.turns, more, where)
+            domain = self.domain or "web"
+            dialect = form if form in self._prepared(domain)[0].spec.dialects else ""
+            return self._session(form, domain, session.id, session.turns, more, where, dialect)
         conversation = READERS[form](record, name, self.tally)
         domain = self.domain or domain_of(conversation)
         spec = dialect_of(conversation, self._prepared(domain)[0].spec)
@@ -122,35 +126,39 @@ class Importer:
         )
         if foreign:
             prompts, parser = self._prepared(domain, dialect, foreign=True)
-        if not turns.actions:
-            self.tally.leave("session without a turn")
-            return None
         task = Task(
             id=name,
             domain=domain,
             instruction=turns.instruction or "(not recorded)",
-            tools=turns.tools if foreign and {"tool_call", "claude_code_call"} & {*prompts.spec.action.syntax} else (),
+            tools=turns.tools if foreign and not TOOL_CALLS.isdisjoint(prompts.spec.action.syntax) else (),
             success=UNTESTED,
         )
-        users = []
+        users: list[str] = []
         history = History[Action](domain, turns.first)
         for raw, observation in zip(turns.actions, turns.observations, strict=True):
             action = parser.parse(raw, task.tools)
             if action.error is not None:
                 self.tally.leave("action that the domain cannot read (kept as it is)")
+            if folds(domain, action.parsed, observation):
+                history.fold(observation)
+                continue
             users.append(prompts.turn(task, history.next_turn, action, history.screen))
             history.append(action, observation)
+        if not users:
+            self.tally.leave("session without a turn")
+            return None
+        observations = tuple(shown for _, shown in history.turns)
         data = {
             "instruction": turns.instruction,
             "system_str": prompts.system(task),
             "prompt": (*users[:-1], users[-1] + prompts.closing),
-            "response": tuple(map(prompts.observation, turns.observations)),
+            "response": tuple(map(prompts.observation, observations)),
             "current_prompt": users[-1],
             "turn_idx": len(users),
             "total_turns": len(users),
-            "actions": turns.actions,
-            "first_observation": turns.first,
-            "observations": turns.observations,
+            "actions": tuple(action.raw for action, _ in history.turns),
+            "first_observation": history.first,
+            "observations": observations,
             "finish": None if turns.answer is None else f"finish: {turns.answer}",
             "success": None if more["score"] is None else more["score"] >= 1,
             **more,

@@ -20,6 +20,7 @@ from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_
 from agentworld_gym.prompting.prompt_lines import with_carried, without_carried
 from agentworld_gym.prompting.references import REFERRING_DOMAINS, References, references_of
 from agentworld_gym.prompting.shorthand import restore, shorten
+from agentworld_gym.screens.web import page_of
 
 
 class AnswerCodec(Protocol):
@@ -49,7 +50,7 @@ class AnswerCodec(Protocol):
         ...
 
     def display(self, screen: str) -> str:
-        """Return a screen as a prompt shows it, with as many lines, whose names answers use."""
+        """Return a screen as a prompt shows it, with the names of its lines where answers use them."""
         ...
 
     def outdates(self, before: str | None, screen: str) -> bool:
@@ -81,6 +82,15 @@ class WholeAnswers:
     def outdates(self, before: str | None, screen: str) -> bool:
         """Return False: an answer names no line."""
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswers(WholeAnswers):
+    """An answer is the observation itself, and of a screen a prompt shows the page without what the tool said."""
+
+    def display(self, screen: str) -> str:
+        """Return the page of the screen."""
+        return page_of(screen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +228,17 @@ def answer_codec(domain: str, profile: Profile, form: Form) -> AnswerCodec:
 
     >>> answer_codec("terminal", "full", "full")
     WholeAnswers()
+    >>> answer_codec("web", "full", "full")
+    PageAnswers()
     >>> answer_codec("web", "compact", "change")
     ShorthandAnswers(domain='web', codec=PredictableChangeAnswers())
     >>> answer_codec("swe", "compact", "full")
     ReferringAnswers(domain='swe')
     """
     if profile == "full":
-        return ChangeAnswers() if form == "change" else WholeAnswers()
+        if form == "change":
+            return ChangeAnswers()
+        return PageAnswers() if domain == "web" else WholeAnswers()
     if form == "change":
         return ShorthandAnswers(domain, PredictableChangeAnswers())
     if domain == "terminal":

@@ -27,6 +27,7 @@ from agentworld_gym.prompting.parsing import MARKER, in_output_tag
 from agentworld_gym.prompting.templates import Templates, render, ticks
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.pointing import pointed_lines
+from agentworld_gym.screens.sight import folds
 from agentworld_gym.text.escaping import escape, escape_all
 
 REFERENCES = 1
@@ -305,13 +306,20 @@ class Prompts:
 
         Args:
             task: The task of the episode.
-            turns: Each action and observation of the turns that are over.
+            turns: Each action and observation of the turns that are over. A look at the screen is no turn of its own:
+                what it showed stands in the place of the observation before it.
             action: The action whose observation is to be predicted.
             controls: The perturbations in force: their strengths by name.
         """
         messages: list[Message] = [{"role": "system", "content": self.system(task, controls)}]
         history = History[Action](self.spec.id, self.first_observation(task))
         for past, observation in turns:
+            if folds(self.spec.id, past.parsed, observation):
+                history.fold(observation)
+                if history.turns:
+                    done = history.turns[-1][0].raw
+                    messages[-1]["content"] = self.past(task, history.screen_before, observation, action=done)
+                continue
             messages.append({"role": "user", "content": self._next_turn(task, history, past)})
             told = self.past(task, history.screen, observation, action=past.raw)
             messages.append({"role": "assistant", "content": told})
@@ -381,12 +389,15 @@ class Prompts:
             closing=closing,
             form=self.form,
             targets=escape_all(targets),
-            **self._block(action, display, state or ""),
+            **self._block(action, screen=state or ""),
         )
 
-    def _block(self, action: Action, other: str, screen: str = "") -> dict[str, str]:
-        """Return the variables of an action block, with a fence that neither the action nor the other text can
-        close; `screen` is what the agent acted on."""
+    def _block(self, action: Action, other: str = "", screen: str = "") -> dict[str, str]:
+        """Return the variables of an action block, with a fence that neither the action nor the other text can close.
+
+        The state above an action has fences of its own, as a snapshot has, and does not count: rows have three ticks.
+        `screen` is what the agent acted on.
+        """
         raw = self._actions.raw(action) if self.profile == "full" else self._actions.typed(action)
         text = self._actions.shown(action, screen) if self.profile == "full" else raw
         return {

@@ -61,6 +61,13 @@ class History(Generic[A]):
         self.turns[-1] = (self.turns[-1][0], observation)
         self.screen = last_screen(self.domain, (self.screen_before, observation))
 
+    def fold(self, observation: str) -> None:
+        """Put what a look at the screen showed in the place of the last observation: see `sight.folds`."""
+        if self.turns:
+            self.correct(observation)
+        else:
+            self.first = self.screen = self.screen_before = observation
+
     def fork(self) -> History[A]:
         """Return a copy that goes its own way."""
         copy = History[A](self.domain, self.first)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from typing import Any
 
 from agentworld_gym.screens import GRAPHICAL, android, read_screen
 from agentworld_gym.screens.locate import NotOnScreen, has_locator, resolve
 from agentworld_gym.screens.node import Node
 from agentworld_gym.screens.web import is_page
+
+LOOK = "browser_snapshot"
+"""The tool of a browser that shows the page again. In rows of recorded sessions it is no turn."""
 
 ActionStream = Generator[str, str, None]
 """A generator that yields actions and is sent the observation of each one. In a graphical domain the actions may hold
@@ -31,6 +35,20 @@ def last_screen(domain: str, observations: Sequence[str]) -> str:
 def shows(domain: str, observation: str) -> bool:
     """Whether an observation shows a screen, which may be empty."""
     return _screen(domain, observation) is not None
+
+
+def looks(domain: str, parsed: Any) -> bool:
+    """Whether an action does nothing but show the screen again; `parsed` is the action as its parser read it.
+
+    >>> looks("web", {"name": "browser_snapshot", "arguments": {}}), looks("mcp", {"name": "browser_snapshot"})
+    (True, False)
+    """
+    return domain == "web" and isinstance(parsed, Mapping) and parsed.get("name") == LOOK
+
+
+def folds(domain: str, parsed: Any, observation: str) -> bool:
+    """Whether what an action showed takes the place of the observation before it, so that the action is no turn."""
+    return looks(domain, parsed) and shows(domain, observation)
 
 
 def _screen(domain: str, observation: str) -> list[Node] | None:

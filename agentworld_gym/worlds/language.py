@@ -26,6 +26,8 @@ from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import FIRST_DIALECTS
 from agentworld_gym.screens.history import History
+from agentworld_gym.screens.sight import folds, looks, shows
+from agentworld_gym.screens.web import page_of
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.concurrency import rounds
 from agentworld_gym.worlds.dialects import in_dialect
@@ -52,6 +54,9 @@ class LanguageSession:
 
     failures: int = 0
     """How many steps failed: a retry draws another seed."""
+
+    looked: bool = False
+    """Whether the last action was a look at the screen, which is no turn."""
 
     @property
     def observation(self) -> str:
@@ -151,7 +156,10 @@ class LanguageWorld:
         return LanguageSession(task, seed, [Message(role="system", content=system)], History(self.spec.id, first))
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
-        """Ask for one completion an action that can be parsed; the requests of a wave are submitted together."""
+        """Ask for one completion an action that can be parsed; the requests of a wave are submitted together.
+
+        A look at the screen that was just shown is answered with that screen, and the model is not asked.
+        """
         results: list[Observation | Failure] = [UNANSWERED] * len(sessions)
         for indices in rounds(sessions):
             turns = {index: self._turn(sessions[index], actions[index]) for index in indices}
@@ -161,6 +169,8 @@ class LanguageWorld:
                 session, error = sessions[index], actions[index].error
                 if error is not None:
                     results[index] = Observation(error, prompt=turns[index])
+                elif (seen := self._seen(session, actions[index])) is not None:
+                    results[index] = Observation(seen)
                 elif session.tokens >= self.spec.limits.context_tokens:
                     limit = self.spec.limits.context_tokens
                     results[index] = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
@@ -201,6 +211,9 @@ class LanguageWorld:
         Raises:
             ValueError: The session has no turn yet.
         """
+        if session.looked and not session.turn:
+            session.seen.fold(text)
+            return
         if not session.turn:
             raise ValueError("a session without a turn has no observation of the world to correct")
         action, _ = session.seen.turns[-1]
@@ -222,12 +235,32 @@ class LanguageWorld:
         last = Message(role="user", content=turn + examples + self.prompts.closing)
         return ChatRequest([*session.history, last], self.sampling.seeded(seed))
 
+    def _seen(self, session: LanguageSession, action: Action) -> str | None:
+        """Return what a look at the screen shows without asking the model; None where the model has to be asked.
+
+        The last observation has to show the screen. Where controls are in force, a screen may be another one when it
+        is looked at again.
+        """
+        domain, last = self.spec.id, session.observation
+        if not looks(domain, action.parsed) or session.task.controls or not shows(domain, last):
+            return None
+        return page_of(last)
+
     def _append(self, session: LanguageSession, action: Action, turn: str, observed: Observation) -> None:
+        session.tokens = observed.usage.prompt_tokens or session.tokens
+        session.looked = folds(self.spec.id, action.parsed, observed.text)
+        if session.looked:
+            session.seen.fold(observed.text)
+            if session.turn:
+                _, before = split_ledger(session.history[-1]["content"])
+                ledger = unescape(before) + observed.ledger
+                past = self.prompts.past(session.task, session.seen.screen_before, observed.text, ledger)
+                session.history[-1] = Message(role="assistant", content=past)
+            return
         session.history.append(Message(role="user", content=turn))
         past = self.prompts.past(session.task, session.screen, observed.text, observed.ledger, action.raw)
         session.history.append(Message(role="assistant", content=past))
         session.seen.append(action, observed.text)
-        session.tokens = observed.usage.prompt_tokens or session.tokens
 
     def _read(
         self, answer: Completion | Failure, session: LanguageSession, action: Action, turn: str, seed: int | None

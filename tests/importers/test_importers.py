@@ -323,8 +323,9 @@ class TestBrowserGym:
             "RootWebArea 'Lamp'\n\t[9] button 'Buy'",
             "URL: http://shop.example/\n\nRootWebArea 'Thanks'",
         )
-        assert "**Task Instruction:**\nBuy a lamp." in row.prompt[0]
-        assert "[7] link 'Lamp', clickable" in row.prompt[0] and '"bid": "7"' in row.prompt[0]
+        assert "\nBuy a lamp.\n" in row.system_str
+        assert "[7] link 'Lamp', clickable" in row.prompt[0]
+        assert row.prompt[0].endswith("**Action:**\n```text\nclick('7')\n```")
         assert [node.name for node in read_screen("web", row.observations[0])] == ["Lamp", "Buy"]
 
     def test_steps_one_a_line_are_one_session_up_to_the_next_step_0(self, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.answers import (
     AnswerCodec,
     ChangeAnswers,
+    PageAnswers,
     PredictableChangeAnswers,
     ReferringAnswers,
     ShorthandAnswers,
@@ -38,7 +39,7 @@ def repository_file() -> str:
 @pytest.mark.parametrize(
     ("domain", "profile", "form", "codec"),
     [
-        ("web", "full", "full", WholeAnswers()),
+        ("web", "full", "full", PageAnswers()),
         ("web", "full", "change", ChangeAnswers()),
         ("web", "compact", "change", ShorthandAnswers("web", PredictableChangeAnswers())),
         ("web", "compact", "full", ShorthandAnswers("web", WholeAnswers())),
@@ -58,6 +59,7 @@ def test_only_references_ask_for_the_task() -> None:
 
 CODECS = [
     WholeAnswers(),
+    PageAnswers(),
     ChangeAnswers(),
     PredictableChangeAnswers(),
     ShorthandAnswers("web", WholeAnswers()),
@@ -90,6 +92,9 @@ def test_shorthand_leaves_out_the_references_that_count_up() -> None:
 def test_the_displayed_screen_has_the_numbers_that_changes_name() -> None:
     assert ChangeAnswers().display("a\nb") == "0| a\n1| b"
     assert WholeAnswers().display("a\nb") == "a\nb"
+    page = "### Page\n- Page URL: http://a/\n### Snapshot\n```yaml\n- main [ref=e2]\n```"
+    ran = f"### Ran Playwright code\n```js\nx\n```\n{page}\n### Events\n- [LOG] a"
+    assert (PageAnswers().display(ran), PageAnswers().display("URL: a")) == (page, "URL: a")
 
 
 def test_a_screen_is_displayed_where_the_lines_of_the_last_one_are_outdated() -> None:

@@ -11,7 +11,7 @@ from agentworld_gym.engines import Machine, Scalar
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
-from agentworld_gym.screens.sight import ActionStream, Sight, on_screen
+from agentworld_gym.screens.sight import ActionStream, Sight, folds, on_screen
 from agentworld_gym.sessions.row import Change, ContentSpan, changes_between
 from agentworld_gym.worlds.grounded import GroundedSession
 
@@ -23,7 +23,7 @@ class SessionRecording:
         self._runner, self._prompts, self._task = runner, prompts, task
         ((self._episode, _, _),) = runner.start([task.seed or 0], {"task": task})
         self.history = History[str](task.domain, self._episode.session.observation)
-        self._state = self.initial_state = dict(self._machine.state())
+        self._before = self._state = self.initial_state = dict(self._machine.state())
         self.prompts: list[str] = []
         self.responses: list[str] = []
         self.spans: list[tuple[ContentSpan, ...]] = []
@@ -70,9 +70,10 @@ class SessionRecording:
                 (answer,) = self._runner.world.step([self._episode.session], [action])
                 if isinstance(answer, Failure):
                     return
+                turns = len(self.history.turns)
                 self._add_turn(action, answer.text)
                 sight.see(answer.text if answer.in_first_dialect is None else answer.in_first_dialect)
-                self.probes += 1
+                self.probes += len(self.history.turns) - turns
 
     def close(self) -> None:
         """Free the machine."""
@@ -112,7 +113,10 @@ class SessionRecording:
         return self._runner.parser.parse(text, self._task.tools)
 
     def _add_turn(self, action: Action, observation: str) -> None:
-        """Add a turn. An action that could not be read never reached the machine."""
+        """Add a turn. An action that could not be read never reached the machine.
+
+        A look at the screen is no turn of its own: what it showed takes the place of the observation before it.
+        """
         spans: tuple[ContentSpan, ...] = ()
         after: dict[str, Scalar] = self._state
         if action.error is None:
@@ -121,10 +125,26 @@ class SessionRecording:
             known = self._machine.spans if observation == self._machine.observation else ()
             generated = (span for span in known if span.kind != "deterministic")
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in generated)
+        if folds(self._task.domain, action.parsed, observation):
+            self._fold(observation, spans, after)
+            return
         turn, screen, screen_before = self.history.next_turn, self.history.screen, self.history.screen_before
         self.prompts.append(self._prompts.turn(self._task, turn, action, screen, screen_before))
         self.responses.append(self._prompts.past(self._task, screen, observation, action=action.raw))
         self.history.append(action.raw, observation)
         self.spans.append(spans)
         self.changes.append(changes_between(self._state, after))
+        self._before, self._state = self._state, after
+
+    def _fold(self, observation: str, spans: tuple[ContentSpan, ...], after: dict[str, Scalar]) -> None:
+        """Put what a look at the screen showed in the place of the last observation."""
+        self.history.fold(observation)
+        if not self.history.turns:
+            self._state = self.initial_state = after
+            return
+        action, _ = self.history.turns[-1]
+        told = self._prompts.past(self._task, self.history.screen_before, observation, action=action)
+        self.responses[-1] = told
+        self.spans[-1] = spans
+        self.changes[-1] = changes_between(self._before, after)
         self._state = after
