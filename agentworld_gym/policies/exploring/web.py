@@ -37,13 +37,17 @@ class PageExplorer(ScreenExplorer):
         self._tabs = 1
 
     def see(self, action: str, observation: str) -> None:
-        """Take in the page that was shown, and whether a dialog is open."""
+        """Take in the page that was shown, and whether a dialog is open; look at a page that was not shown."""
         super().see(action, observation)
         address, _ = location(observation)
         if address.startswith("http"):
             self._page = address
             self._pages.setdefault(address)
         self._dialog = "### Modal state" in observation and "dialog" in observation
+        if observation.startswith("### Ran Playwright code") and "### Page" not in observation and not self._dialog:
+            leaves = '"submit": true' in action or '"Enter"' in action or "select_option" in action
+            if self.chance(0.9 if leaves else 0.3):
+                self.plan(self.snapshot())
 
     def draft(self) -> str:
         """Draft one call."""

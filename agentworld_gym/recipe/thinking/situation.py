@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from agentworld_gym.actions.browser_calls import read_call_text
 from agentworld_gym.engines import Scalar
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
 from agentworld_gym.sessions.row import Change, ContentSpan, Row
@@ -203,7 +204,8 @@ def read_call(action: str) -> tuple[str, dict[str, Any]]:
     try:
         data = json.loads(action)
     except ValueError:
-        return _written(action)
+        told = read_call_text(action)
+        return _written(action) if told is None else (told[0], {key: json.loads(told[1][key]) for key in told[1]})
     if not isinstance(data, dict):
         return "", {}
     arguments = data.get("arguments", {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentworld_gym.tasks.family import Draft
-from agentworld_gym.tasks.web.actions import BACK, click, fill_in, go, press, write
+from agentworld_gym.tasks.web.actions import BACK, SNAPSHOT, click, fill_in, go, press, write
 from agentworld_gym.tasks.web.patterns import euros, in_article, in_row, term
 from agentworld_gym.tasks.web.scene import WebScene, family
 from agentworld_gym.tasks.web.shop_stock import (
@@ -67,10 +67,12 @@ def buy_goods(scene: WebScene, level: int) -> Draft:
     due = Sum(goods)
     expert = [
         write("Search products", first["colour"], "searchbox", submit=True),
+        SNAPSHOT,
         click(first["name"]),
         write("Quantity", str(pieces), "spinbutton"),
         press("Add to cart"),
         write("Search products", second["material"], "searchbox", submit=True),
+        SNAPSHOT,
         click(second["name"]),
         press("Add to cart"),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.tasks.family import Draft
-from agentworld_gym.tasks.web.actions import ACCEPT, BACK, choose, click, fill_in, go, press, url, write
+from agentworld_gym.tasks.web.actions import ACCEPT, BACK, SNAPSHOT, choose, click, fill_in, go, press, url, write
 from agentworld_gym.tasks.web.patterns import in_row, paragraph, term
 from agentworld_gym.tasks.web.scene import Person, WebScene, family
 from agentworld_gym.tasks.web.tracker import CHANGES, FAULTS, PRIORITIES, Desk, Fault, select
@@ -94,7 +94,15 @@ def look_up(scene: WebScene, level: int) -> Draft:
     fresh = f"The {room.lower()} is open from {hours[1]}. {keepers[0].name} keeps the key."
     search = write("Search the handbook", chore, "searchbox", submit=True)
     if level == 2:
-        expert = [search, click(chore), click(room), click("Edit"), *editor(fresh, "New hours"), click("History")]
+        expert = [
+            search,
+            SNAPSHOT,
+            click(chore),
+            click(room),
+            click("Edit"),
+            *editor(fresh, "New hours"),
+            click("History"),
+        ]
         checks = [
             scene.shows(go(path(room)), rf"{re.escape(fresh)}\n"),
             scene.shows(go(f"{path(room)}/history"), in_row(scene.me.name, "New hours")),

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from agentworld_gym.actions.browser_calls import reference as reference_of
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, record_clauses, words
 from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call, several
@@ -16,6 +17,7 @@ from agentworld_gym.screens import Node, read_screen
 
 _POINT = re.compile(r"(?:pyautogui\.\w+\(|coordinates=\[)(\d+), ?(\d+)")
 _URL = re.compile(r"^- Page URL: (.*)$", re.MULTILINE)
+_CODE = "### Ran Playwright code\n```js\n"
 _TITLE = re.compile(r"^- Page Title: (.*)$", re.MULTILINE)
 _OWN = {
     "web": re.compile(r"(?:tab|browser|cookie|session)/"),
@@ -51,7 +53,8 @@ def explain(turn: Situation) -> Explanation:
 
 def _web(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
     name, arguments = read_call(turn.action)
-    reference = str(arguments.get("ref", arguments.get("bid", arguments.get("0", ""))))
+    told = str(arguments.get("ref", arguments.get("bid", arguments.get("0", ""))))
+    reference = str(reference_of(told))
     node = next((node for node in nodes if str(node.handle) == reference), None)
     said = [quote for key, value in arguments.items() if key in _SAID and (quote := turn.cite(_text(value), 80))]
     verb = _VERBS.get(name, f"calls {turn.cite(name) or 'a tool'} on")
@@ -164,6 +167,9 @@ def _shows(turn: Situation, before: list[Node]) -> str:
     if text == turn.before:
         return "That has no effect here, so the screen stays as it is, to the letter"
     after = read_screen(turn.domain, text)
+    if not after and text.startswith(_CODE):
+        code = text.removeprefix(_CODE).partition("\n```")[0].split("\n")
+        return f"The tool tells the code that ran, {turn.show(code[-1], 100)}, and does not show the page"
     if not after:
         return f"The answer is no screen but {turn.show(text)}"
     come, gone = _difference(before, after), _difference(after, before)
