@@ -254,7 +254,8 @@ class LanguageWorld:
             if session.turn:
                 _, before = split_ledger(session.history[-1]["content"])
                 ledger = unescape(before) + observed.ledger
-                past = self.prompts.past(session.task, session.seen.screen_before, observed.text, ledger)
+                done = session.seen.turns[-1][0].raw
+                past = self.prompts.past(session.task, session.seen.screen_before, observed.text, ledger, done)
                 session.history[-1] = Message(role="assistant", content=past)
             return
         session.history.append(Message(role="user", content=turn))
