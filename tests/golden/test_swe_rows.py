@@ -1,4 +1,4 @@
-"""Sessions of both scaffolds as AgentWorldBench lays them out: read back, and answered by the engine."""
+"""Sessions of both scaffolds as AgentWorldBench lays them out: rendered, read back, and answered by the engine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import pytest
 from golden_rows import Golden
 
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.swe import SweEngine
 
 CLI = Golden("swe-cli.yaml", "swe:cli")
@@ -15,7 +16,13 @@ FILES = {
     "/repo/README.md": "Zones of fares.\n",
     "/repo/fare/zones.py": '"""Zones of a fare."""\n\n\ndef zones(of, to):\n    return to - of\n',
 }
+TASK = Task(id="t", domain="swe", instruction="Count zones.", success=[{"answer": {"equals": "1"}}])
 GROUP = re.compile(r"(?m)^Process Group PGID: \d+$")
+
+
+@pytest.mark.parametrize("row", [CLI, CLAUDE_CODE])
+def test_the_session_is_rendered_as_in_the_row(row: Golden) -> None:
+    assert row.rendered(TASK) == row.messages
 
 
 def test_both_scaffolds_write_the_same_action() -> None:
