@@ -1,6 +1,8 @@
 """Records the calls of tools that full prompts show, one file for each domain and dialect that has tools.
 
     python benchmarks/demonstrations.py mcp > domain_specs/demonstrations/mcp.jsonl
+    python benchmarks/demonstrations.py swe --sessions 60 > domain_specs/demonstrations/swe.jsonl
+    python benchmarks/demonstrations.py swe:claude-code --sessions 60 > domain_specs/demonstrations/claude-code.jsonl
 
 Sessions of the grounded world are recorded from the validation split, so that no session of training or testing has
 their seeds. Of each tool the file holds calls that worked and calls that did not only where none worked: the one whose
@@ -11,6 +13,8 @@ checkout writes the same bytes.
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,7 +24,12 @@ from typing import Any
 import orjson
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.actions.writing import WRITERS
+from agentworld_gym.contracts import Action, ActionKind
+from agentworld_gym.domain.spec import DomainSpec, load_spec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.engines import Controls, Multilingual
+from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.prompting.demonstrations import Demonstration
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
@@ -30,26 +39,46 @@ SEED = 20260101
 LONGEST = 1600
 """Characters of the longest answer that is shown."""
 
+_EXIT = re.compile(r"(?m)^Exit [Cc]ode:? (\d+)$")
+
 
 def recorded(domain: str, sessions: int) -> Mapping[str, list[Demonstration]]:
     """Return the calls of each tool in some sessions."""
     spec = load_spec(domain)
     parser = ActionParser(spec)
-    recorder = Recorder([spec], CollectConfig(profile="compact", probe_share=0.0), SEED, "validation")
+    recorder = Recorder([load_spec(spec.id)], CollectConfig(profile="compact", probe_share=0.0), SEED, "validation")
     found: dict[str, list[Demonstration]] = defaultdict(list)
     for number in range(sessions):
         row = recorder.row(number)
         task = None if row is None else task_of(row)
         if row is None or task is None or task.seed is None:
             continue
-        for text, observation in zip(row.actions, row.observations, strict=True):
-            action = parser.parse(text, task.tools)
+        actions = [parser.parse(text, task.tools) for text in row.actions]
+        shown = row.observations if spec.speaks_first_dialect else in_dialect(spec, task, actions)
+        for action, observation in zip(actions, shown, strict=False):
             if action.error is None and isinstance(action.parsed, dict) and len(observation) <= LONGEST:
                 tool = str(action.parsed["name"])
+                if spec.action.syntax[0] in WRITERS:
+                    tool = str(json.loads(parser.shown(action))["name"])
                 found[tool].append(
                     Demonstration(tool=tool, seed=task.seed, action=action.parsed, observation=observation)
                 )
     return found
+
+
+def in_dialect(spec: DomainSpec, task: Task, actions: Sequence[Action]) -> list[str]:
+    """Return what actions show in the dialect of a spec, up to the first that ends the session; no control strikes."""
+    machine = load_engine(spec.id).start(task.state, 0, Controls(), task.hidden)
+    assert isinstance(machine, Multilingual)
+    shown = []
+    for action in actions:
+        if action.kind is not ActionKind.ACT:
+            break
+        if action.error is None:
+            machine.act(action.parsed)
+        shown.append(machine.observation_in(spec.dialect) if action.error is None else action.error)
+    machine.close()
+    return shown
 
 
 def chosen(calls: Sequence[Demonstration]) -> list[Demonstration]:
@@ -62,8 +91,9 @@ def chosen(calls: Sequence[Demonstration]) -> list[Demonstration]:
 
 def failed(observation: str) -> bool:
     """Whether an answer looks like an error."""
-    head = observation.lstrip()[:60].lower()
-    return "error" in head or "not found" in head or "failed" in head
+    head = observation.replace("\nError: (none)\n", "\n").lstrip()[:60].lower()
+    code = _EXIT.search(observation)
+    return (code is not None and code[1] != "0") or "error" in head or "not found" in head or "failed" in head
 
 
 def _middle(calls: Sequence[Demonstration]) -> Demonstration:
