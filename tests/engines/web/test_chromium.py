@@ -227,11 +227,12 @@ def test_recorded_snapshots_are_those_of_the_installed_chromium() -> None:
 class TestTheMachine:
     def test_a_fork_does_everything_again(self) -> None:
         _, machine = both("form")
-        machine.act(step(machine.observation, "type", 'textbox "Name"', text="Ann"))
+        page = machine.observation
+        machine.act(step(page, "type", 'textbox "Name"', text="Ann"))
         twin = machine.fork()
         assert twin.observation == machine.observation
         assert twin.state() == machine.state()
-        twin.act(step(twin.observation, "click", 'button "Order"'))
+        twin.act(step(page, "click", 'button "Order"'))
         assert twin.state() != machine.state()
         twin.close()
         machine.close()
