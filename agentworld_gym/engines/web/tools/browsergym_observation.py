@@ -55,10 +55,10 @@ def tree(page: Page, title: str) -> str:
     >>> from agentworld_gym.engines.web.document.dom import Document
     >>> print(tree(Page(Document.parse("<h1>Tea</h1><p>Hot <a href=/b>green</a>")), "Tea").replace(chr(9), "  "))
     RootWebArea 'Tea', focused
-      [1] heading 'Tea'
-      [2] paragraph ''
+      [2] heading 'Tea'
+      [3] paragraph ''
         StaticText 'Hot'
-        [3] link 'green', clickable
+        [4] link 'green', clickable
     """
     snapshot(page)  # It gives references to what is new on the page.
     printer = _Printer(page)
