@@ -1,13 +1,14 @@
 """Records the calls of tools that full prompts show, one file for each domain and dialect that has tools.
 
     python benchmarks/demonstrations.py mcp > domain_specs/demonstrations/mcp.jsonl
+    python benchmarks/demonstrations.py search --longest 4000 > domain_specs/demonstrations/search.jsonl
     python benchmarks/demonstrations.py swe --sessions 60 > domain_specs/demonstrations/swe.jsonl
     python benchmarks/demonstrations.py swe:claude-code --sessions 60 > domain_specs/demonstrations/claude-code.jsonl
 
 Sessions of the grounded world are recorded from the validation split, so that no session of training or testing has
-their seeds. Of each tool the file holds calls that worked and calls that did not only where none worked: the one whose
-answer has the median length, and a second one from another seed for tasks with the seed of the first. The same
-checkout writes the same bytes.
+their seeds. Of each tool the file holds a call that worked, or one that did not where none did: the one whose answer
+has the median length, and a second one from another seed for tasks with the seed of the first. The same
+checkout writes the same bytes, but for times and process numbers in what the commands of repositories print.
 """
 
 from __future__ import annotations
@@ -36,14 +37,11 @@ from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.rerendering import task_of
 
 SEED = 20260101
-LONGEST = 1600
-"""Characters of the longest answer that is shown."""
-
 _EXIT = re.compile(r"(?m)^Exit [Cc]ode:? (\d+)$")
 
 
-def recorded(domain: str, sessions: int) -> Mapping[str, list[Demonstration]]:
-    """Return the calls of each tool in some sessions."""
+def recorded(domain: str, sessions: int, longest: int) -> Mapping[str, list[Demonstration]]:
+    """Return the calls of each tool in some sessions, but for those whose answer is too long."""
     spec = load_spec(domain)
     parser = ActionParser(spec)
     recorder = Recorder([load_spec(spec.id)], CollectConfig(profile="compact", probe_share=0.0), SEED, "validation")
@@ -56,7 +54,7 @@ def recorded(domain: str, sessions: int) -> Mapping[str, list[Demonstration]]:
         actions = [parser.parse(text, task.tools) for text in row.actions]
         shown = row.observations if spec.speaks_first_dialect else in_dialect(spec, task, actions)
         for action, observation in zip(actions, shown, strict=False):
-            if action.error is None and isinstance(action.parsed, dict) and len(observation) <= LONGEST:
+            if action.error is None and isinstance(action.parsed, dict) and len(observation) <= longest:
                 tool = str(action.parsed["name"])
                 if spec.action.syntax[0] in WRITERS:
                     tool = str(json.loads(parser.shown(action))["name"])
@@ -106,8 +104,9 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("domain", help="a domain, or a domain and a dialect, as swe:cli")
     arguments.add_argument("--sessions", type=int, default=400)
+    arguments.add_argument("--longest", type=int, default=1600, help="characters of the longest answer that is shown")
     given = arguments.parse_args()
-    for _, calls in sorted(recorded(given.domain, given.sessions).items()):
+    for _, calls in sorted(recorded(given.domain, given.sessions, given.longest).items()):
         for call in chosen(calls):
             data: dict[str, Any] = call.model_dump()
             sys.stdout.buffer.write(orjson.dumps(data) + b"\n")

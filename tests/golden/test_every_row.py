@@ -49,6 +49,14 @@ def test_the_actions_of_the_row_are_read_and_written_back(file: str) -> None:
         assert parser.parse(action.raw).parsed == action.parsed
 
 
+def test_every_domain_has_rows_of_every_dialect() -> None:
+    expected = set()
+    for domain in DOMAINS:
+        dialects = list(load_spec(domain).dialects)
+        expected |= {f"{domain}-{dialect}.yaml" for dialect in dialects} or {f"{domain}.yaml"}
+    assert set(FILES) == expected
+
+
 def test_the_closing_request_is_laid_out_as_in_the_rows() -> None:
     """A sentence, four requirements, a blank line and the line that asks for the tags."""
     for domain in DOMAINS:
