@@ -1,12 +1,12 @@
-"""What the prompts of two checkouts cost: tokens at turn 10, and the share of them that a prefix cache holds.
+"""What the prompts of two checkouts cost: their length at turn 10, and the share that a prefix cache holds.
 
     python benchmarks/rows_before_after.py BEFORE AFTER [--sessions 20] [--domain mcp] [--tokenizer DIR]
 
 Each tree records sessions of its grounded worlds with `agentworld collect`, of the same tasks and by the same draws, in
 full prompts; the first ones of each domain that have ten turns count. A request is the messages of a turn in the markup
 of Qwen's chat template. What an engine has cached when it gets the request of turn 10 is what that begins with in
-common with the request of turn 9. Tokens are those of the folder `--tokenizer`. Without one they are those of the
-bundled model, whose vocabulary is small, so that counts compare with each other and not with those of a large model.
+common with the request of turn 9. Both are counted in tokens of the folder `--tokenizer`, and without one in
+characters: the vocabulary of a small model would know one layout better than the other.
 
 The exit status is 1 where a domain of the second tree has a mean share below 0.92.
 """
@@ -25,7 +25,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 TURN = 10
 LEAST = 0.92
@@ -77,10 +76,13 @@ def _request(row: dict[str, Any], turn: int) -> str:
 
 
 def measured(pairs: list[tuple[str, str]], tokenizer: Any) -> tuple[int, float, float]:
-    """The number of sessions, the mean tokens of a request of turn 10, and the mean share that is cached."""
+    """The number of sessions, the mean length of a request of turn 10, and the mean share that is cached."""
     counts, shares = [], []
     for earlier, later in pairs:
-        before, now = (tokenizer.encode(text, add_special_tokens=False).ids for text in (earlier, later))
+        before, now = (
+            text if tokenizer is None else tokenizer.encode(text, add_special_tokens=False).ids
+            for text in (earlier, later)
+        )
         same = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(before, now, strict=False)))
         counts.append(len(now))
         shares.append(same / len(now))
@@ -94,14 +96,15 @@ def main() -> int:
     parser.add_argument("after", type=Path, help="another checkout")
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--domain", action="append", choices=DOMAINS, help="only this domain")
-    default = HERE.parent / "agentworld_gym/models/tiny"
-    parser.add_argument("--tokenizer", type=Path, default=default, help="a folder with a tokenizer.json")
+    parser.add_argument("--tokenizer", type=Path, help="a folder with a tokenizer.json")
     options = parser.parse_args()
-    from tokenizers import Tokenizer
+    tokenizer, unit = None, "characters"
+    if options.tokenizer:
+        from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json"))
+        tokenizer, unit = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json")), "tokens"
     trees = [options.before.resolve(), options.after.resolve()]
-    print("| domain | sessions | tokens before | tokens after | after/before | cached before | cached after |")
+    print(f"| domain | sessions | {unit} before | {unit} after | after/before | cached before | cached after |")
     print("|---|---|---|---|---|---|---|", flush=True)
     enough = True
     with tempfile.TemporaryDirectory() as scratch:
