@@ -113,7 +113,7 @@ def test_on_a_screen_an_action_means_what_it_points_at():
     (step,) = index().search("android", row.actions[1], list(steps_of(row))[1][1], k=1)
     number = json.loads(row.actions[1])["index"]
     assert (step.row, step.turn) == (row.id, 2)
-    assert step.target.startswith(f"[{number}] ")
+    assert step.target.startswith(f"[{number:2}] ")
 
 
 @settings(max_examples=60, deadline=None)
