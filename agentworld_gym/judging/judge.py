@@ -20,7 +20,7 @@ from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.judging.bench_rows import BenchRow
-from agentworld_gym.prompting.official import JUDGE, OfficialPrompts
+from agentworld_gym.prompting.official import JUDGE, OfficialPrompts, formatted
 from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement, parse_judgement, parse_verdict
 from agentworld_gym.prompting.templates import ticks
 from agentworld_gym.text.escaping import escape
@@ -85,8 +85,9 @@ class Judge:
 def judge_messages(row: BenchRow, prediction: str, official: OfficialPrompts | None = None) -> list[Message]:
     """Return what a judge is sent: how to judge in this domain, then the history, the truth and the prediction.
 
-    With official prompts the history is that of the official script: the earlier turns as they stand, without the
-    system message, and then the turn. The request behind it is in words of this package, for nobody has published it.
+    With official prompts the message is laid out as the official script lays it out: the earlier turns as they stand,
+    without the system message, the turn, the prediction, the truth and a request. The request is that of the script
+    where it lies beside the prompts, and otherwise in words of this package.
 
     >>> row = BenchRow(("terminal", "a", 1, 1), ({"role": "user", "content": "ls please"},), "ls", "a.txt")
     >>> system, user = judge_messages(row, "b.txt <think>")
@@ -111,15 +112,23 @@ def judge_messages(row: BenchRow, prediction: str, official: OfficialPrompts | N
 def _official_messages(row: BenchRow, prediction: str, official: OfficialPrompts) -> list[Message]:
     texts = [message["content"] for message in row.history if message["role"] != "system"]
     past = "".join(f"{asked}\n{shown}\n\n" for asked, shown in zip(texts[::2], texts[1::2], strict=True))
-    user = _template().render(
-        part="official",
-        context=past + row.current,
-        truth=escape(row.truth),
-        prediction=escape(prediction),
-        criteria=DIMENSIONS,
-    )
-    system = official.judge(row.domain)
-    return [Message(role="system", content=system), Message(role="user", content=user.strip())]
+    parts = {
+        "context": past and f"# Context (Historical Interactions):\n\n{past}",
+        "world_model_input": f"# Current Turn:\n\n{row.current}",
+        "predicted_observation": _in_fence("World Model Output (Simulated)", prediction),
+        "ground_truth": _in_fence("Ground Truth (Real Output)", row.truth),
+    }
+    request = official.judge_request()
+    if request is None:
+        user = _template().render(part="official", criteria=DIMENSIONS, **parts)
+    else:
+        user = formatted(request, parts)
+    return [Message(role="system", content=official.judge(row.domain)), Message(role="user", content=user.strip())]
+
+
+def _in_fence(label: str, observation: str) -> str:
+    """Show an observation as the official script does: in three ticks, whatever it holds."""
+    return f"**{label}:**\n```\n{escape(observation.strip())}\n```"
 
 
 def judge_digest(judge: Judge) -> str:
@@ -131,7 +140,7 @@ def judge_digest(judge: Judge) -> str:
 def _words(official: OfficialPrompts | None) -> list[Any]:
     """Return all that judges are told beside the rows."""
     if official is not None:
-        return [_source(), dict(official.texts(JUDGE))]
+        return [_source(), dict(official.texts(JUDGE)), official.judge_request()]
     return [_source(), dict(CRITERIA), *map(_system, sorted(ENGINES))]
 
 

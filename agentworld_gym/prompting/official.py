@@ -2,11 +2,13 @@
 
 A copy is the folder `prompts` of a checkout: `<domain>/system_prompt.txt` and `<domain>/judge_system_prompt.txt`, where
 the desktop is called `os`. A system prompt is filled as in the rows of AgentWorldBench: the definitions of the tools
-stand at `{tool_definitions}`, and recorded calls of them at `{demonstrations}`.
+stand at `{tool_definitions}`, and recorded calls of them at `{demonstrations}`. A whole checkout has the request to
+judges too, in the script of its evaluation.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Mapping
@@ -24,6 +26,10 @@ VARIABLE = "AGENTWORLD_OFFICIAL_PROMPTS"
 """The environment variable that names the folder where `official` stands alone."""
 
 SYSTEM, JUDGE = "system_prompt.txt", "judge_system_prompt.txt"
+SCRIPT, REQUEST = "eval/lwm_eval_utils/task_configs.py", "JUDGE_USER_PROMPT"
+"""Where a checkout has the request to judges, beside the folder `prompts`: the file, and the name of the text in it."""
+
+_PARTS = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 _PLACES = re.compile(r"\{(tool_definitions|demonstrations)\}")
 
 
@@ -68,6 +74,28 @@ class OfficialPrompts:
         """
         return self._read(domain, JUDGE)
 
+    def judge_request(self) -> str | None:
+        """Read the request that the official script sends a judge, with its places in braces; None where the folder
+        is not that of a checkout which has the script.
+
+        The script is read and never run.
+
+        Raises:
+            SpecError: The script is no Python.
+        """
+        path = self.folder.absolute().parent / SCRIPT
+        if not path.is_file():
+            return None
+        try:
+            statements = ast.parse(_text(path)).body
+        except (SyntaxError, ValueError) as error:
+            raise SpecError(path, "file", str(error), "a module of Python") from error
+        for one in statements:
+            match one:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(text))) if name == REQUEST:
+                    return text
+        return None
+
     def texts(self, file: str) -> Mapping[str, str]:
         """Read the files of a name, by the domains that have one."""
         return {path.parent.name: _text(path) for path in sorted(self.folder.glob(f"*/{file}"))}
@@ -84,6 +112,26 @@ def filled(template: str, tool_definitions: str, demonstrations: str) -> str:
     """
     texts = {"tool_definitions": tool_definitions, "demonstrations": demonstrations}
     return _PLACES.sub(lambda place: texts[place[1]], template)
+
+
+def formatted(template: str, parts: Mapping[str, str]) -> str:
+    """Fill a template of `str.format` whose places are names alone. Braces in what is filled in stay as they are.
+
+    >>> formatted("{context}: {{}}", {"context": "{x}"})
+    '{x}: {}'
+
+    Raises:
+        SpecError: It has another place.
+    """
+
+    def part(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0][0]
+        if found[1] not in parts:
+            raise SpecError(SCRIPT, REQUEST, found[0], f"only {', '.join(parts)}")
+        return parts[found[1]]
+
+    return _PARTS.sub(part, template)
 
 
 def require_plain(*, profile: str, form: str, ledger: bool, system_prompt: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.judging.bench_rows import BenchRow
 from agentworld_gym.judging.judge import Judge, judge_digest, judge_messages
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.prompting.official import JUDGE, SYSTEM, VARIABLE, OfficialPrompts, filled
+from agentworld_gym.prompting.official import JUDGE, SCRIPT, SYSTEM, VARIABLE, OfficialPrompts, filled
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.tool_definitions import tool_definitions
 from agentworld_gym.worlds.options import WorldOptions
@@ -25,13 +26,14 @@ every_domain = pytest.mark.parametrize("domain", DOMAINS)
 @pytest.fixture(name="folder")
 def _folder(tmp_path: Path) -> Path:
     """A folder laid out as the official one, in other words."""
+    folder = tmp_path / "prompts"
     for domain in DOMAINS:
-        own = tmp_path / OFFICIAL_NAMES.get(domain, domain)
-        own.mkdir()
+        own = folder / OFFICIAL_NAMES.get(domain, domain)
+        own.mkdir(parents=True)
         places = {"mcp": "{tool_definitions}\n\n# End\n{demonstrations}", "swe": "{tool_definitions}\n{demonstrations}"}
         own.joinpath(SYSTEM).write_text(f"# You are {{{domain}}}\n{places.get(domain, 'Answer.')}")
         own.joinpath(JUDGE).write_text(f"# You judge {domain}\n")
-    return tmp_path
+    return folder
 
 
 @pytest.fixture(name="official")
@@ -122,17 +124,46 @@ class TestJudge:
             )
         ),
         "### Turn 2\nC",
-        "truth",
+        "truth {context}",
     )
 
-    def test_a_judge_gets_the_history_of_the_official_script(self, official: OfficialPrompts) -> None:
-        system, user = judge_messages(self.ROW, "<think>prediction", official)
+    HISTORY = "# Context (Historical Interactions):\n\n### Turn 1\nA\n**Environment Observation:**\nB\n\n\n\n"
+    SHOWN = (
+        "# Current Turn:\n\n### Turn 2\nC\n\n"
+        "**World Model Output (Simulated):**\n```\n<\\think>```prediction\n```\n\n"
+        "**Ground Truth (Real Output):**\n```\ntruth {context}\n```\n\n"
+    )
+
+    def test_a_judge_gets_what_the_official_script_sends(self, official: OfficialPrompts) -> None:
+        system, user = judge_messages(self.ROW, "<think>```prediction\n", official)
         assert system["content"] == "# You judge desktop\n"
-        history = "### Turn 1\nA\n**Environment Observation:**\nB\n\n### Turn 2\nC\n"
-        assert f"# Context\n\n{history}" in user["content"]
-        assert "SYSTEM" not in user["content"] and "please" not in user["content"]
-        assert "```text\ntruth\n```" in user["content"] and "```text\n<\\think>prediction\n```" in user["content"]
+        assert user["content"].startswith(self.HISTORY + self.SHOWN)
         assert user["content"].endswith("</final_evaluation>")
+
+    def test_a_first_turn_has_no_history(self, official: OfficialPrompts) -> None:
+        row = replace(self.ROW, request=self.ROW.request[-1:])
+        assert judge_messages(row, "p", official)[1]["content"].startswith("# Current Turn:\n\n### Turn 2\nC\n\n")
+
+    def test_the_request_of_a_checkout_is_taken_as_it_is(self, official: OfficialPrompts, folder: Path) -> None:
+        own = judge_messages(self.ROW, "p", official), Judge(ScriptedGenerator(lambda _: ""), official=official)
+        digest, script = own[1].prompts_digest, folder.parent / SCRIPT
+        script.parent.mkdir(parents=True)
+        places = "{context}\n\n{world_model_input}\n\n{predicted_observation}\n\n{ground_truth}"
+        script.write_text(f'import nothing\nJUDGE_USER_PROMPT = """{places}\n\nSay {{{{"scores": 1}}}}."""\n')
+        system, user = judge_messages(self.ROW, "<think>```prediction\n", official)
+        assert system == own[0][0]
+        assert user["content"] == self.HISTORY + self.SHOWN + 'Say {"scores": 1}.'
+        assert own[1].prompts_digest != digest
+
+    @pytest.mark.parametrize(("text", "says"), [("JUDGE_USER_PROMPT = (", "Python"), ("{wrong}", "only context")])
+    def test_a_request_that_cannot_be_filled_is_a_typed_error(
+        self, official: OfficialPrompts, folder: Path, text: str, says: str
+    ) -> None:
+        script = folder.parent / SCRIPT
+        script.parent.mkdir(parents=True)
+        script.write_text(text if "=" in text else f"JUDGE_USER_PROMPT = {text!r}")
+        with pytest.raises(SpecError, match=says):
+            judge_messages(self.ROW, "p", official)
 
     def test_its_digest_names_its_prompts(self, official: OfficialPrompts, folder: Path) -> None:
         own, theirs = (Judge(ScriptedGenerator(lambda _: ""), official=given) for given in (None, official))
