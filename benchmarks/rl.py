@@ -57,7 +57,8 @@ def passed(model: str, turns: list[Row], temperature: float) -> list[float]:
         for place, answer in lease.submit([ChatRequest(turn.request(), sampling) for turn in turns]):
             if isinstance(answer, Failure):
                 raise SystemExit(f"{model}: {answer.message}")
-            found[place] = float(verify(turns[place], parse_completion(answer.text)).passed)
+            prediction = parse_completion(answer.text)
+            found[place] = float(prediction is not None and verify(turns[place], prediction).passed)
     finally:
         lease.close()
     return found

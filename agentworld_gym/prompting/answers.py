@@ -16,6 +16,7 @@ from typing import ClassVar, Protocol
 
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
+from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
 from agentworld_gym.prompting.prompt_lines import with_carried, without_carried
 from agentworld_gym.prompting.references import REFERRING_DOMAINS, References, references_of
@@ -144,7 +145,7 @@ class PredictableChangeAnswers(ChangeAnswers):
 
 @dataclass(frozen=True, slots=True)
 class ShorthandAnswers:
-    """An answer is what another codec writes for screens in shorthand.
+    """An answer is what another codec writes for screens in shorthand; a blank one is marked.
 
     Args:
         domain: The id of the domain, which decides what can be left out of a screen.
@@ -157,7 +158,7 @@ class ShorthandAnswers:
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the answer of the other codec."""
-        return self.codec.write(task, shorten(self.domain, before), shorten(self.domain, observation))
+        return as_marked(self.codec.write(task, shorten(self.domain, before), shorten(self.domain, observation)))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the observation, written out.
@@ -165,7 +166,7 @@ class ShorthandAnswers:
         Raises:
             AnswerError: The other codec cannot read the answer.
         """
-        return restore(self.domain, self.codec.read(task, shorten(self.domain, before), answer))
+        return restore(self.domain, self.codec.read(task, shorten(self.domain, before), as_meant(answer)))
 
     def display(self, screen: str) -> str:
         """Return the shortened screen as the other codec displays it."""
@@ -179,7 +180,8 @@ class ShorthandAnswers:
 
 @dataclass(frozen=True, slots=True)
 class ReferringAnswers(WholeAnswers):
-    """An answer is the shortened observation, with references in the place of what the initial state holds.
+    """An answer is the shortened observation, with references in the place of what the initial state holds; a blank one
+    is marked.
 
     Args:
         domain: The id of the domain, which decides what can be referred to.
@@ -191,7 +193,7 @@ class ReferringAnswers(WholeAnswers):
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the shortened observation with references."""
         references, short = self._references(task), shorten(self.domain, observation)
-        return short if references is None else references.refer(short)
+        return as_marked(short if references is None else references.refer(short))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the observation that the references and the short words stand for.
@@ -199,8 +201,8 @@ class ReferringAnswers(WholeAnswers):
         Raises:
             AnswerError: The state holds nothing of that name.
         """
-        references = self._references(task)
-        return restore(self.domain, answer if references is None else references.resolve(answer))
+        references, short = self._references(task), as_meant(answer)
+        return restore(self.domain, short if references is None else references.resolve(short))
 
     def _references(self, task: Task | None) -> References | None:
         return None if task is None else references_of(self.domain, task.state)
@@ -208,7 +210,8 @@ class ReferringAnswers(WholeAnswers):
 
 @dataclass(frozen=True, slots=True)
 class ContinuingAnswers(WholeAnswers):
-    """An answer is a capture of a terminal that begins behind what the capture before has shown already.
+    """An answer is a capture of a terminal that begins behind what the capture before has shown already; a blank one,
+    which leaves the screen as it was, is marked.
 
     >>> ContinuingAnswers().write(None, "dev@box:~$", "dev@box:~$ pwd\\n/home/dev\\ndev@box:~$", "pwd")
     'pwd\\n/home/dev\\ndev@box:~$'
@@ -216,11 +219,11 @@ class ContinuingAnswers(WholeAnswers):
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return what follows what has been shown already."""
-        return without_carried(before, action, observation)
+        return as_marked(without_carried(before, action, observation))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the whole capture."""
-        return with_carried(before, action, answer)
+        return with_carried(before, action, as_meant(answer))
 
 
 def answer_codec(domain: str, profile: Profile, form: Form) -> AnswerCodec:

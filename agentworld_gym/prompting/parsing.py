@@ -31,20 +31,26 @@ _NEAR = 32
 _FENCE = re.compile(r"```(?:json)?")
 
 
-def parse_completion(text: str) -> str:
-    r"""Return the observation that a completion holds; empty if it holds none.
+def parse_completion(text: str) -> str | None:
+    r"""Return the observation that a completion holds; None if it holds none.
 
     Thinking is dropped first. Then the last output block counts: it runs to the end where it is not closed, and without
     a tag it is the whole text. A leading marker is dropped, and the escaping is undone. One line break at either end of
     a block belongs to its layout. Tags are read in any letter case.
 
+    An observation may be empty or blank, as that of a silent command: then a tag or the marker says that this is the
+    answer. A completion of white space alone holds none.
+
     >>> parse_completion("<think>easy</think>\n<predicted_observation>\nREADME.md\n</predicted_observation>")
     'README.md'
     >>> parse_completion("README.md")
     'README.md'
+    >>> parse_completion("<predicted_observation></predicted_observation>"), parse_completion("<think>easy</think>")
+    ('', None)
     """
     rest = strip_thinking(text)
     block = _last_block(rest, _OUTPUT)
+    is_marked = block is not None
     if block is not None:
         block = _without_layout(block)
     elif rest is text:
@@ -54,7 +60,7 @@ def parse_completion(text: str) -> str:
     marker = _MARKER.match(block)
     if marker:
         block = block[marker.end() :]
-    return unescape(block) if block.strip() else ""
+    return unescape(block) if is_marked or marker or block.strip() else None
 
 
 def in_output_tag(observation: str) -> str:

@@ -272,13 +272,13 @@ class LanguageWorld:
             spent = answer.usage.completion_tokens or self.sampling.max_tokens
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
         written, ledger = split_ledger(answer.text) if self.prompts.keeps_ledger else (answer.text, "")
-        text = parse_completion(written)
+        meant = parse_completion(written)
+        if meant is None:
+            return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
         try:
-            text = text and self.prompts.read(session.task, session.screen, text, action.raw)
+            text = self.prompts.read(session.task, session.screen, meant, action.raw)
         except AnswerError as error:
             return Failure(FailureKind.MALFORMED, str(error), retryable=True)
-        if not text:
-            return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
         if len(text) > self.spec.limits.max_observation_chars:
             limit = self.spec.limits.max_observation_chars
             return Failure(FailureKind.LENGTH, f"the observation has {len(text)} characters, the limit is {limit}")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.answers import (
@@ -18,6 +21,10 @@ from agentworld_gym.prompting.answers import (
     WholeAnswers,
     answer_codec,
 )
+from agentworld_gym.prompting.blank_answers import as_marked, as_meant
+from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.tasks import generate
 
 PAGE = '### Page\n### Snapshot\n```yaml\n- link "Cart (1)" [ref=e4] [cursor=pointer]:\n  - /url: /cart\n```'
@@ -112,3 +119,34 @@ def test_an_answer_refers_to_what_the_state_of_the_task_holds() -> None:
     assert len(answer) < len(text) / 2
     assert codec.read(swe_task(), "", answer) == text
     assert codec.write(None, "", text) == text, "without a task there is nothing to refer to"
+
+
+PROMPTS = [
+    Prompts(load_spec(domain), profile=profile, form=form)
+    for domain in DOMAINS
+    for profile in ("full", "compact")
+    for form in (("full", "change") if domain in GRAPHICAL else ("full",))
+]
+texts = st.one_of(st.sampled_from(["", " ", "\n", "\\", "\\\n", "@@ same", "@@ full", "0|", PAGE]), st.text())
+
+
+@pytest.mark.parametrize("prompts", PROMPTS, ids=lambda prompts: f"{prompts.spec.id}-{prompts.profile}-{prompts.form}")
+@settings(max_examples=60, deadline=None)
+@given(before=texts, observation=texts, action=st.one_of(st.none(), st.sampled_from(["", "true", "pwd\n"])))
+@example(before=PAGE, observation="", action="true")
+@example(before="", observation="", action=None)
+@example(before="dev@box:~$", observation="dev@box:~$", action="")
+def test_a_completion_says_every_observation_even_an_empty_one(
+    prompts: Prompts, before: str, observation: str, action: str | None
+) -> None:
+    completion = prompts.completion(None, before, observation, action=action)
+    written = parse_completion(completion)
+    assert written is not None
+    assert prompts.read(None, before, written, action) == observation
+    past = parse_completion(prompts.answer_message(None, before, observation, action=action))
+    assert past is not None and prompts.read(None, before, past, action) == observation
+
+
+@pytest.mark.parametrize("written", ["", "\\", "\\\\", " \\", "\\ ", "\\\n", "a"])
+def test_a_mark_is_added_and_taken_off_again(written: str) -> None:
+    assert as_meant(as_marked(written)) == written and as_marked(written).strip()

@@ -9,7 +9,7 @@ from worlds import DOMAIN_IDS, language_world, predicted
 
 from agentworld_gym import ENV_IDS, Failure, FailureKind, ScriptedWorld, SpecError, WorldNotConfigured, load_spec
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Completion, Usage, World
+from agentworld_gym.contracts import Completion, Observation, Usage, World
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.worlds import RecordingWorld, WorldOptions, open_world, register_world
 from agentworld_gym.worlds.language import step_seed
@@ -72,6 +72,15 @@ def test_what_is_no_proper_observation_is_a_failure(answer, kind):
     world = language_world(lambda request: answer)
     session, parser = begun(world)
     assert world.step([session], [parser.parse("ls")])[0].kind == kind
+
+
+def test_an_empty_observation_in_its_tags_is_a_step():
+    world = language_world(lambda request: predicted(""), "swe")
+    [session] = world.begin(load_spec("swe").handwritten_tasks()[:1], [0])
+    action = ActionParser(load_spec("swe")).parse('{"name": "run_shell_command", "arguments": {"command": "true"}}')
+    [observed] = world.step([session], [action])
+    assert isinstance(observed, Observation) and observed.text == "" == session.observation
+    assert (session.turn, session.history[-1]["content"]) == (1, "**Environment Observation:**\n")
 
 
 def test_a_full_context_is_a_failure_without_another_call():

@@ -217,7 +217,8 @@ class BenchRun:
             self._records.add(Record(key=row.key, stage="prediction", failure=answer.as_dict(), tokens=tokens))
             _over(progress, failed=True)
             return
-        text = row.observation(parse_completion(answer.text)) or NO_OUTPUT
+        written = parse_completion(answer.text)
+        text = NO_OUTPUT if written is None else row.observation(written)
         self._records.add(
             Record(
                 key=row.key,
@@ -238,7 +239,9 @@ class BenchRun:
     def _ask_judge(self, asked: Ticket) -> None:
         assert self.judge is not None and self._judges is not None
         attempt = asked.tries + self._records.failed_tries(asked.row.key, "verdict")
-        self._judges.offer(asked, self.judge.request(asked.row, asked.text, attempt))
+        self._judges.offer(
+            asked, self.judge.request(asked.row, asked.text if asked.text.strip() else NO_OUTPUT, attempt)
+        )
 
     def _judged(self, asked: Ticket, answer: Answer, progress: Progress) -> None:
         assert self.judge is not None

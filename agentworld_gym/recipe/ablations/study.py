@@ -208,11 +208,14 @@ def _read(data: ArmData, row: Row, turn: int, answer: Completion | Failure) -> T
         return _turn(row, turn, False, answer.kind)
     if answer.finish_reason == "length":
         return _turn(row, turn, False, FailureKind.LENGTH)
+    written = parse_completion(answer.text)
+    if written is None:
+        return _turn(row, turn, False, FailureKind.EMPTY)
     try:
-        predicted = observation_meant(row.at(turn), data.prompts(row.domain), before, parse_completion(answer.text))
+        predicted = observation_meant(row.at(turn), data.prompts(row.domain), before, written)
     except AnswerError:
         return _turn(row, turn, False, FailureKind.MALFORMED)
-    return _turn(row, turn, predicted == truth, None if predicted else FailureKind.EMPTY)
+    return _turn(row, turn, predicted == truth)
 
 
 def _place(sample: Sample) -> tuple[str, int | None]:

@@ -80,7 +80,7 @@ def turn_samples(
     task = None if prompts is None else required_task(row, prompts)
     if prompts is None or task is None:
         history, closing = row.messages(), row.closing
-        completions = [in_output_tag(parse_completion(text)) if closing else text for text in row.response]
+        completions = [in_output_tag(parse_completion(text) or "") if closing else text for text in row.response]
     else:
         turns, closing = list(rendered_turns(row, prompts, task)), prompts.closing
         history = conversation(row, prompts, task, [(turn.user, prompts.past(task, *turn.seen)) for turn in turns])

@@ -178,7 +178,7 @@ class HybridReward:
         """Check a candidate for hacking, and verify it where the rules are due."""
         config = self._config
         hacks = _flags(candidate) if config.guards else ()
-        if hacks or not candidate.prediction:
+        if hacks or candidate.prediction is None:
             return Reward(self._scaled(config.guarded), flags=hacks or ("empty",))
         if not self.by_verifier(candidate.row):
             return Reward(None)

@@ -108,7 +108,7 @@ def hacking_flags(completion: str, prediction: str | None, truth: Truth | None, 
         ended: Whether the model ended the completion itself.
     """
     flags = [] if ended else ["cut"]
-    if not prediction:
+    if prediction is None:
         return (*flags, "empty")
     answer = _seen(strip_thinking(completion))
     if len(_OUTPUT.findall(answer)) > 1 or _JUDGE_TAG.search(answer):

@@ -49,7 +49,7 @@ class TrlReward:
         row, completion = self._turns[number], self._turns.written(completion)
         text = parse_completion(completion)
         try:
-            prediction = self._turns.read(row, text) if text else None
+            prediction = self._turns.read(row, text) if text is not None else None
         except AnswerError:
             prediction = None
         return Candidate(row, completion, prediction, ended)

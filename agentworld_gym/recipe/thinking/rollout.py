@@ -46,7 +46,7 @@ def read_rollout(query: Query, completion: Completion, thinking: bool = True) ->
     if completion.finish_reason == "length":
         return "rollout", CUT_OFF
     answer = parse_completion(completion.text)
-    if not answer:
+    if answer is None:
         return "rollout", EMPTY
     thought = completion.reasoning.strip() or thinking_of(completion.text)
     if thinking and not thought:
