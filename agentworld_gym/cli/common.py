@@ -173,11 +173,16 @@ def spec_source(name: str) -> str:
 
     >>> spec_source("terminal"), spec_source("AgentWorld/MCP-v0"), spec_source("swe-v0"), spec_source("my.yaml")
     ('terminal', 'mcp', 'swe', 'my.yaml')
+    >>> spec_source("AgentWorld/Android-v0:droidrun")
+    'android:droidrun'
     """
     from agentworld_gym.registration import ENV_IDS
 
     if name.endswith((".yaml", ".yml")):
         return name
+    name, colon, dialect = name.partition(":")
+    if colon:
+        return f"{spec_source(name)}:{dialect}"
     for env_id, domain in ENV_IDS.items():
         short = env_id.removeprefix("AgentWorld/")
         if name.lower() in {domain, env_id.lower(), short.lower()}:

@@ -159,6 +159,7 @@ class Importer:
             "actions": tuple(action.raw for action, _ in history.turns),
             "first_observation": history.first,
             "observations": observations,
+            "dialect": prompts.spec.dialect,
             "finish": None if turns.answer is None else f"finish: {turns.answer}",
             "success": None if more["score"] is None else more["score"] >= 1,
             **more,

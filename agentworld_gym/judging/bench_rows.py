@@ -16,7 +16,7 @@ import orjson
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.documents.json_lines import problem_of
-from agentworld_gym.domain.spec import DOMAINS, Profile, load_spec
+from agentworld_gym.domain.spec import DOMAINS, Profile
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.answers import AnswerCodec, answer_codec
 from agentworld_gym.prompting.changes import CHANGE, FULL, SAME, SCREEN
@@ -25,7 +25,14 @@ from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import last_screen
 from agentworld_gym.sessions.reading import completed, row_of
-from agentworld_gym.sessions.rerendering import may_refer, prompts_for, rerendered, task_of, task_referred_to
+from agentworld_gym.sessions.rerendering import (
+    may_refer,
+    prompts_for,
+    rerendered,
+    spec_of,
+    task_of,
+    task_referred_to,
+)
 from agentworld_gym.sessions.row import ContentSpan, Row
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.bundled import TINY_PROFILE, tiny_form
@@ -256,7 +263,7 @@ def bench_row(row: Row, line: int) -> BenchRow:
 
 
 def _known_to_tiny(row: Row) -> Prompts:
-    return prompts_for(row, TINY_PROFILE, tiny_form(load_spec(row.domain)))
+    return prompts_for(row, TINY_PROFILE, tiny_form(spec_of(row)))
 
 
 def _is_foreign(row: Row) -> bool:

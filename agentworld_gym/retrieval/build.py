@@ -59,7 +59,8 @@ def build_index(
         progress: A function that is called with the number of sessions that were read.
 
     Raises:
-        SpecError: No session is left, or `folder` holds something else than an index.
+        SpecError: No session is left, those of a domain are in several dialects, or `folder` holds something else than
+            an index.
     """
     folder = Path(folder)
     if folder.exists() and not (folder / META).is_file() and any(folder.iterdir()):
@@ -97,6 +98,7 @@ class _Writer:
         self._content = blake2b(digest_size=8)
         self._seen: set[str] = set()
         self._domains: dict[str, _DomainWriter] = {}
+        self._dialects: dict[str, str] = {}
         self.steps = 0
 
     def add(self, row: Row) -> None:
@@ -116,6 +118,9 @@ class _Writer:
         self._keys.extend((keys + keys[:1] * _KEYS_EACH)[:_KEYS_EACH])
         if row.domain not in self._domains:
             self._domains[row.domain] = _DomainWriter(row.domain, self._folder / row.domain, self._opened)
+            self._dialects[row.domain] = row.dialect
+        if row.dialect != (first := self._dialects[row.domain]):
+            raise SpecError(f"row {row.id}", "dialect", row.dialect, f"{first}, that of the sessions before")
         self._domains[row.domain].add(session, row)
         self.steps += len(row.actions)
 
@@ -131,6 +136,7 @@ class _Writer:
             "sessions": len(self._offsets) - 1,
             "steps": self.steps,
             "domains": sorted(self._domains),
+            "dialects": self._dialects,
         }
         (self._folder / META).write_bytes(orjson.dumps(meta, option=orjson.OPT_INDENT_2))
 

@@ -170,12 +170,16 @@ def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = N
         folder: The folder of the user's templates.
 
     Raises:
-        SpecError: An option does not fit, there is no index in that folder, or it has no steps of the domain.
+        SpecError: An option does not fit, there is no index in that folder, or it has no steps of the domain in the
+            dialect of the prompts.
     """
     options = RetrievalOptions.of(value)
     index = StepIndex(options.path)
     if prompts.spec.id not in index.domains:
         raise SpecError(options.path, "domains", list(index.domains), f"an index with steps of {prompts.spec.id}")
+    spoken, recorded = prompts.spec.dialect, index.dialects.get(prompts.spec.id, next(iter(prompts.spec.dialects), ""))
+    if recorded != spoken:
+        raise SpecError(options.path, f"dialects.{prompts.spec.id}", recorded, f"{spoken}, the dialect of the world")
     return Demonstrations(index, prompts, options.k, options.max_chars, folder)
 
 

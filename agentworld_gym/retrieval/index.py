@@ -52,7 +52,8 @@ class StepIndex:
     """Finds recorded steps on disk that resemble an action in a state.
 
     Only the vocabularies are read into memory. Equal questions get equal answers: of steps with equal scores the one
-    that was recorded first comes first. `digest` depends on the recorded content.
+    that was recorded first comes first. `digest` depends on the recorded content. `dialects` names the dialect of each
+    domain; an index of an earlier version is in the first ones and has none.
 
     Args:
         folder: The folder that `build_index` wrote.
@@ -73,6 +74,7 @@ class StepIndex:
         self.digest = str(meta["digest"])
         self.sessions, self.steps = int(meta["sessions"]), int(meta["steps"])
         self.domains: tuple[str, ...] = tuple(meta["domains"])
+        self.dialects: dict[str, str] = meta.get("dialects", {})
         self._domains: dict[str, _Domain] = {}
         self._keys: NDArray[np.uint64] = np.load(self.folder / KEYS, mmap_mode="r")
         self._offsets: NDArray[np.int64] = np.load(self.folder / OFFSETS, mmap_mode="r")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
-from agentworld_gym.domain.spec import Form, Profile, load_spec
+from agentworld_gym.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.answers import answer_codec
@@ -50,6 +50,24 @@ def rerendered(row: Row, prompts: Prompts) -> Row:
     return row.model_copy(update={"system_str": system, **found, **own})
 
 
+def spec_of(row: Row) -> DomainSpec:
+    """Return the spec of the domain of a row, in the dialect in which the row was recorded.
+
+    Raises:
+        SpecError: This package does not ship the domain.
+
+    >>> spec_of(Row(task="swe", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1,
+    ...             total_turns=1, dialect="claude-code")).dialect
+    'claude-code'
+    """
+    return _spec(row.domain, row.dialect)
+
+
+def spec_source(row: Row) -> str:
+    """Return the name by which `load_spec` loads the spec of a row, as `android` or `android:droidrun`."""
+    return row.domain if not row.dialect or spec_of(row).speaks_first_dialect else f"{row.domain}:{row.dialect}"
+
+
 def prompts_for(
     row: Row,
     profile: Profile | None = None,
@@ -57,7 +75,7 @@ def prompts_for(
     wording: int = 0,
     ledger: bool = False,
 ) -> Prompts:
-    """Return the shipped prompts of the domain of a row.
+    """Return the shipped prompts of the domain of a row, in its dialect.
 
     Args:
         row: The session.
@@ -67,8 +85,8 @@ def prompts_for(
         wording: The number of the wording.
         ledger: Whether the prompts ask for a ledger.
     """
-    form = (form or row.form or "full") if load_spec(row.domain).turn.restates else "full"
-    return _prompts(row.domain, profile or row.profile or "full", form, wording, ledger)
+    form = (form or row.form or "full") if spec_of(row).turn.restates else "full"
+    return _prompts(row.domain, row.dialect, profile or row.profile or "full", form, wording, ledger)
 
 
 def task_of(row: Row) -> Task | None:
@@ -129,8 +147,11 @@ def required_task(row: Row, prompts: Prompts) -> Task | None:
     """Return the task of a row that is to be rendered again; None where the row keeps its own messages.
 
     Raises:
-        SpecError: The form is `change`, and the task cannot be generated again.
+        SpecError: The form is `change`, and the task cannot be generated again; or the prompts are of another dialect
+            than what the row holds.
     """
+    if prompts.spec.dialect != row.dialect:
+        raise SpecError(f"row {row.id}", "dialect", row.dialect, f"{prompts.spec.dialect}, the dialect of the prompts")
     task = task_of(row)
     if task is None and prompts.form == "change":
         expected = "a task that can be generated again, to render its prompts anew"
@@ -189,9 +210,15 @@ def _generated(domain: str, family: str, level: int, seed: int) -> Task:
     return generate(domain, family, level, seed)
 
 
+@lru_cache(maxsize=32)
+def _spec(domain: str, dialect: str) -> DomainSpec:
+    spec = load_spec(domain)
+    return spec.in_dialect(dialect) if dialect else spec
+
+
 @lru_cache(maxsize=128)
-def _prompts(domain: str, profile: Profile, form: Form, wording: int, ledger: bool) -> Prompts:
-    return Prompts(load_spec(domain), profile=profile, form=form, wording=wording, ledger=ledger)
+def _prompts(domain: str, dialect: str, profile: Profile, form: Form, wording: int, ledger: bool) -> Prompts:
+    return Prompts(_spec(domain, dialect), profile=profile, form=form, wording=wording, ledger=ledger)
 
 
 @lru_cache(maxsize=128)

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import OFFICIAL_NAMES, Form, Profile
+from agentworld_gym.domain.spec import DOMAINS, OFFICIAL_NAMES, Form, Profile, load_spec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.engines import Kind, Scalar
 
@@ -152,6 +152,10 @@ class Row(Strict):
     form: Form | None = None
     """How the prompts write a next state."""
 
+    dialect: str = Field(default="", validate_default=True)
+    """The dialect in which the session was recorded. Without it a row is in the first one of its domain; it is empty in
+    a domain that names none."""
+
     controls: dict[str, float] = Field(default_factory=dict)
     """The perturbations in force: their strengths by name."""
 
@@ -209,6 +213,17 @@ class Row(Strict):
             raise ValueError("at least turn_idx")
         return total
 
+    @field_validator("dialect")
+    @classmethod
+    def _one_of_the_domain(cls, dialect: str, info: ValidationInfo) -> str:
+        domain = domain_of(info.data.get("task", ""))
+        if domain not in DOMAINS:
+            return dialect
+        known = load_spec(domain).dialects
+        if dialect and dialect not in known:
+            raise ValueError(f"one of: {', '.join(known) or f'none, for the domain {domain} has one dialect'}")
+        return dialect or next(iter(known), "")
+
     @field_validator("actions", "observations", "spans", "changes", "fields_changed")
     @classmethod
     def _all_turns_or_none(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
@@ -236,8 +251,7 @@ class Row(Strict):
     @property
     def domain(self) -> str:
         """The id of the domain in this package, such as `desktop` where the benchmark says `os`."""
-        name = self.task.rsplit("/", 1)[-1]
-        return next((ours for ours, official in OFFICIAL_NAMES.items() if official == name), name)
+        return domain_of(self.task)
 
     @property
     def closing(self) -> str:
@@ -296,6 +310,16 @@ class Row(Strict):
     def digest(self) -> str:
         """Return 32 hexadecimal digits, equal for sessions whose system message, actions and observations are equal."""
         return content_digest(self.system_str, self.actions, self.observations)
+
+
+def domain_of(task: str) -> str:
+    """Return the id of a domain in this package by the name that AgentWorldBench has for it.
+
+    >>> domain_of("os"), domain_of("agentworld/mcp")
+    ('desktop', 'mcp')
+    """
+    name = task.rsplit("/", 1)[-1]
+    return next((ours for ours, official in OFFICIAL_NAMES.items() if official == name), name)
 
 
 def changes_between(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -> tuple[Change, ...]:

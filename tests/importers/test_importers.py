@@ -159,7 +159,7 @@ def test_a_session_of_claude_code_is_written_in_its_dialect(tmp_path: Path) -> N
             ]
         record = {"responses_create_params": {"input": "Fix it."}, "response": {"output": output}, "reward": 1.0}
         [row], tally = imported(tmp_path, record)
-        assert row.task == "swe" and not tally.left
+        assert (row.task, row.dialect) == ("swe", "claude-code") and not tally.left
         for text, (name, arguments, shown) in zip(row.prompt, some, strict=True):
             block = json.loads(text.partition("```json\n")[2].partition("\n```")[0])
             assert block == {"name": name, "arguments": json.dumps(arguments)}

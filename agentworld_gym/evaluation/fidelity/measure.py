@@ -32,6 +32,7 @@ from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.reading import read_rows
+from agentworld_gym.sessions.rerendering import spec_source
 from agentworld_gym.sessions.row import Row
 
 Progress = Callable[[str, int, int], None]
@@ -135,6 +136,8 @@ def record(
 def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list[Row]]:
     """Read the first recorded sessions of some domains, or of all domains of the file where none is named.
 
+    Sessions in another dialect than the first count apart, under a name such as `android:droidrun`.
+
     Raises:
         SpecError: A line is not a row, or a domain has no whole session.
     """
@@ -142,10 +145,11 @@ def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list
     for row in read_rows(path):
         if row.turn_idx != row.total_turns:
             continue
+        name = spec_source(row)
         if not domains:
-            rows.setdefault(row.domain, [])
-        if row.domain in rows and len(rows[row.domain]) < sessions:
-            rows[row.domain].append(row)
+            rows.setdefault(name, [])
+        if name in rows and len(rows[name]) < sessions:
+            rows[name].append(row)
         if domains and all(len(some) >= sessions for some in rows.values()):
             break
     missing = [name for name, some in rows.items() if not some]

@@ -148,9 +148,12 @@ def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | No
     """Replay recorded sessions in the grounded world; yield None for a session that it no longer repeats.
 
     Raises:
-        SpecError: A session has no task.
+        SpecError: A session has no task, or was recorded in another dialect than that of the world.
     """
+    spoken = grounded.spec.dialect
     for row in rows:
+        if row.dialect != spoken:
+            raise SpecError(f"row {row.id}", "dialect", row.dialect, f"{spoken}, the dialect of the world")
         task = recorded_task(row, grounded.source)
         actions = tuple(grounded.parser.parse(text, task.tools) for text in row.actions)
         case = Case(row, task, actions, ())

@@ -87,6 +87,7 @@ class Recorder:
             "policy": assignment.policy,
             "profile": domain.prompts.profile,
             "form": domain.prompts.form,
+            "dialect": domain.spec.dialect,
             "controls": task.controls,
             "control_seed": task.control_seed,
             "provenance": domain.provenance.model_copy(update={"recording": self.recording}),

@@ -76,7 +76,7 @@ def collect(
             progress(len(seen))
         missing = added = max(0, episodes - len(seen))
         repeated = 0
-        sources = tuple(str(spec.path) if spec.path.name else spec.id for spec in specs)
+        sources = tuple(map(_source, specs))
         setting = sources, config.model_dump_json(), seed, split
         for batch in batches(partial(_record, setting), count(first), workers, BATCH) if missing else ():
             rows = _unseen(batch, seen)[:missing]
@@ -99,6 +99,12 @@ def collect(
 
 _Setting = tuple[tuple[str, ...], str, int, Split]
 """The specs, the configuration as JSON, the seed and the split: what a worker needs, in a form that can be a key."""
+
+
+def _source(spec: DomainSpec) -> str:
+    """Return what `load_spec` loads a spec from, in its dialect."""
+    source = str(spec.path) if spec.path.name else spec.id
+    return source if spec.speaks_first_dialect else f"{source}:{spec.dialect}"
 
 
 def _unseen(batch: Sequence[dict[str, Any] | None], seen: set[str]) -> list[dict[str, Any]]:
@@ -147,7 +153,8 @@ def _differences(
     specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split, row: Row
 ) -> dict[str, tuple[Any, Any]]:
     """Compare a row with what was asked for, and return both values by key where they differ."""
-    spec = next((spec for spec in specs if spec.id == row.domain), None)
+    mine = [spec for spec in specs if spec.id == row.domain]
+    spec = next((spec for spec in mine if spec.dialect == row.dialect), mine[0] if mine else None)
     form = config.form if spec is not None and spec.turn.restates else "full"
     families, levels = config.families or (row.family,), config.levels
     # The seed of a row is that of its task; the seed of the recording stands in the id, before the number.
@@ -158,6 +165,7 @@ def _differences(
         "split": (row.split, split),
         "profile": (row.profile, config.profile),
         "form": (row.form, form if spec is not None else row.form),
+        "dialect": (row.dialect, spec.dialect if spec is not None else row.dialect),
         "family": (row.family, row.family if row.family in families else ", ".join(families)),
         "level": (row.level, row.level if row.level in levels else ", ".join(map(str, levels))),
         "provenance.package": (row.provenance.package, installed("agentworld-gym")),

@@ -21,11 +21,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import shows
-from agentworld_gym.sessions.rerendering import prompts_for, rerendered
+from agentworld_gym.sessions.rerendering import prompts_for, rerendered, spec_of
 from agentworld_gym.sessions.row import Row
 
 Scope = Literal["all", "imported", "none"]
@@ -195,7 +195,7 @@ def declared_tools(row: Row) -> frozenset[str]:
     """Return the names of the tools that a session may call: those of its domain, and those its system message
     lists.
     """
-    own = [str(tool.get("name")) for tool in load_spec(row.domain).action.tools] if row.domain in DOMAINS else []
+    own = [str(tool.get("name")) for tool in spec_of(row).action.tools] if row.domain in DOMAINS else []
     return frozenset([*own, *_DECLARED.findall(row.system_str)])
 
 
