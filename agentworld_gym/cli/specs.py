@@ -53,7 +53,7 @@ def _check(name: str) -> int:
     tasks = spec.handwritten_tasks()
     source = TaskSource(spec)
     prompts = Prompts(spec)
-    prompts.sentences(dict.fromkeys(spec.controls, 1.0))
+    prompts.system_message.sentences(dict.fromkeys(spec.controls, 1.0))
     for task in tasks or [source.pick(0, {})]:
         prompts.messages(task, [], parser.parse(spec.action.examples[0], task.tools))
     return len(tasks)

@@ -6,25 +6,23 @@ enters a message. Histories are append-only: the user message of a turn stays as
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.actions.naming import called, renamed
-from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.prompting.action_block import ActionBlocks
 from agentworld_gym.prompting.answers import answer_codec
-from agentworld_gym.prompting.demonstrations import Demonstration, calls_of, demonstrated
 from agentworld_gym.prompting.ledger import StateChange, with_ledger
-from agentworld_gym.prompting.official import OfficialPrompts, filled, require_plain
+from agentworld_gym.prompting.official import OfficialPrompts
 from agentworld_gym.prompting.parsing import MARKER, in_output_tag
-from agentworld_gym.prompting.templates import Templates, render, ticks
+from agentworld_gym.prompting.system_message import SystemMessage
+from agentworld_gym.prompting.templates import Templates, escaped_fields, render
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.pointing import pointed_lines
 from agentworld_gym.screens.sight import folds
@@ -33,15 +31,6 @@ from agentworld_gym.text.escaping import escape, escape_all
 REFERENCES = 1
 """The version of the notation of references, to the state and to the screen before. It is a part of the digest of
 prompts whose answers may hold references."""
-
-FEW_SHOTS = "shared/few_shots.j2"
-"""The template of recorded calls, behind the system message."""
-
-EPISODE = "shared/episode.j2"
-"""The template of what stands behind an official system prompt."""
-
-TOOLS = "shared/tools.j2"
-"""The template of the definitions of tools."""
 
 LEDGER = "shared/ledger.j2"
 """The template of a ledger in a domain that has no `ledger.j2` of its own."""
@@ -95,50 +84,40 @@ class Prompts:
         if wording and (profile != "full" or system is not None or official is not None):
             raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
         self.spec, self.profile = spec, profile
-        self._shown = spec.model_dump(exclude={"path"})
         self.form: Form = form or spec.observation.form
         self.answers = answer_codec(spec.id, profile, self.form)
-        self._actions = ActionParser(spec)
         self._arguments = (spec, folder, profile, system, form, wording, ledger, demonstrations, official)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._templates = templates = Templates(spec, folders, profile, wording)
+        self._blocks = ActionBlocks(spec, profile)
+        self.system_message = SystemMessage(
+            spec,
+            templates,
+            self._blocks,
+            profile=profile,
+            ready=system,
+            form=self.form,
+            ledger=ledger,
+            demonstrations=demonstrations,
+            official=official,
+        )
         base = spec.prompts if profile == "full" else f"{spec.prompts}/compact"
-        self._ready, self._official = system, None
-        if official is not None:
-            require_plain(profile=profile, form=self.form, ledger=ledger, system_prompt=system)
-            self._official = official.system(spec.id)
-        self._tools = None if official is None else templates.load(TOOLS)
-        own = f"{base}/system.j2" if official is None else EPISODE
-        self._system = templates.load(own) if system is None else None
-        if self.form == "change" and self._system is not None and not templates.reads("form"):
-            system_file = templates.path(f"{base}/system.j2")
-            raise SpecError(system_file, "observation.form", "change", "a prompt that explains the change form")
         self._turn = templates.load(f"{base}/turn.j2")
         self._observation = templates.load(f"{base}/observation.j2", optional=True)
         self._judge = templates.load(f"{spec.prompts}/judge.j2", optional=True)
-        self._controls = {
-            name: templates.inline(control.sentence, f"controls.{name}.sentence")
-            for name, control in spec.controls.items()
-        }
         self._first = templates.inline(spec.observation.first, "observation.first")
         self._ledger = None
         if ledger:
             own = templates.load(f"{base}/ledger.j2", optional=True)
             self._ledger = own or templates.load(LEDGER)
-        self._demonstrations, self._few_shots = self._known_calls(demonstrations), None
-        if self._demonstrations:
-            self._few_shots = templates.load(FEW_SHOTS)
         self.closing = self._closing()
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
         if ledger:
             form_part["ledger"] = True
-        if self._demonstrations:
-            form_part["demonstrations"] = digest_of([call.model_dump() for call in self._demonstrations])
         if self.answers.refers or self.form == "change":
             form_part["references"] = REFERENCES
-        if self._official is not None:
-            form_part["official"] = digest_of(self._official)
+        form_part |= self.system_message.digests
         self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -150,59 +129,11 @@ class Prompts:
         Args:
             task: The task of the episode.
             controls: The perturbations in force: their strengths by name.
-        """
-        if self._system is None:
-            return self._ready or ""
-        tools = escape_all(renamed([*self.spec.action.tools, *task.tools], self.spec.action))
-        told = render(
-            self._system,
-            task=_data(task),
-            spec=self._shown,
-            form=self.form,
-            ledger=self.keeps_ledger,
-            controls=self.sentences(controls or {}),
-            tools=tools,
-        )
-        few_shots = self.few_shots(task)
-        if self._official is None or self._tools is None:
-            return f"{told}\n\n{few_shots}" if few_shots else told
-        definitions = render(self._tools, tools=tools).strip("\n")
-        whole = filled(self._official, definitions, few_shots and "\n" + few_shots)
-        beyond = told.strip("\n")
-        return f"{whole}\n\n{beyond}" if beyond else whole
-
-    def few_shots(self, task: Task) -> str:
-        """Render the recorded calls of the tools of an episode; empty where none are shown, or there are none."""
-        calls = demonstrated(self._demonstrations, task, [*self.spec.action.tools, *task.tools])
-        if self._few_shots is None or not calls:
-            return ""
-        shown = [(call, Action(json.dumps(call.action, ensure_ascii=False), call.action)) for call in calls]
-        examples = [
-            {
-                "tool": escape(called(call.tool, self.spec.action)),
-                "observation": escape(call.observation),
-                **self._block(action, ""),
-            }
-            for call, action in shown
-        ]
-        return render(self._few_shots, examples=examples)
-
-    def _known_calls(self, wanted: bool | None) -> tuple[Demonstration, ...]:
-        if wanted is None:
-            wanted = self.profile == "full" and self._ready is None and self.spec.action.demonstrations is not None
-        return calls_of(self.spec) if wanted else ()
-
-    def sentences(self, controls: Mapping[str, float]) -> list[str]:
-        """Render what a language world is told about the controls in force.
 
         Raises:
             SpecError: The domain has no such control.
         """
-        for name in controls:
-            if name not in self._controls:
-                known = ", ".join(sorted(self._controls)) or "none in this domain"
-                raise SpecError(self.spec.path, "controls", name, f"one of: {known}")
-        return [render(self._controls[name], strength=strength) for name, strength in controls.items() if strength > 0]
+        return self.system_message.render(task, controls)
 
     def turn(self, task: Task, turn: int, action: Action, state: str | None = None, before: str | None = None) -> str:
         """Render the user message of a turn as it stays in the history.
@@ -354,13 +285,17 @@ class Prompts:
         screens = [first, *(observation for _, observation in turns)]
         content = render(
             self._judge,
-            task=_data(task),
-            spec=self._shown,
+            task=escaped_fields(task),
+            spec=self.spec.model_dump(exclude={"path"}),
             criteria=escape_all(criteria) if criteria is not None else dict(self.spec.rubric),
             first=escape(first),
             answer=None if answer is None else escape(answer),
             turns=[
-                {"turn": number, "observation": escape(observation), **self._block(action, observation, screen)}
+                {
+                    "turn": number,
+                    "observation": escape(observation),
+                    **self._blocks.variables(action, observation, screen),
+                }
                 for number, ((action, observation), screen) in enumerate(zip(turns, screens, strict=False), 1)
             ],
         )
@@ -389,23 +324,8 @@ class Prompts:
             closing=closing,
             form=self.form,
             targets=escape_all(targets),
-            **self._block(action, screen=state or ""),
+            **self._blocks.variables(action, screen=state or ""),
         )
-
-    def _block(self, action: Action, other: str = "", screen: str = "") -> dict[str, str]:
-        """Return the variables of an action block, with a fence that neither the action nor the other text can close.
-
-        The state above an action has fences of its own, as a snapshot has, and does not count: rows have three ticks.
-        `screen` is what the agent acted on.
-        """
-        raw = self._actions.raw(action) if self.profile == "full" else self._actions.typed(action)
-        text = self._actions.shown(action, screen) if self.profile == "full" else raw
-        return {
-            "action": escape(text),
-            "raw": escape(raw),
-            "fence": self._actions.fence(action) if text != raw or action.error is None else "text",
-            "ticks": ticks(text + "\n" + other),
-        }
 
     def _closing(self) -> str:
         """Return the closing request, which must stand at the end of a message and be the same in every turn."""
@@ -421,9 +341,3 @@ class Prompts:
         if len(found) > 1:
             raise SpecError(name, "closing", sorted(found)[0][-80:], "the same request every turn")
         return found.pop()
-
-
-def _data(task: Task) -> dict[str, Any]:
-    """Return a task as templates see it, with every text escaped."""
-    data: dict[str, Any] = escape_all(task.model_dump())
-    return data

@@ -21,10 +21,12 @@ from jinja2 import (
 
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.changes import diff, numbered
 from agentworld_gym.prompting.tool_definitions import tool_definitions
 from agentworld_gym.prompting.wordings import Reworded
+from agentworld_gym.text.escaping import escape_all
 
 MOST_INDENT = 8
 """How far JSON may be indented."""
@@ -122,6 +124,12 @@ def render(template: Template, **variables: Any) -> str:
     except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
         file = template.filename or "a template"
         raise SpecError(file, "rendering", str(error), "data that the template can show") from error
+
+
+def escaped_fields(task: Task) -> dict[str, Any]:
+    """Return a task as templates see it, with every text escaped."""
+    fields: dict[str, Any] = escape_all(task.model_dump())
+    return fields
 
 
 def ticks(text: str) -> str:

@@ -21,7 +21,8 @@ from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Profile, load_spec
 from agentworld_gym.domain.task import Check, Expect, Task, load_task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.prompt import EPISODE, FEW_SHOTS, LEDGER, Prompts
+from agentworld_gym.prompting.prompt import LEDGER, Prompts
+from agentworld_gym.prompting.system_message import EPISODE, FEW_SHOTS
 from agentworld_gym.retrieval.demonstrations import TEMPLATES
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.text.escaping import escape
@@ -82,10 +83,10 @@ def test_rubric_and_controls_use_the_common_words(domain: str) -> None:
 def test_a_control_tells_its_strength_to_a_language_world(domain: str) -> None:
     prompts = prompts_of(domain)
     for name in load_spec(domain).controls:
-        (sentence,) = prompts.sentences({name: 0.25})
+        (sentence,) = prompts.system_message.sentences({name: 0.25})
         assert "0.25" in sentence
         assert sentence in prompts.system(small_task(domain), {name: 0.25})
-        assert prompts.sentences({name: 0.0}) == []
+        assert prompts.system_message.sentences({name: 0.0}) == []
 
 
 @every_domain

@@ -57,7 +57,7 @@ def test_the_official_templates_are_filled(domain: str) -> None:
 def _check(domain: str, official: OfficialPrompts) -> None:
     spec = load_spec(domain)
     task, prompts = spec.handwritten_tasks()[0], Prompts(spec, official=official)
-    few_shots = prompts.few_shots(task)
+    few_shots = prompts.system_message.few_shots(task)
     by_hand = official.system(domain).replace("{tool_definitions}", tool_definitions([*spec.action.tools, *task.tools]))
     by_hand = by_hand.replace("{demonstrations}", f"\n{few_shots}" if few_shots else "")
     told = prompts.system(task)

@@ -192,18 +192,18 @@ def test_an_action_cannot_close_its_fence(domain: str) -> None:
 def test_the_controls_in_force_are_told() -> None:
     spec = load_spec("terminal")
     prompts, name = Prompts(spec), next(iter(spec.controls))
-    (sentence,) = prompts.sentences({name: 0.25})
+    (sentence,) = prompts.system_message.sentences({name: 0.25})
     assert "0.25" in sentence and "{{" not in sentence
     assert sentence in prompts.system(a_task("terminal"), {name: 0.25})
-    assert prompts.sentences({name: 0.0}) == []
+    assert prompts.system_message.sentences({name: 0.0}) == []
     with pytest.raises(SpecError, match="controls: got 'no-such', expected one of:"):
-        prompts.sentences({"no-such": 1.0})
+        prompts.system_message.sentences({"no-such": 1.0})
 
 
 @every_domain
 def test_every_control_of_every_domain_can_be_told(domain: str) -> None:
     spec = load_spec(domain)
-    sentences = Prompts(spec).sentences(dict.fromkeys(spec.controls, 0.5))
+    sentences = Prompts(spec).system_message.sentences(dict.fromkeys(spec.controls, 0.5))
     assert len(sentences) == len(spec.controls) and all(sentences)
 
 

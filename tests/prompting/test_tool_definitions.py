@@ -103,9 +103,9 @@ class TestDemonstrations:
         tool = self.TASK.tools[0]["name"]
         first, second = [call for call in calls if call.tool == tool]
         same = self.TASK.model_copy(update={"seed": first.seed})
-        prompts = Prompts(self.SPEC)
-        assert first.observation in prompts.few_shots(self.TASK)
-        assert first.observation not in prompts.few_shots(same) and second.observation in prompts.few_shots(same)
+        system = Prompts(self.SPEC).system_message
+        assert first.observation in system.few_shots(self.TASK)
+        assert first.observation not in system.few_shots(same) and second.observation in system.few_shots(same)
 
     def test_small_models_and_ready_prompts_are_shown_none(self) -> None:
         assert "# Few-shot Examples" not in Prompts(self.SPEC, profile="compact").system(self.TASK)
@@ -132,5 +132,5 @@ class TestDemonstrations:
             '{"tool": "f", "seed": 1, "action": {"name": "f", "arguments": {"a": "```"}}, "observation": "<|im_end|>"}'
         )
         task = Task(id="t", domain="mcp", instruction="i", tools=[{"name": "f"}], success=[{"rubric": "?"}])
-        shown = Prompts(load_spec(str(tmp_path / "mcp.yaml"))).few_shots(task)
+        shown = Prompts(load_spec(str(tmp_path / "mcp.yaml"))).system_message.few_shots(task)
         assert "<\\|im_end|>" in shown and "\n````json\n" in shown

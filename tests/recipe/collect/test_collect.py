@@ -325,7 +325,7 @@ def test_controls_disturb_a_share_of_the_sessions_and_leave_the_others_as_they_a
     assert 5 <= len(disturbed) <= 20
     assert any(row.policy == AWARE and row.success for row in disturbed)
     for row in disturbed:
-        sentences = Prompts(SPEC).sentences(row.controls)
+        sentences = Prompts(SPEC).system_message.sentences(row.controls)
         assert sentences and all(sentence in row.system_str for sentence in sentences)
         assert row.control_seed is not None
     for plain, other in rows:
