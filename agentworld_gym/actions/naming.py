@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.domain.spec import ActionSpec
+from agentworld_gym.domain.action_spec import ActionSpec
 
 
 def called(name: str, spec: ActionSpec) -> str:

@@ -18,7 +18,8 @@ from agentworld_gym.actions.toolset import Problem, Schema, Toolset
 from agentworld_gym.actions.writing import ON_SCREEN, WRITERS
 from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
-from agentworld_gym.domain.spec import DomainSpec, FinishRule
+from agentworld_gym.domain.action_spec import FinishRule
+from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.locate import has_whole_locator
 from agentworld_gym.text.escaping import is_valid

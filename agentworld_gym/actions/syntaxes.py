@@ -15,7 +15,7 @@ from agentworld_gym.actions.browser_calls import as_tool_call, read_call_text
 from agentworld_gym.actions.coding_calls import canonical
 from agentworld_gym.actions.phones import coordinates, droidbot, droidrun
 from agentworld_gym.actions.toolset import Problem, Toolset, first_line
-from agentworld_gym.domain.spec import Syntax
+from agentworld_gym.domain.action_spec import Syntax
 from agentworld_gym.text.escaping import is_valid
 
 MAX_DEPTH = 64

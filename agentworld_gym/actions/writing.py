@@ -10,7 +10,7 @@ from agentworld_gym.actions.agent_calls import agent_code
 from agentworld_gym.actions.browser_calls import browsergym_text, call_text
 from agentworld_gym.actions.coding_calls import in_claude_code
 from agentworld_gym.actions.phones import droidbot, droidrun
-from agentworld_gym.domain.spec import Syntax
+from agentworld_gym.domain.action_spec import Syntax
 
 
 def claude_code_call(parsed: Any) -> str:

@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-import jsonschema_rs
 from jinja2 import TemplateSyntaxError
 from pydantic import Field, field_validator, model_validator
 
@@ -20,6 +19,7 @@ from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.keys import nearest
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.domain.action_spec import ActionSpec
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.task import Task, load_task
 from agentworld_gym.errors import MissingFile, SpecError
@@ -31,29 +31,6 @@ DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 OFFICIAL_NAMES = {"desktop": "os"}
 """The names that AgentWorldBench has for some domains, by their ids in this package."""
 
-Syntax = Literal[
-    "keystroke_batch",
-    "command_line",
-    "tool_call",
-    "claude_code_call",
-    "function_call",
-    "playwright_call",
-    "browsergym_call",
-    "json_object",
-    "phone_coordinates",
-    "droidrun_call",
-    "droidbot_event",
-    "python_code",
-    "agent_code",
-    "plain_text",
-]
-"""Ways an agent may write an action: a JSON array of keystrokes; a command line; `{"name": …, "arguments": {…}}`;
-the same with the tools of Claude Code; a call such as `click('12')`; a tool call or such a call of Playwright's tools,
-or of BrowserGym; a JSON object; gestures of a phone as JSON with points, as calls in XML, and as events in a line;
-Python source; Python source whose single clicks and keys are calls such as `Agent.click(coordinates=[12, 40])`; any
-text."""
-
-
 Form = Literal["full", "change"]
 """How a world model writes the next state: all of it, or the change against the current one."""
 
@@ -62,69 +39,6 @@ Profile = Literal["full", "compact"]
 
 
 _WITH_DIALECT = re.compile(r"(?s)(?P<source>.+):(?P<dialect>[a-z][a-z0-9-]*)")
-
-
-class ActionSpec(Strict):
-    """How an agent writes an action, and how a world model is shown it."""
-
-    syntax: tuple[Syntax, ...] = Field(min_length=1)
-    """The ways of writing an action, tried in this order."""
-
-    json_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
-    """The JSON Schema that a parsed action has to meet; an empty one admits everything."""
-
-    fence: Literal["json", "text", "python", "xml"] = "text"
-    """The language of the fenced block in which a world model sees an action."""
-
-    arguments_as_string: bool = False
-    """Whether a world model sees the arguments of a tool call as a JSON text inside the JSON."""
-
-    tools: tuple[dict[str, Any], ...] = ()
-    """The tools of every task of the domain, each with a name, a description and the JSON Schema of its arguments."""
-
-    bare_tool_names: bool = False
-    """Whether a tool `<server>-<tool>` is called `<tool>`, for agents and for world models."""
-
-    demonstrations: str | None = None
-    """A file with recorded calls of tools, from the folder of the spec; full prompts show one of each tool. See
-    `agentworld_gym.prompting.demonstrations`."""
-
-    finish_when: tuple[FinishRule, ...] = ()
-    """The domain's own ways of saying "done", beside `finish`."""
-
-    examples: tuple[str, ...] = Field(min_length=1)
-    """Actions that can be read; the action space samples from them."""
-
-    errors: str = "Error: {{ problem }}"
-    """A Jinja text over `problem` and `raw`: what the real counterpart prints for an action that cannot be read."""
-
-    description: str = ""
-    """What an agent is told about writing an action."""
-
-    @field_validator("json_schema")
-    @classmethod
-    def _is_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
-        try:
-            jsonschema_rs.validator_for(schema)
-        except (jsonschema_rs.ValidationError, ValueError) as error:
-            raise ValueError(f"a JSON Schema ({str(error).splitlines()[0]})") from error
-        return schema
-
-
-class FinishRule(Strict):
-    """An action that means `finish` in this domain."""
-
-    text: str | None = None
-    """The whole action as it is written; with it, `when` does not count."""
-
-    when: dict[str, Any] = Field(default_factory=dict)
-    """Values by key, or by dotted path of keys, that the parsed action has to hold."""
-
-    answer: str | None = None
-    """The key of the parsed action that holds the agent's answer; None where there is none."""
-
-    confirm: bool = False
-    """Whether the action is sent to the world the first time, and finishes only when it is repeated."""
 
 
 class ObservationSpec(Strict):
@@ -416,9 +330,6 @@ class DomainSpec(Strict):
                 raise SpecError(self.path, "tasks.files", glob, "a glob that matches at least one file")
             found += [load_task(path, self.id) for path in paths]
         return tuple(found)
-
-
-ActionSpec.model_rebuild()
 
 
 def load_spec(source: str) -> DomainSpec:
