@@ -95,19 +95,6 @@ def score(task: Task, reached: Mapping[int, float]) -> float:
     return gained / total_weight(task.success)
 
 
-def score_with_collateral(task: Task) -> float:
-    """Return the highest score of an episode that changed what its task does not ask for.
-
-    It is the score of an episode that fails the lightest check alone.
-
-    >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}, "weight": 3},
-    ...                                                           {"answer": {"equals": "2"}}])
-    >>> score_with_collateral(task)
-    0.75
-    """
-    return 1.0 - min(check.weight for check in task.success) / total_weight(task.success)
-
-
 def output_of(observation: str, pattern: re.Pattern[str] | None) -> str:
     """Return the part of an observation that a probe tests: the group `output` of the domain's pattern, or all of it.
 

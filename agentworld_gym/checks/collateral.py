@@ -1,4 +1,4 @@
-"""Finds what an episode changed beside what its task asks for.
+"""Finds what an episode changed beside what its task asks for, and says what such an episode scores at most.
 
 The changes of an agent are compared with those of the task's expert. A field that only one of the two changed, or that
 both changed to different values, is collateral damage, or was left undone. Specs and tasks say which fields do not
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from agentworld_gym.domain.answer_scoring import normalised
 from agentworld_gym.domain.spec import OutcomeSpec
-from agentworld_gym.domain.task import Task
+from agentworld_gym.domain.task import Task, total_weight
 from agentworld_gym.fingerprint import digest_of
 
 Value = str | int | float | bool | None
@@ -124,6 +124,19 @@ def collateral(agent: Span, expert: Span, rules: Rules) -> tuple[str, ...]:
     mine, theirs = _Ending(agent, rules, prescribed), _Ending(expert, rules, prescribed)
     found = set(_rows_apart(mine, theirs)) | set(_fields_apart(mine, theirs, agent, expert, rules))
     return tuple(sorted(found)[:MOST_NAMED])
+
+
+def score_with_collateral(task: Task) -> float:
+    """Return the highest score of an episode that changed what its task does not ask for.
+
+    It is the score of an episode that fails the lightest check alone.
+
+    >>> task = Task(id="t", domain="d", instruction="i", success=[{"answer": {"equals": "1"}, "weight": 3},
+    ...                                                           {"answer": {"equals": "2"}}])
+    >>> score_with_collateral(task)
+    0.75
+    """
+    return 1.0 - min(check.weight for check in task.success) / total_weight(task.success)
 
 
 class _Ending:

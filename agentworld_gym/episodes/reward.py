@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentworld_gym.checks.checks import score, score_with_collateral
+from agentworld_gym.checks.checks import score
+from agentworld_gym.checks.collateral import score_with_collateral
 from agentworld_gym.contracts import Failure, Observation, Usage
 from agentworld_gym.domain.spec import RewardSpec
 from agentworld_gym.episodes.checking import SOLVED
