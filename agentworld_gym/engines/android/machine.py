@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Kind, Scalar, Span
+from agentworld_gym.engines.android.actions import Actions
 from agentworld_gym.engines.android.dialects import WRITERS
 from agentworld_gym.engines.android.display import Display
 from agentworld_gym.engines.android.elements import kind, quoted
-from agentworld_gym.engines.android.gestures import Gestures
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.android.scenario import begin
 from agentworld_gym.engines.gui import Widget, flat
@@ -130,12 +130,12 @@ class AndroidMachine:
             self._display = Display(phone)
         model = phone.model
         model["steps"] += 1
-        gestures = Gestures(phone, self._display)
+        actions = Actions(phone, self._display)
         if phone.controls.strikes("stale-element", model["steps"]):
-            gestures.shift = 1
+            actions.shift = 1
         messages = model["toast"], model["snack"]
         model["toast"], model["snack"] = "", None
-        changed = gestures.perform(action)
+        changed = actions.perform(action)
         if not changed:
             model["toast"], model["snack"] = messages
         if not model["above"] and phone.controls.strikes("unexpected-dialog", model["steps"]):

@@ -1,4 +1,4 @@
-"""The agent's actions on the display: touches, typing, scrolling."""
+"""The agent's actions on a phone: touches, typing, scrolling, the buttons of the system, apps, and waiting."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Target(NamedTuple):
     element: Element | None = None
 
 
-class Gestures:
+class Actions:
     """Carries out actions on a phone. `display` is what the agent saw last."""
 
     __slots__ = ("display", "phone", "shift")
@@ -298,7 +298,7 @@ def _typed(text: str) -> str:
 
 
 _ACTIONS = {
-    name: getattr(Gestures, name)
+    name: getattr(Actions, name)
     for name in (
         "click",
         "double_tap",
