@@ -19,9 +19,9 @@ from agentworld_gym.domain.task import Split
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.aggregate import Findings, aggregate
-from agentworld_gym.evaluation.fidelity.baselines import Moment, Nearest, moments
 from agentworld_gym.evaluation.fidelity.consistency_ratio import consistency
 from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
+from agentworld_gym.evaluation.fidelity.nearest_step import NearestStep, StepContext, step_contexts
 from agentworld_gym.evaluation.fidelity.replay import Case, Replay, cases_of, replay
 from agentworld_gym.evaluation.results.fidelity import DomainFidelity
 from agentworld_gym.matching import Match
@@ -199,14 +199,14 @@ def _shower(say: Progress, what: str, total: int) -> Callable[[int], None]:
 
 def _baselines(spec: DomainSpec, cases: Sequence[Case], recorded: Sequence[Row]) -> Iterator[tuple[str, list[Match]]]:
     """Yield what the baselines answer to each step that the world was asked for."""
-    asked: list[tuple[Case, int, Moment]] = []
+    asked: list[tuple[Case, int, StepContext]] = []
     for case in cases:
-        each = enumerate(zip(moments(case.row), case.asked, strict=True))
-        asked += [(case, turn, moment) for turn, (moment, wanted) in each if wanted]
-    yield "copy", [case.compare(turn, moment.last) for case, turn, moment in asked]
+        each = enumerate(zip(step_contexts(case.row), case.asked, strict=True))
+        asked += [(case, turn, context) for turn, (context, wanted) in each if wanted]
+    yield "copy", [case.compare(turn, context.last) for case, turn, context in asked]
     groups = {group_of(case.row) for case in cases}
     others = [row for row in recorded if group_of(row) not in groups]
     if others:
-        answers = Nearest(spec, others).answer([moment for _, _, moment in asked])
+        answers = NearestStep(spec, others).answer([context for _, _, context in asked])
         pairs = zip(asked, answers, strict=True)
         yield "nearest", [case.compare(turn, answer) for (case, turn, _), answer in pairs]

@@ -22,9 +22,9 @@ from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import GeneratorError, SpecError
-from agentworld_gym.evaluation.fidelity.baselines import Moment, Nearest, moments
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
+from agentworld_gym.evaluation.fidelity.nearest_step import NearestStep, StepContext, step_contexts
 from agentworld_gym.evaluation.fidelity.replay import recorded_task, verb
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
@@ -343,15 +343,15 @@ def test_a_dream_that_fails_finds_no_plan():
 
 
 def test_the_nearest_recorded_step_finds_a_step_it_has_seen():
-    near = Nearest(SPEC, ROWS)
-    asked = [moment for row in ROWS for moment in moments(row)]
+    near = NearestStep(SPEC, ROWS)
+    asked = [context for row in ROWS for context in step_contexts(row)]
     truth = [text for row in ROWS for text in row.observations]
     right = [answer == text for answer, text in zip(near.answer(asked), truth, strict=True)]
     assert sum(right) / len(right) > 0.9
 
 
 def test_without_recordings_the_nearest_step_is_the_last_observation():
-    assert Nearest(SPEC, []).answer([Moment("ls", "before", "")]) == ["before"]
+    assert NearestStep(SPEC, []).answer([StepContext("ls", "before", "")]) == ["before"]
 
 
 def test_baselines_stand_beside_the_world():

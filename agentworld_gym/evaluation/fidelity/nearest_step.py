@@ -1,6 +1,6 @@
-"""Two baselines that need no model: the last observation again, and the nearest recorded step.
+"""The nearest recorded step: a baseline that needs no model.
 
-A world model that does not beat both has learned nothing that a look-up table does not know.
+A world model that does not beat it has learned nothing that a look-up table does not know.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class StepContext:
     """An action, and what was there before it."""
 
     action: str
@@ -45,22 +45,22 @@ class Moment:
     """The state in words."""
 
 
-def moments(row: Row) -> Iterator[Moment]:
-    """Yield the moment of each turn of a session; its state is the initial one and the screen as it stands.
+def step_contexts(row: Row) -> Iterator[StepContext]:
+    """Yield the context of each turn of a session; its state is the initial one and the screen as it stands.
 
     >>> row = Row(task="terminal", id="a", system_str="", prompt=["ls"], response=["x"], current_prompt="ls",
     ...           turn_idx=1, total_turns=1, actions=["ls"], observations=["x"], initial_state={"cwd": "/srv"})
-    >>> list(moments(row))
-    [Moment(action='ls', last='', state='cwd /srv ')]
+    >>> list(step_contexts(row))
+    [StepContext(action='ls', last='', state='cwd /srv ')]
     """
     begun = " ".join(f"{name} {value}" for name, value in row.initial_state.items())
     history = History[str](row.domain, row.first_observation)
     for action, observation in zip(row.actions, row.observations, strict=True):
-        yield Moment(action, history.observation, f"{begun} {history.screen}")
+        yield StepContext(action, history.observation, f"{begun} {history.screen}")
         history.append(action, observation)
 
 
-class Nearest:
+class NearestStep:
     """Answers with the recorded step whose action and state share most words with the asked one (Jaccard index).
 
     In a domain whose observation begins with the echo of the action and ends with a prompt, both are put right, which
@@ -73,22 +73,22 @@ class Nearest:
 
     def __init__(self, spec: DomainSpec, rows: Iterable[Row]) -> None:
         self._echoes = "keystroke_batch" in spec.action.syntax
-        steps = ((moment, shown) for row in rows for moment, shown in zip(moments(row), row.observations, strict=True))
+        steps = (step for row in rows for step in zip(step_contexts(row), row.observations, strict=True))
         kept = list(islice(steps, MOST))
-        self._shown = [shown for _, shown in kept]
-        self._actions = _bags([moment.action for moment, _ in kept])
-        self._states = _bags([moment.state for moment, _ in kept])
+        self._observations = [observation for _, observation in kept]
+        self._actions = _bags([context.action for context, _ in kept])
+        self._states = _bags([context.state for context, _ in kept])
 
-    def answer(self, asked: Sequence[Moment]) -> list[str]:
-        """Return an observation for each moment; the moment's last one where nothing is recorded."""
-        if not self._shown:
-            return [moment.last for moment in asked]
+    def answer(self, asked: Sequence[StepContext]) -> list[str]:
+        """Return an observation for each context; its last one where nothing is recorded."""
+        if not self._observations:
+            return [context.last for context in asked]
         observations = []
         for start in range(0, len(asked), _AT_ONCE):
             some = asked[start : start + _AT_ONCE]
-            score = _jaccard(_bags([moment.action for moment in some]), self._actions)
-            score += STATE_SHARE * _jaccard(_bags([moment.state for moment in some]), self._states)
-            observations += [self._shown[place] for place in score.argmax(1)]
+            score = _jaccard(_bags([context.action for context in some]), self._actions)
+            score += STATE_SHARE * _jaccard(_bags([context.state for context in some]), self._states)
+            observations += [self._observations[place] for place in score.argmax(1)]
         return [_dressed(text, one) if self._echoes else text for text, one in zip(observations, asked, strict=True)]
 
 
@@ -106,11 +106,11 @@ def _jaccard(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[n
     return index
 
 
-def _dressed(shown: str, moment: Moment) -> str:
+def _dressed(observation: str, context: StepContext) -> str:
     """Return the observation with the echo of the action behind the prompt that was seen last, and that prompt."""
-    prompt = moment.last.rsplit("\n", 1)[-1]
-    lines = shown.split("\n")
-    lines[0] = f"{prompt} {moment.action}"
+    prompt = context.last.rsplit("\n", 1)[-1]
+    lines = observation.split("\n")
+    lines[0] = f"{prompt} {context.action}"
     if len(lines) > 1:
         lines[-1] = prompt
     return "\n".join(lines)
