@@ -17,8 +17,9 @@ class ActionBlocks:
         profile: The profile of the prompts; a compact prompt shows what a batch of keystrokes types.
 
     >>> from agentworld_gym.domain.spec import load_spec
-    >>> ActionBlocks(load_spec("terminal"), "compact").variables(Action("ls"))
-    {'action': 'ls', 'raw': 'ls', 'fence': 'text', 'ticks': '```'}
+    >>> blocks = ActionBlocks(load_spec("terminal"), "compact")
+    >>> blocks.variables(Action("ls"))["ticks"], blocks.variables(Action("echo '```'"))["ticks"]
+    ('```', '````')
     """
 
     def __init__(self, spec: DomainSpec, profile: Profile) -> None:
