@@ -20,6 +20,7 @@ __all__ = [
     "Machine",
     "Multilingual",
     "Probed",
+    "Restorable",
     "Scalar",
     "Span",
     "Testable",
@@ -94,6 +95,24 @@ class Probed(Protocol):
 
     def probe(self) -> Machine:
         """Return a copy with the same files and data, whose shell or other tools are those of the start."""
+        ...
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A machine whose complete state is plain data, as that of a screen engine of updates and a view is."""
+
+    def structured(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data.
+
+        Its key `shown` holds what the domain's view reads (see `agentworld_gym.domain.view`), and `kept` what updates
+        alone need.
+        """
+        ...
+
+    @classmethod
+    def restore(cls, structured: Mapping[str, Any], /) -> Machine:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
         ...
 
 

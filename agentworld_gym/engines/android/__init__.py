@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.engines.android.scenario import load_scenario, scenario_names
+from agentworld_gym.engines.android.view import AndroidView
 
-__all__ = ["AndroidMachine", "load_scenario", "scenario_names"]
+__all__ = ["AndroidMachine", "AndroidView", "load_scenario", "scenario_names"]

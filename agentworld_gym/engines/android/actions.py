@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display, next_field
-from agentworld_gym.engines.android.elements import Element
 from agentworld_gym.engines.android.phone import LAUNCHER, Phone
+from agentworld_gym.engines.android.pointing import Target, scrolled, step_of, target_of, touched
 from agentworld_gym.engines.gui import Widget, find, handler
 
 DIRECTIONS = ("up", "down", "left", "right")
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 WAIT_SECONDS = 60
 """The time in seconds that an action `wait` lets pass; other actions take no time."""
-_SHARE = (3, 4)
-"""The share of its height by which a list is scrolled."""
-
-
-class Target(NamedTuple):
-    """The target of an action: a point, and the element if the action names one by its index."""
-
-    x: int
-    y: int
-    element: Element | None = None
 
 
 class Actions:
@@ -183,18 +173,7 @@ class Actions:
         return True
 
     def _target(self, action: Mapping[str, Any]) -> Target | None:
-        index, x, y = action.get("index"), action.get("x"), action.get("y")
-        if isinstance(index, int | float) and not isinstance(index, bool):
-            if not _is_whole(index, len(self.display.elements) + self.shift):
-                return None
-            place = int(index) - self.shift
-            if place < 0:
-                return None
-            element = self.display.elements[place]
-            return Target(*element.centre, element)
-        if _is_whole(x, widgets.WIDTH) and _is_whole(y, widgets.HEIGHT):
-            return Target(int(x), int(y))  # type: ignore[arg-type]
-        return None
+        return target_of(self.display, action, self.shift)
 
     def _look(self) -> None:
         """Return the present display."""
@@ -254,15 +233,11 @@ class Actions:
         return True
 
     def _scroll(self, target: Target, direction: str) -> bool:
-        path = self.display.at(target.x, target.y)
-        if target.element is not None and target.element.widget not in path:
-            path = [target.element.widget, *path]
+        path = touched(self.display, target)
         if direction in ("up", "down"):
-            area = next((widget for widget in path if widget.scrolls), None)
-            if area is None and target.element is None:
-                area = _largest(self.display)
-            if area is not None and area.extent > area.h:
-                step = area.h * _SHARE[0] // _SHARE[1]
+            area = scrolled(self.display, target)
+            if area is not None:
+                step = step_of(area)
                 offset = area.offset + (step if direction == "down" else -step)
                 offset = min(max(offset, 0), area.extent - area.h)
                 if offset != area.offset:
@@ -273,21 +248,6 @@ class Actions:
             return False
         self.phone.send(handled[1])
         return True
-
-
-def _largest(display: Display) -> Widget | None:
-    """Return the largest widget that scrolls; of equal ones, the first."""
-    areas = [element for element in display.elements if element.widget.scrolls]
-    if not areas:
-        return None
-    return max(areas, key=lambda area: (area.right - area.left) * (area.bottom - area.top)).widget
-
-
-def _is_whole(value: object, limit: int) -> bool:
-    """Return whether a value is a whole number from 0 to below a limit; a float may stand for one."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return 0 <= value < limit and value == int(value)
 
 
 def _typed(text: str) -> str:

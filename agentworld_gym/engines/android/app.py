@@ -68,6 +68,9 @@ class App:
     `text`, `file`. It gets the message `<id>/shared` with the kind and the content.
     """
 
+    unseen: ClassVar[tuple[str, ...]] = ()
+    """The keys of its data and of its screens that no view reads."""
+
     def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
         """Return its part of the model at the start, from what a task states and from the scene."""
         return {}
@@ -75,6 +78,10 @@ class App:
     def view(self, phone: Phone, screen: Screen) -> Widget:
         """Return what a screen shows: the whole display, or the panel alone for a screen that lies over another one."""
         raise NotImplementedError
+
+    def initial_texts(self, phone: Phone, screen: Screen) -> Mapping[str, str]:
+        """Return the texts with which fields of a screen begin, by key; the others begin empty."""
+        return {}
 
     def update(self, phone: Phone, message: Message) -> None:
         """Act on a message."""

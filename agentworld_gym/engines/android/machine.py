@@ -16,6 +16,7 @@ from agentworld_gym.engines.android.display import Display
 from agentworld_gym.engines.android.elements import kind, quoted
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.android.scenario import begin
+from agentworld_gym.engines.android.structure import kept, restored, shown
 from agentworld_gym.engines.gui import Widget, flat
 
 NONE = Controls()
@@ -154,6 +155,22 @@ class AndroidMachine:
         fields["tasks"] = {app: [_told(screen) for screen in stack] for app, stack in model["tasks"].items()}
         fields["above"] = [_told(screen) for screen in model["above"]]
         return flat(fields)
+
+    def structured(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
+
+        Its key `shown` holds what the view reads, and `kept` what updates alone need.
+        """
+        own = {"stored": sorted(self._stored), "seen": sorted(self._seen)}
+        return {"shown": shown(self.phone), "kept": {**kept(self.phone), **own}}
+
+    @classmethod
+    def restore(cls, structured: Mapping[str, Any]) -> AndroidMachine:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
+        inner = structured["kept"]
+        machine = cls(restored(structured["shown"], inner), frozenset(inner["stored"]))
+        machine._seen.update(inner["seen"])
+        return machine
 
     def fork(self) -> AndroidMachine:
         """Return an exact copy: equal actions on both give equal observations."""

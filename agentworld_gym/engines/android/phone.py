@@ -41,9 +41,14 @@ class InstalledApp(Protocol):
     account: ClassVar[bool]
     permissions: ClassVar[tuple[str, ...]]
     shares: ClassVar[tuple[str, ...]]
+    unseen: ClassVar[tuple[str, ...]]
 
     def view(self, phone: Phone, screen: Screen) -> Widget:
         """Return what a screen shows."""
+        ...
+
+    def initial_texts(self, phone: Phone, screen: Screen) -> Mapping[str, str]:
+        """Return the texts with which fields of a screen begin."""
         ...
 
     def update(self, phone: Phone, message: Message) -> None:

@@ -255,7 +255,8 @@ def entry(
     """
     field = screen["fields"].get(key)
     if field is None:
-        field = screen["fields"][key] = Field(initial, multiline=multiline)
+        field = screen["fields"][key] = Field(initial)
+    field.multiline = multiline
     on: dict[str, Message] = {"click": ("system/focus", key)}
     if enter is not None:
         on["enter"] = enter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -59,6 +60,7 @@ class NotesApp(App):
     aliases = ("Keep",)
     State, Defaults = Stated, Examples
     shares = ("text",)
+    unseen = ("deleted",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
         """Return the stated notes, or some of the scenario's."""
@@ -92,6 +94,11 @@ class NotesApp(App):
             note = _note(phone, screen["note"])
             return widgets.deleted_screen("This note was deleted") if note is None else _editor(screen, note)
         return _list(phone, screen)
+
+    def initial_texts(self, phone: Phone, screen: Screen) -> Mapping[str, str]:
+        """Return title and text of the note that is open."""
+        note = _note(phone, screen["note"]) if screen["name"] == "note" else None
+        return {} if note is None else {"title": note["title"], "text": note["text"]}
 
     def update(self, phone: Phone, message: Message) -> None:
         """Create, edit, tick, pin, label, share and delete notes."""

@@ -63,6 +63,7 @@ class CalendarApp(App):
     id, title, package = "calendar", "Calendar", "com.google.android.calendar"
     State, Defaults = Stated, Examples
     permissions, granted = ("contacts", "notifications"), ("notifications",)
+    unseen = ("before",)
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
         """Return the stated events, or some of the scenario's in the next days."""

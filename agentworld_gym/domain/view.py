@@ -1,0 +1,59 @@
+"""The view of a domain: it prints the screen from the structured state, and computes no transition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+Structured = dict[str, Any]
+"""A structured state: plain JSON data, with what is shown by its path (`tasks/clock/0/scroll/list`)."""
+
+
+class View(Protocol):
+    """Prints the screens of a domain, as a decoder prints what a latent dynamics model predicts.
+
+    A view reads structured states and changes none. Which state follows on an action is what a world model predicts;
+    a view never says.
+    """
+
+    def begin(
+        self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float], control_seed: int
+    ) -> Structured:
+        """Return the structured state at the start.
+
+        Args:
+            state: The initial state of a task.
+            seed: The seed of everything that the state leaves open.
+            controls: The perturbations in force: their strengths by name.
+            control_seed: The seed of their draws.
+
+        Raises:
+            SpecError: The state is wrong.
+        """
+        ...
+
+    def view(self, shown: Structured) -> str:
+        """Return the screen of a structured state.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+    def place(self, shown: Structured) -> tuple[str | int, ...]:
+        """Return the path of what the agent is at, such as the screen in front, where the paths of changes begin."""
+        ...
+
+    def told(self, shown: Structured, action: Any) -> str:
+        """Return what a world model is told of a state before an action, in few words.
+
+        It is what stands in front, and what the action is aimed at. Which state follows is not said.
+
+        Args:
+            shown: The structured state.
+            action: The action as its parser read it.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...

@@ -1,0 +1,175 @@
+"""The view of the phone: it prints the screen of a structured state, and computes no transition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.domain.view import Structured
+from agentworld_gym.engines import Controls
+from agentworld_gym.engines.android import widgets
+from agentworld_gym.engines.android.display import Display, next_field
+from agentworld_gym.engines.android.machine import AndroidMachine
+from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.android.pointing import Target, scrolled, step_of, target_of, touched
+from agentworld_gym.engines.android.structure import restored, shown
+from agentworld_gym.engines.gui import Message, Widget, find, handler
+from agentworld_gym.errors import AnswerError
+
+_FEW = 8
+"""The largest number of texts in touchable rows that are told; of a longer list only what is touched is told."""
+
+
+class AndroidView:
+    """Prints phones.
+
+    >>> view = AndroidView()
+    >>> state = view.begin({}, seed=0)
+    >>> state["tasks"]["calculator"] = [{"screen": "main"}]
+    >>> state["front"] = "calculator"
+    >>> print(view.view(state).splitlines()[0])
+    [ 0] | android.widget.TextView | text="Calculator" | bounds=[48,128][954,256]
+    """
+
+    def begin(
+        self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0
+    ) -> Structured:
+        """Return the structured state of a phone at the start.
+
+        Raises:
+            SpecError: The state of the task is wrong.
+        """
+        return shown(AndroidMachine.start(state, seed, Controls(controls or {}, control_seed)).phone)
+
+    def view(self, shown: Structured) -> str:
+        """Return the elements of the screen, one a line.
+
+        Raises:
+            AnswerError: This is no state of a phone.
+        """
+        return _display(shown)[1].text
+
+    def place(self, shown: Structured) -> tuple[str | int, ...]:
+        """Return the path of the screen on top."""
+        if shown["above"]:
+            return "above", len(shown["above"]) - 1
+        return "tasks", shown["front"], len(shown["tasks"][shown["front"]]) - 1
+
+    def told(self, shown: Structured, action: Any) -> str:
+        """Return the screen on top as the state has it, the texts on it, and what an action is aimed at.
+
+        An aim is the message that the widget under the finger would send, which is part of what the view makes.
+
+        Raises:
+            AnswerError: This is no state of a phone.
+        """
+        phone, display = _display(shown)
+        stack = shown["above"] or shown["tasks"][shown["front"]]
+        lines = [f"{shown['front']}/{len(stack) - 1} {_compact(stack[-1])}"]
+        if not shown["above"] and phone.screen["over"]:
+            lines.append(_compact({key: value for key, value in stack[-2].items() if key not in ("fields", "scroll")}))
+        lines.append("|".join(_texts(display)))
+        if isinstance(action, Mapping):
+            lines += _aim(phone, display, action)
+        lines += _named_rows(phone, lines)
+        return "\n".join(filter(None, lines))
+
+
+def _texts(display: Display) -> list[str]:
+    """Return the texts on a display. Those of rows that can be touched count where there are few of them."""
+    plain: list[str] = []
+    rows: list[str] = []
+    _collect(display.root, plain, rows, touchable=False)
+    return [*plain, *rows] if len(rows) <= _FEW else plain
+
+
+def _collect(widget: Widget, plain: list[str], rows: list[str], *, touchable: bool) -> None:
+    if widget.text and widget.field is None and "click" not in widget.on:
+        (rows if touchable else plain).append(widget.text)
+    for child in widget.children:
+        _collect(child, plain, rows, touchable=touchable or "click" in widget.on)
+
+
+def _aim(phone: Phone, display: Display, action: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what an action is aimed at: the element, and the message behind it; or the list that it scrolls."""
+    kind = action.get("action_type")
+    target = target_of(display, action)
+    gesture = {"long_press": "long", "double_tap": "double"}.get(str(kind), "click")
+    if kind in ("scroll", "swipe"):
+        middle = Target(widgets.WIDTH // 2, widgets.HEIGHT // 2)
+        yield from _scroll_aim(display, target or middle, str(action.get("direction")))
+        return
+    if target is not None:
+        handled = handler(touched(display, target), gesture)
+        if handled is not None:
+            yield _aimed(*handled)
+        if gesture == "click" and handled is not None:
+            slide = handled[0].on.get("slide")
+            if slide is not None:
+                yield f"{round(100 * (target.x - handled[0].x) / handled[0].w)}%"
+    focus = phone.screen["focus"]
+    field = find(display.root, focus) if focus else None
+    if field is not None and kind in ("input_text", "keyboard_enter"):
+        what = "changed" if kind == "input_text" else "enter"
+        after = _words(field.on.get(what))
+        if not after and kind == "keyboard_enter" and field.field is not None and not field.field.multiline:
+            after = f"next {next_field(display.root, focus)}"
+        yield f"{focus} > {after}"
+
+
+def _named_rows(phone: Phone, lines: Sequence[str]) -> Iterator[str]:
+    """Yield the paths of stored rows that the state names by a telephone number, as conversations are."""
+    app = phone.screen["app"]
+    for key, rows in phone.data.get(app, {}).items():
+        numbered = [row for row in rows if isinstance(row, dict) and row.get("number")] if type(rows) is list else []
+        found = [row for row in numbered if str(row["number"]) in lines[0] or str(row["number"]) in lines[-1]]
+        if len(found) == 1:
+            yield f"data/{app}/{key}/{found[0]['id']}"
+
+
+def _scroll_aim(display: Display, target: Target, direction: str) -> Iterator[str]:
+    area = scrolled(display, target)
+    if area is not None:
+        yield f"{area.key} {area.offset} of {area.extent - area.h} by {step_of(area)}"
+    handled = handler(touched(display, target), direction)
+    if handled is not None:
+        yield f"> {_words(handled[1])}"
+
+
+def _aimed(widget: Widget, message: Message) -> str:
+    """Return a widget in a line: what stands on it, its flags that matter, and the message behind it."""
+    flags = [flag for flag in widget.flags if flag in ("checked", "selected", "focused")]
+    return " ".join([*_labels(widget), *flags, ">", _words(message)])
+
+
+def _labels(widget: Widget) -> Iterator[str]:
+    """Yield the texts of a widget and of what lies inside it."""
+    yield from filter(None, (widget.text or widget.description,))
+    for child in widget.children:
+        yield from _labels(child)
+        yield from (flag for flag in child.flags if flag == "checked")
+
+
+def _words(message: Any) -> str:
+    """Return a message as words."""
+    if isinstance(message, tuple | list):
+        return " ".join(filter(None, map(_words, message)))
+    return "" if message is None else message if isinstance(message, str) else _compact(message)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _display(shown: Structured) -> tuple[Phone, Display]:
+    """Return the phone of a structured state, and what it displays.
+
+    Raises:
+        AnswerError: This is no state of a phone.
+    """
+    try:
+        phone = restored(shown)
+        return phone, Display(phone)
+    except Exception as error:  # A predicted state may be wrong in any way.
+        raise AnswerError(f"the view cannot print this state: {type(error).__name__}: {error}") from error
