@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentworld_gym.engines.terminal.builtins.dates import parsed
+from agentworld_gym.engines.terminal.builtins.date_parsing import parsed
 from agentworld_gym.engines.terminal.context import Context
 from agentworld_gym.engines.terminal.parser import SimpleCommand
 

@@ -11,34 +11,34 @@ from functools import partial
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins import (
-    archive,
-    calculator,
-    changes,
-    counting,
-    diffing,
+    bc,
+    cp_mv,
+    date_sleep,
+    diff,
+    file_tee,
     identity,
-    inspecting,
-    listing,
-    metadata,
-    times,
-    transfer,
+    ls,
+    mkdir_rm_chmod,
+    stat_du,
+    tar,
+    wc_ln,
 )
 from agentworld_gym.engines.terminal.context import Context
 
 Command = Callable[[Context, BuiltinContext], str | BuiltinResult]
 
 COMMANDS: dict[str, Command] = {
-    **archive.COMMANDS,
-    **calculator.COMMANDS,
-    **changes.COMMANDS,
-    **counting.COMMANDS,
-    **diffing.COMMANDS,
+    **bc.COMMANDS,
+    **cp_mv.COMMANDS,
+    **date_sleep.COMMANDS,
+    **diff.COMMANDS,
+    **file_tee.COMMANDS,
     **identity.COMMANDS,
-    **inspecting.COMMANDS,
-    **listing.COMMANDS,
-    **metadata.COMMANDS,
-    **times.COMMANDS,
-    **transfer.COMMANDS,
+    **ls.COMMANDS,
+    **mkdir_rm_chmod.COMMANDS,
+    **stat_du.COMMANDS,
+    **tar.COMMANDS,
+    **wc_ln.COMMANDS,
 }
 
 

@@ -10,7 +10,7 @@ from agentworld_gym.engines.swe.git.operands import exists, paths_of
 from agentworld_gym.engines.swe.git.options import Options, read_options
 from agentworld_gym.engines.swe.git.pretty import FORMS, changes_of, shown_commit
 from agentworld_gym.engines.swe.patterns import BadPattern, Pattern
-from agentworld_gym.engines.terminal.builtins.dates import parsed
+from agentworld_gym.engines.terminal.builtins.date_parsing import parsed
 
 
 def log(call: GitCall, argv: list[str]) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.engines.terminal.builtins.common import FileTree, Usage, hint, options
-from agentworld_gym.engines.terminal.builtins.dates import parsed
+from agentworld_gym.engines.terminal.builtins.date_parsing import parsed
 from agentworld_gym.engines.terminal.context import Context
 
 _DURATION = re.compile(r"(\d+\.?\d*|\.\d+)([smhd]?)")

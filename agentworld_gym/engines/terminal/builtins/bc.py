@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from decimal import ROUND_DOWN, Decimal, InvalidOperation, getcontext, localcontext
+from decimal import ROUND_DOWN, Decimal, InvalidOperation, localcontext
 
 from bashkit import BuiltinContext, BuiltinResult
 
+from agentworld_gym.engines.terminal.builtins.bc_numbers import LIBRARY, cut, places_of, printed_number
 from agentworld_gym.engines.terminal.builtins.common import FileTree
-from agentworld_gym.engines.terminal.builtins.series import LIBRARY
 from agentworld_gym.engines.terminal.context import Context
 
 MAX_DIGITS = 2_000
@@ -137,7 +137,7 @@ class _Bc:
             value = self.expression()
             assigned = self.position - start > 1 and self.tokens[start + 1] in ("=", "+=", "-=", "*=", "/=", "%=", "^=")
             if not (assigned and self.tokens[start][0].isalpha()):
-                self.show(_shown(value) + "\n")
+                self.show(printed_number(value) + "\n")
 
     def show(self, text: str) -> None:
         if not self.silent:
@@ -149,7 +149,7 @@ class _Bc:
             if self.peek().startswith('"'):
                 self.show(self.take()[1:-1].replace("\\n", "\n").replace("\\t", "\t"))
             else:
-                self.show(_shown(self.expression()))
+                self.show(printed_number(self.expression()))
             if self.peek() != ",":
                 return
             self.take()
@@ -248,14 +248,14 @@ class _Bc:
 
     def combined(self, left: Decimal, operator: str, right: Decimal) -> Decimal:
         if operator == "*":
-            places = min(_places(left) + _places(right), max(self.scale, _places(left), _places(right)))
-            return _cut(left * right, places)
+            places = min(places_of(left) + places_of(right), max(self.scale, places_of(left), places_of(right)))
+            return cut(left * right, places)
         if not right:
             raise _Wrong("Runtime error (func=(main), adr=3): Divide by zero")
         if operator == "/":
-            return _cut(left / right, self.scale)
-        quotient = _cut(left / right, self.scale)
-        return _cut(left - quotient * right, max(self.scale + _places(right), _places(left)))
+            return cut(left / right, self.scale)
+        quotient = cut(left / right, self.scale)
+        return cut(left - quotient * right, max(self.scale + places_of(right), places_of(left)))
 
     def power(self) -> Decimal:
         value = self.unary()
@@ -271,8 +271,8 @@ class _Bc:
         if count < 0:
             if not base:
                 raise _Wrong("Runtime error (func=(main), adr=3): Divide by zero")
-            return _cut(1 / base**-count, self.scale)
-        return _cut(base**count if count else Decimal(1), min(_places(base) * count, max(self.scale, _places(base))))
+            return cut(1 / base**-count, self.scale)
+        return cut(base**count if count else Decimal(1), min(places_of(base) * count, max(self.scale, places_of(base))))
 
     def unary(self) -> Decimal:
         token = self.peek()
@@ -341,15 +341,15 @@ class _Bc:
         if name == "sqrt":
             if argument < 0:
                 raise _Wrong("Runtime error (func=(main), adr=4): Square root of a negative number")
-            return _cut(argument.sqrt(), max(self.scale, _places(argument)))
+            return cut(argument.sqrt(), max(self.scale, places_of(argument)))
         if name == "length":
             return Decimal(len(argument.as_tuple().digits))
         if name == "scale":
-            return Decimal(_places(argument))
+            return Decimal(places_of(argument))
         if self.library and name in LIBRARY:
             with localcontext() as arithmetic:
                 arithmetic.prec = self.scale + 30
-                return _cut(LIBRARY[name](argument), self.scale)
+                return cut(LIBRARY[name](argument), self.scale)
         raise _Wrong(f"Runtime error (func=(main), adr=5): Function {name} not defined.")
 
 
@@ -376,29 +376,6 @@ def _tokens(text: str) -> list[str]:
             tokens.append(match.group())
         position = match.end()
     return tokens
-
-
-def _places(value: Decimal) -> int:
-    exponent = value.as_tuple().exponent
-    return max(-exponent, 0) if isinstance(exponent, int) else 0
-
-
-def _cut(value: Decimal, places: int) -> Decimal:
-    if getcontext().prec < places + value.adjusted() + 2:
-        raise InvalidOperation
-    return value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_DOWN)
-
-
-def _shown(value: Decimal) -> str:
-    """Format a number as bc prints it: without a zero before the point, seventy columns a line."""
-    if not value:
-        return "0"
-    text = format(value, "f")
-    sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
-    text = sign + (text.lstrip("0") or "0")
-    if len(text) <= 69:
-        return text
-    return "\\\n".join(text[at : at + 69] for at in range(0, len(text), 69))
 
 
 COMMANDS = {"bc": bc}
