@@ -32,13 +32,8 @@ class Desktop:
         hidden: Mapping[str, Any],
         programs: Mapping[str, Program],
     ) -> None:
-        self.initial_state, self.seed, self.controls, self.hidden, self.programs = (
-            initial_state,
-            seed,
-            controls,
-            hidden,
-            programs,
-        )
+        self.initial_state, self.seed, self.controls = initial_state, seed, controls
+        self.hidden, self.programs = hidden, programs
         self.files = FileSystem(initial_state.seconds)
         self.resources: dict[str, Resource] = {}
         self.model: dict[str, Any] = {
@@ -67,13 +62,8 @@ class Desktop:
     def fork(self) -> Desktop:
         """Return an exact copy."""
         twin = object.__new__(Desktop)
-        twin.initial_state, twin.seed, twin.controls, twin.hidden = (
-            self.initial_state,
-            self.seed,
-            self.controls,
-            self.hidden,
-        )
-        twin.programs, twin._opening = self.programs, self._opening
+        twin.initial_state, twin.seed, twin.controls = self.initial_state, self.seed, self.controls
+        twin.hidden, twin.programs, twin._opening = self.hidden, self.programs, self._opening
         twin.files = self.files.copy()
         twin.resources = {name: resource.fork() for name, resource in self.resources.items()}
         twin.model = copied(self.model)
