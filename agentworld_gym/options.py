@@ -23,8 +23,8 @@ from agentworld_gym.traces.log import TraceLogs
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
-from agentworld_gym.worlds.recordings.recorder import RecordingWorld
-from agentworld_gym.worlds.recordings.replay import RecordedWorld
+from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
+from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from agentworld_gym.recipe.ablations.arms import ARMS
 from agentworld_gym.recipe.ablations.study import AblationStudy, smoke
 from agentworld_gym.recipe.ablations.table import AblationConfig, markdown
-from agentworld_gym.recipe.config import load_config
-from agentworld_gym.recipe.training.config import CptConfig
+from agentworld_gym.recipe.config_files import load_config
+from agentworld_gym.recipe.training.stage_config import CptConfig
 
 
 def main() -> None:

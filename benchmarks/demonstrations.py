@@ -31,7 +31,7 @@ from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, Multilingual
 from agentworld_gym.engines.catalog import load_engine
-from agentworld_gym.prompting.demonstrations import Demonstration
+from agentworld_gym.prompting.few_shots import Demonstration
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.rerendering import task_of

@@ -21,9 +21,9 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
-from agentworld_gym.recipe.training.config import CptConfig
 from agentworld_gym.recipe.training.cpt import train
 from agentworld_gym.recipe.training.model import CHECKPOINTS
+from agentworld_gym.recipe.training.stage_config import CptConfig
 
 SHAPE = {"hidden_size": 64, "intermediate_size": 192, "num_hidden_layers": 3, "head_dim": 16, "vocab_size": 700}
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.config import load_config
+from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store

@@ -52,7 +52,7 @@ def collect(
     from agentworld_gym.recipe.collect.config import CollectConfig
     from agentworld_gym.recipe.collect.data_card.card import write_card
     from agentworld_gym.recipe.collect.recording_file import collect as record
-    from agentworld_gym.recipe.config import load_config
+    from agentworld_gym.recipe.config_files import load_config
     from agentworld_gym.sessions.parquet import write_parquet
     from agentworld_gym.sessions.reading import read_rows
 

@@ -39,7 +39,7 @@ def serve(
 ) -> None:
     """Serve the tools of a scenario with the official MCP SDK, until the client goes away or Ctrl-C."""
     from agentworld_gym.engines.mcp import ToolMachine
-    from agentworld_gym.engines.mcp.serve import PATH, require_sdk, serve_http, serve_stdio
+    from agentworld_gym.engines.mcp.sdk_server import PATH, require_sdk, serve_http, serve_stdio
 
     for option, path in (("--save-initial", save_initial), ("--save-final", save_final)):
         if path is not None and not path.parent.is_dir():

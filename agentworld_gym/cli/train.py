@@ -66,7 +66,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     Sessions that the configuration does not name are recorded first. Ctrl-C keeps a checkpoint, and the same command
     goes on from it. The model ends up in the folder `model` of the run.
     """
-    from agentworld_gym.recipe.training.config import CptConfig
+    from agentworld_gym.recipe.training.stage_config import CptConfig
 
     settings = _configured(config, CptConfig, changes)
     from agentworld_gym.recipe.training.cpt import train as run
@@ -87,7 +87,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 
     Ctrl-C keeps a checkpoint, and the same command goes on from it. The model ends up in the folder `model` of the run.
     """
-    from agentworld_gym.recipe.training.config import SftConfig
+    from agentworld_gym.recipe.training.stage_config import SftConfig
 
     settings = _configured(config, SftConfig, changes)
     from agentworld_gym.recipe.training.sft import train as run
@@ -163,7 +163,7 @@ def standing(state: RunState) -> str:
 
 def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
     """Return the configuration, after checking that what training needs is installed."""
-    from agentworld_gym.recipe.config import load_config
+    from agentworld_gym.recipe.config_files import load_config
 
     chosen = dict(pair(text, "--set") for text in changes or ())
     try:

@@ -71,7 +71,7 @@ class ActionSpec(Strict):
 
     demonstrations: str | None = None
     """A file with recorded calls of tools, from the folder of the spec; full prompts show one of each tool. See
-    `agentworld_gym.prompting.demonstrations`."""
+    `agentworld_gym.prompting.few_shots`."""
 
     finish_when: tuple[FinishRule, ...] = ()
     """The domain's own ways of saying "done", beside `finish`."""

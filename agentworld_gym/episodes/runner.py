@@ -21,7 +21,7 @@ from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.checking import Checker
 from agentworld_gym.episodes.episode import Episode, Info, no_tokens
-from agentworld_gym.episodes.log import log_fork, log_starts, log_steps
+from agentworld_gym.episodes.log_rows import log_fork, log_starts, log_steps
 from agentworld_gym.episodes.reward import transition_of
 from agentworld_gym.episodes.step import Moment, Step, Transition
 from agentworld_gym.errors import AgentWorldError, RecordingError

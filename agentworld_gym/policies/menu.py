@@ -11,8 +11,8 @@ from agentworld_gym.checks.checks import output_of
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.text_encoder import Memory, TextEncoder, Vector
+from agentworld_gym.screens.plain_words import Words
 from agentworld_gym.screens.sight import Sight
-from agentworld_gym.screens.words import Words
 
 
 class Menu:

@@ -18,9 +18,9 @@ from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
-from agentworld_gym.prompting.prompt_lines import with_carried, without_carried
 from agentworld_gym.prompting.references import REFERRING_DOMAINS, References, references_of
-from agentworld_gym.prompting.shorthand import restore, shorten
+from agentworld_gym.prompting.screen_shorthand import restore, shorten
+from agentworld_gym.prompting.terminal_shorthand import with_carried, without_carried
 from agentworld_gym.screens.web import page_of
 
 

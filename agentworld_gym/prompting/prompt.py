@@ -56,7 +56,7 @@ class Prompts:
         official: The official prompts, whose system prompt stands in for that of this package (profile `full`, form
             `full`); see `agentworld_gym.prompting.official`.
         demonstrations: Whether system messages end with one recorded call of each tool; None shows them in the profile
-            `full` where the spec names some. See `agentworld_gym.prompting.demonstrations`.
+            `full` where the spec names some. See `agentworld_gym.prompting.few_shots`.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> prompts = Prompts(load_spec("terminal"))

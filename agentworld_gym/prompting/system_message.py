@@ -12,7 +12,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.prompting.action_block import ActionBlocks
-from agentworld_gym.prompting.demonstrations import Demonstration, calls_of, demonstrated
+from agentworld_gym.prompting.few_shots import Demonstration, calls_of, demonstrated
 from agentworld_gym.prompting.official import OfficialPrompts, filled, require_plain
 from agentworld_gym.prompting.templates import Templates, escaped_fields, render
 from agentworld_gym.text.escaping import escape, escape_all

@@ -18,8 +18,8 @@ from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.worlds.bundled import TINY_PROFILE, TINY_SAMPLING, tiny_form, tiny_model
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.recordings.recorder import RecordingWorld
-from agentworld_gym.worlds.recordings.replay import RecordedWorld
+from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
+from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"

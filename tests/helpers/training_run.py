@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.recipe.training.config import DataConfig, SftConfig
 from agentworld_gym.recipe.training.model_config import ModelConfig
+from agentworld_gym.recipe.training.stage_config import DataConfig, SftConfig
 from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.sessions.samples import Sample
 

@@ -22,7 +22,7 @@ from agentworld_gym.generators import transformers as local  # noqa: E402
 from agentworld_gym.generators import vllm_engine  # noqa: E402
 from agentworld_gym.process import number_formats  # noqa: E402
 from agentworld_gym.process.number_formats import Speeds, speeds  # noqa: E402
-from agentworld_gym.recipe.config import load_config  # noqa: E402
+from agentworld_gym.recipe.config_files import load_config  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
 from agentworld_gym.recipe.training.flops import attention_pairs, count_flops  # noqa: E402

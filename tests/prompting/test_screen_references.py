@@ -14,7 +14,7 @@ from agentworld_gym.prompting.changes import CHANGE, SCREEN, ChangeError, apply,
 from agentworld_gym.prompting.changes.screen_references import OFTEN
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.references.contract import LONGEST
-from agentworld_gym.prompting.shorthand import shorten
+from agentworld_gym.prompting.screen_shorthand import shorten
 from agentworld_gym.text.escaping import unescape
 
 HEAD = ["- banner:", "  - link Home", "  - link Orders", "  - searchbox"]

@@ -11,7 +11,7 @@ import yaml
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import MissingFile, SpecError
-from agentworld_gym.prompting.demonstrations import read_demonstrations
+from agentworld_gym.prompting.few_shots import read_demonstrations
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.tool_definitions import tool_definitions
 

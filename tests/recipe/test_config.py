@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from agentworld_gym.documents.strict import Strict, read_yaml
 from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.errors import GeneratorError, SpecError
-from agentworld_gym.recipe.config import config_path, load_config, shipped
+from agentworld_gym.recipe.config_files import config_path, load_config, shipped
 from agentworld_gym.recipe.rl.config import RlConfig
-from agentworld_gym.recipe.training.config import CptConfig, SessionsConfig, SftConfig
 from agentworld_gym.recipe.training.model_config import LoraConfig, ModelConfig, ModelShape
 from agentworld_gym.recipe.training.optimizers import LOWEST, learning_rate_factor
+from agentworld_gym.recipe.training.stage_config import CptConfig, SessionsConfig, SftConfig
 from agentworld_gym.recipe.training.train_config import PRETRAINED, TrainConfig
 
 KINDS: dict[str, type[Strict]] = {"sft": SftConfig, "rl": RlConfig}

@@ -22,7 +22,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.changes import CHANGE, SCREEN, numbered
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.shorthand import shorten
+from agentworld_gym.prompting.screen_shorthand import shorten
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples

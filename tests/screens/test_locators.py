@@ -22,7 +22,7 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.policies.following import follow, walk
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.recipe.collect.session import SessionRecording
+from agentworld_gym.recipe.collect.session_recording import SessionRecording
 from agentworld_gym.screens import Node, NotOnScreen, read_screen, resolve
 from agentworld_gym.screens.locate import compiled, stand_in
 from agentworld_gym.screens.sight import Sight, on_screen

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.screens import GRAPHICAL, Box, Node, read_screen
+from agentworld_gym.screens.plain_words import Words
 from agentworld_gym.screens.web import location
-from agentworld_gym.screens.words import Words
 
 PAGE = """\
 ### Ran Playwright code

@@ -12,7 +12,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Completion, Usage
 from agentworld_gym.traces import read_trace
 from agentworld_gym.worlds import LanguageWorld
-from agentworld_gym.worlds.recordings.replay import RecordedWorld
+from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 
 PARSER = ActionParser(load_spec("terminal"))
 

@@ -14,7 +14,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.importers.importer import Importer
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.recipe.collect.session import SessionRecording
+from agentworld_gym.recipe.collect.session_recording import SessionRecording
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.source import TaskSource

@@ -15,7 +15,7 @@ from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.git.call import GitCall
 from agentworld_gym.engines.swe.git.program import run_git
 from agentworld_gym.engines.swe.pip import pip
-from agentworld_gym.engines.terminal.builtins.times import sleep
+from agentworld_gym.engines.terminal.builtins.date_sleep import sleep
 from agentworld_gym.engines.terminal.context import Context
 
 PYTHON_SECONDS = 10.0

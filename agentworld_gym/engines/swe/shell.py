@@ -13,9 +13,9 @@ from bashkit import Bash, BashError, ExecutionProfile
 from agentworld_gym.engines.swe import disk, perturbations
 from agentworld_gym.engines.swe.envelope import Envelope, bounded
 from agentworld_gym.engines.swe.episode import Episode
+from agentworld_gym.engines.swe.file_operations import number_of
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
 from agentworld_gym.engines.swe.messages import printed, syntax_error, unfinished
-from agentworld_gym.engines.swe.operations import number_of
 from agentworld_gym.engines.swe.programs import Run, programs
 from agentworld_gym.engines.swe.results import Refused
 from agentworld_gym.engines.terminal.builtins import builtins

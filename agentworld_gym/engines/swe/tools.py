@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from agentworld_gym.engines.swe.episode import BackgroundShell, Episode, Todo
-from agentworld_gym.engines.swe.files import relative
-from agentworld_gym.engines.swe.operations import (
+from agentworld_gym.engines.swe.file_operations import (
     MAX_LINES,
     Arguments,
     exists,
@@ -25,6 +24,7 @@ from agentworld_gym.engines.swe.operations import (
     text_of,
     write,
 )
+from agentworld_gym.engines.swe.files import relative
 from agentworld_gym.engines.swe.patterns import glob_matches
 from agentworld_gym.engines.swe.results import (
     BackgroundRead,

@@ -27,11 +27,11 @@ from agentworld_gym.recipe.ablations.arms import Arm, ArmData, arms_for
 from agentworld_gym.recipe.ablations.table import AblationConfig, ArmResult, Table, TurnOutcome, comparison_table
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.manifest import ensure_same_settings, write_atomically
-from agentworld_gym.recipe.training.config import CptConfig
 from agentworld_gym.recipe.training.exact_match import exact_answers
 from agentworld_gym.recipe.training.metrics import Metrics
 from agentworld_gym.recipe.training.model import model_of_run, tokenizer_of_run
 from agentworld_gym.recipe.training.pipeline import fit
+from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.index import META, StepIndex
 from agentworld_gym.retrieval.steps import steps_of

@@ -10,7 +10,7 @@ from agentworld_gym.contracts import FailureKind
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.recipe.ablations.arms import ARMS, COMPARISONS, ArmData, ArmName
 from agentworld_gym.recipe.field_types import Positive
-from agentworld_gym.recipe.training.config import CptConfig
+from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.statistics.bootstrap import Share, interval
 
 

@@ -17,7 +17,7 @@ from agentworld_gym.fingerprint import digest_of, installed
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
-from agentworld_gym.recipe.collect.session import SessionRecording
+from agentworld_gym.recipe.collect.session_recording import SessionRecording
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.sessions.row import FORMAT, Provenance, Row
 from agentworld_gym.tasks import generate

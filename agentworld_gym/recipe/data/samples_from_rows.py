@@ -8,7 +8,7 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.prompting.parsing import in_output_tag, parse_completion
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.prompt_lines import without_carried
+from agentworld_gym.prompting.terminal_shorthand import without_carried
 from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.rerendering import (

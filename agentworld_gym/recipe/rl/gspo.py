@@ -351,7 +351,7 @@ def _opened(config: RlConfig, judge: PredictionJudge | None) -> Iterator[Predict
         yield judge
         return
     from agentworld_gym.generators import open_generator
-    from agentworld_gym.judging.dimensions import DimensionJudge
+    from agentworld_gym.judging.dimension_judge import DimensionJudge
     from agentworld_gym.judging.judge import Judge
     from agentworld_gym.prompting.official import OfficialPrompts
 

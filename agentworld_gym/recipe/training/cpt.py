@@ -18,9 +18,9 @@ from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
 from agentworld_gym.recipe.data.drills import with_drills
 from agentworld_gym.recipe.data.preparation import prepare
 from agentworld_gym.recipe.data.text_corpora import Knowledge
-from agentworld_gym.recipe.training.config import CptConfig
 from agentworld_gym.recipe.training.metrics import Progress
 from agentworld_gym.recipe.training.pipeline import Outcome, fit
+from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
 from agentworld_gym.sessions.pools import Pool
 from agentworld_gym.sessions.row import Row

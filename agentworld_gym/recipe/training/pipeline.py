@@ -21,7 +21,6 @@ from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
 from agentworld_gym.recipe.data.tokenization import tokenization_digest
 from agentworld_gym.recipe.manifest import ensure_same_settings
 from agentworld_gym.recipe.training.batches import Batches
-from agentworld_gym.recipe.training.config import DataConfig, SessionsConfig, StageConfig
 from agentworld_gym.recipe.training.distributed import Processes
 from agentworld_gym.recipe.training.metrics import Metrics, Progress
 from agentworld_gym.recipe.training.model import (
@@ -33,6 +32,7 @@ from agentworld_gym.recipe.training.model import (
     must_have_model,
     tokenizer_of_run,
 )
+from agentworld_gym.recipe.training.stage_config import DataConfig, SessionsConfig, StageConfig
 from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.recipe.training.trainer import Evaluate, Trainer
 from agentworld_gym.recipe.training.validation import validation

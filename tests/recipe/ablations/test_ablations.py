@@ -27,11 +27,11 @@ from agentworld_gym.recipe.ablations.table import (  # noqa: E402
     markdown,
 )
 from agentworld_gym.recipe.collect.recorder import Recorder  # noqa: E402
-from agentworld_gym.recipe.config import load_config  # noqa: E402
+from agentworld_gym.recipe.config_files import load_config  # noqa: E402
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap  # noqa: E402
 from agentworld_gym.recipe.data.tokenization import SampleTokenizer  # noqa: E402
-from agentworld_gym.recipe.training.config import CptConfig  # noqa: E402
 from agentworld_gym.recipe.training.exact_match import exact_answers  # noqa: E402
+from agentworld_gym.recipe.training.stage_config import CptConfig  # noqa: E402
 from agentworld_gym.retrieval.build import build_index  # noqa: E402
 from agentworld_gym.retrieval.index import StepIndex  # noqa: E402
 from agentworld_gym.retrieval.steps import steps_of  # noqa: E402

@@ -19,7 +19,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import TrainingError
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.config import load_config
+from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.rl.config import RlConfig, TurnsConfig
 from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
 from agentworld_gym.recipe.rl.verifiers import Truth, verify

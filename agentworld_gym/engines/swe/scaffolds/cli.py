@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from agentworld_gym.engines.swe.envelope import Envelope
-from agentworld_gym.engines.swe.operations import MAX_LINES
+from agentworld_gym.engines.swe.file_operations import MAX_LINES
 from agentworld_gym.engines.swe.results import (
     BackgroundRead,
     Edited,

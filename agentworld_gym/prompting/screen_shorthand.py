@@ -2,7 +2,7 @@ r"""Screens in the words of small models: the snapshot of a page leaves out what
 
 The references of a page count up from line to line. One is written only where it does not follow, and then as the step
 from the last one, so that a change in the middle of a page leaves the lines behind it as they are. `restore` gives
-back every text as it was. The elements of a phone have the lines of `phone_lines`.
+back every text as it was. The elements of a phone have the lines of `phone_shorthand`.
 
 >>> page = '### Snapshot\n```yaml\n- list [ref=e4]:\n  - link "Cart" [ref=e5] [cursor=pointer]\n  - text: 2\n```'
 >>> print(shorten("web", page))
@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agentworld_gym.prompting import phone_lines, tool_shorthand
+from agentworld_gym.prompting import phone_shorthand, tool_shorthand
 
 _FENCE, _END = "```yaml", "```"
 RAW = "\\"
@@ -53,12 +53,12 @@ def restore(domain: str, short: str) -> str:
 
 
 def _phone_short(line: str) -> str:
-    known = phone_lines.short(line)
+    known = phone_shorthand.short(line)
     return known if _phone_long(known) == line else RAW + line
 
 
 def _phone_long(known: str) -> str:
-    return known[len(RAW) :] if known.startswith(RAW) else phone_lines.whole(known)
+    return known[len(RAW) :] if known.startswith(RAW) else phone_shorthand.whole(known)
 
 
 def _each_line(text: str, turned: Callable[[str, int], tuple[str, str]]) -> str:

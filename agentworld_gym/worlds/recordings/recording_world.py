@@ -34,7 +34,7 @@ from agentworld_gym.worlds.recordings.format import (
     tests_key,
     unpacked,
 )
-from agentworld_gym.worlds.recordings.session import RecordedSession, inner_session
+from agentworld_gym.worlds.recordings.recorded_session import RecordedSession, inner_session
 
 NOT_RECORDED = Failure(FailureKind.RECORDING, "this transition is not in the recording")
 

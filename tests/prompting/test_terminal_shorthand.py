@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.prompting.answers import answer_codec
-from agentworld_gym.prompting.prompt_lines import WHOLE, with_carried, without_carried
+from agentworld_gym.prompting.terminal_shorthand import WHOLE, with_carried, without_carried
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.screens.terminal import carried, echo_of

@@ -18,7 +18,7 @@ from agentworld_gym.worlds.recordings.format import (
     tests_key,
     unpacked,
 )
-from agentworld_gym.worlds.recordings.session import RecordedSession
+from agentworld_gym.worlds.recordings.recorded_session import RecordedSession
 
 
 @dataclass

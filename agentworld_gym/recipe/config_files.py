@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.errors import SpecError
-from agentworld_gym.recipe.training.config import CptConfig
+from agentworld_gym.recipe.training.stage_config import CptConfig
 
 C = TypeVar("C", bound=Strict)
 CONFIGS = "configs"

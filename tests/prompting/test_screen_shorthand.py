@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.prompting.changes import apply, predictable_diff, renumbers
-from agentworld_gym.prompting.shorthand import restore, shorten
+from agentworld_gym.prompting.screen_shorthand import restore, shorten
 from agentworld_gym.screens.pointing import pointed_lines
 from agentworld_gym.text.process_group import process_group
 
