@@ -113,10 +113,10 @@ class EnvOptions(Options):
             UnknownOption: An option does not exist; the error names the owner.
             SpecError: A value does not fit, or a custom environment has no spec.
         """
-        known = {*cls.model_fields, *LanguageOptions.model_fields} - {"language"}
+        names = {*cls.model_fields, *LanguageOptions.model_fields} - {"language"}
         for name, value in options.items():
-            if name not in known:
-                raise UnknownOption(owner, name, value, known | {"render_mode"})
+            if name not in names:
+                raise UnknownOption(owner, name, value, names | {"render_mode"})
         if "spec" not in options:
             raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
         return cls(**options)

@@ -33,21 +33,21 @@ def agent_code(code: str) -> str:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             return code
         name = call.func.attr
-        given = [ast.literal_eval(argument) for argument in call.args]
+        arguments = [ast.literal_eval(argument) for argument in call.args]
         options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return code
-    if name in _CLICKS and len(given) == 2 and not options:
-        return _call("click", coordinates=given, **_CLICKS[name])
+    if name in _CLICKS and len(arguments) == 2 and not options:
+        return _call("click", coordinates=arguments, **_CLICKS[name])
     if (
         name in ("write", "typewrite")
-        and len(given) == 1
-        and isinstance(given[0], str)
+        and len(arguments) == 1
+        and isinstance(arguments[0], str)
         and not options.keys() - {"interval"}
     ):
-        return _call("type", text=given[0])
-    if (name == "hotkey" or (name == "press" and len(given) == 1)) and given and not options:
-        return _call("hotkey", keys=given) if all(isinstance(key, str) for key in given) else code
+        return _call("type", text=arguments[0])
+    if (name == "hotkey" or (name == "press" and len(arguments) == 1)) and arguments and not options:
+        return _call("hotkey", keys=arguments) if all(isinstance(key, str) for key in arguments) else code
     return code
 
 

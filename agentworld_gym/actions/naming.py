@@ -27,7 +27,7 @@ def renamed(tools: Sequence[Mapping[str, Any]], spec: ActionSpec) -> list[dict[s
 
 def full_names(tools: Sequence[Mapping[str, Any]], spec: ActionSpec) -> dict[str, str]:
     """Return the full name behind each name that a dialect shortens; the first of several tools of a name counts."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for tool in tools if spec.bare_tool_names else ():
-        found.setdefault(called(str(tool.get("name")), spec), str(tool.get("name")))
-    return found
+        names.setdefault(called(str(tool.get("name")), spec), str(tool.get("name")))
+    return names

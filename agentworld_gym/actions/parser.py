@@ -69,9 +69,9 @@ class ActionParser:
         Raises:
             SpecError: A tool of the task is broken.
         """
-        known = [grammar.toolset(tools) for grammar in self._grammars]
+        toolsets = [grammar.toolset(tools) for grammar in self._grammars]
         try:
-            return self._parse(text, known, agent)
+            return self._parse(text, toolsets, agent)
         except Problem as problem:
             return Action(text, error=self._refused(str(problem), text), agent=agent)
 
@@ -159,8 +159,8 @@ class ActionParser:
                 parsed = reader(text, tools)
                 if parsed is None:
                     continue
-                if self._schema is not None and (found := self._schema.problems(parsed)):
-                    raise Problem("; ".join(found))
+                if self._schema is not None and (problems := self._schema.problems(parsed)):
+                    raise Problem("; ".join(problems))
                 return parsed
             except Problem as problem:
                 first = first or problem

@@ -185,9 +185,9 @@ def _ordered(value: Any, schema: Any) -> Any:
         return [_ordered(item, schema.get("items")) for item in value]
     if not isinstance(value, dict):
         return value
-    known = schema.get("properties") or {}
-    names = [*(name for name in known if name in value), *(name for name in value if name not in known)]
-    return {name: _ordered(value[name], known.get(name)) for name in names}
+    properties = schema.get("properties") or {}
+    names = [*(name for name in properties if name in value), *(name for name in value if name not in properties)]
+    return {name: _ordered(value[name], properties.get(name)) for name in names}
 
 
 def first_line(error: BaseException) -> str:

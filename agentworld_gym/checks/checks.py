@@ -101,5 +101,5 @@ def output_of(observation: str, pattern: re.Pattern[str] | None) -> str:
     >>> output_of("echo hi\\nhi\\n$", re.compile(r"(?s)^[^\\n]*\\n(?P<output>.*)\\n\\$$"))
     'hi'
     """
-    found = pattern.search(observation) if pattern else None
-    return observation if found is None else found.group("output") or ""
+    match = pattern.search(observation) if pattern else None
+    return observation if match is None else match.group("output") or ""

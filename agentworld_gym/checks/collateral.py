@@ -76,8 +76,8 @@ def quoted(instruction: str) -> frozenset[str]:
     >>> sorted(quoted("Reply to the customer's mail 'A question': \\"It's on Tuesday.\\""))
     ['a question', "it's on tuesday"]
     """
-    found = _QUOTED.finditer(instruction)
-    return frozenset(normalised(match[1] or match[2]) for match in found) - {""}
+    matches = _QUOTED.finditer(instruction)
+    return frozenset(normalised(match[1] or match[2]) for match in matches) - {""}
 
 
 @lru_cache(maxsize=256)
@@ -122,8 +122,8 @@ def collateral(agent: Span, expert: Span, rules: Rules) -> tuple[str, ...]:
     """
     prescribed = rules.prescribed(expert)
     mine, theirs = _Ending(agent, rules, prescribed), _Ending(expert, rules, prescribed)
-    found = set(_rows_apart(mine, theirs)) | set(_fields_apart(mine, theirs, agent, expert, rules))
-    return tuple(sorted(found)[:MOST_NAMED])
+    differences = set(_rows_apart(mine, theirs)) | set(_fields_apart(mine, theirs, agent, expert, rules))
+    return tuple(sorted(differences)[:MOST_NAMED])
 
 
 def score_with_collateral(task: Task) -> float:

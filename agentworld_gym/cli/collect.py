@@ -67,8 +67,8 @@ def collect(
     specs = [load_spec(source) for source in dict.fromkeys(map(spec_source, domains))]
     asked: dict[str, Any] = {"profile": profile, "families": families, "controls_share": controls_share}
     base = CollectConfig() if config is None else load_config(config).collect
-    given = {key: value for key, value in asked.items() if value is not None}
-    settings = validated(CollectConfig, {**base.model_dump(), **given}, "command line")
+    overrides = {key: value for key, value in asked.items() if value is not None}
+    settings = validated(CollectConfig, {**base.model_dump(), **overrides}, "command line")
     with progress(f"{' '.join(spec.id for spec in specs)}, {split}", episodes) as bar:
         added = record(specs, file, episodes, seed, settings, split, workers, progress=counter(bar))
     written = [f"{file}: {counted(added, 'session')} added, {episodes} asked for"]

@@ -56,8 +56,8 @@ def serve(
         if transport == "stdio":
             serve_stdio(machine)
         else:
-            shown = f"Serving {len(machine.service.tools)} tools at http://{host}:{port}{PATH}"
-            stderr().print(shown, markup=False, highlight=False, soft_wrap=True)
+            notice = f"Serving {len(machine.service.tools)} tools at http://{host}:{port}{PATH}"
+            stderr().print(notice, markup=False, highlight=False, soft_wrap=True)
             serve_http(machine, host, port)
     finally:
         if save_final is not None:

@@ -240,8 +240,8 @@ def measured(metrics: Mapping[str, Any]) -> str:
     >>> measured({"step": 120, "loss": 3.2114, "gradient": 0.5})
     'step 120, loss 3.211'
     """
-    found = [key for key in ("loss", "reward", "validation_exact") if key in metrics]
-    return ", ".join([f"step {metrics['step']}", *(f"{key.replace('_', ' ')} {metrics[key]:.3f}" for key in found)])
+    names = [key for key in ("loss", "reward", "validation_exact") if key in metrics]
+    return ", ".join([f"step {metrics['step']}", *(f"{key.replace('_', ' ')} {metrics[key]:.3f}" for key in names)])
 
 
 def line(metrics: Mapping[str, Any]) -> str:

@@ -46,13 +46,13 @@ def serve(
     fields = sites.state()
     try:
         for name in hosts:
-            shown = server.address(hosts[name])
+            address = server.address(hosts[name])
             for key, value in fields.items():
                 rest = key.removeprefix(f"{name}/users/")
                 if rest != key and rest.endswith("/password"):
-                    shown += f"  user {rest.partition('/')[0]}, password {value}"
+                    address += f"  user {rest.partition('/')[0]}, password {value}"
                     break
-            stderr().print(shown, markup=False, highlight=False, soft_wrap=True)
+            stderr().print(address, markup=False, highlight=False, soft_wrap=True)
         server.run()
     finally:
         server.close()

@@ -51,8 +51,8 @@ def run(
     began = time.monotonic()
 
     console.rule("1. What a world model is sent for one step")
-    shown = list(messages_of_all_domains())
-    for one in shown:
+    messages = list(messages_of_all_domains())
+    for one in messages:
         console.print(f"[bold]{one.env_id}[/] ({one.title}): {one.characters:,} characters, whole in the report")
         for message in one.messages:
             console.print(Panel(escape(beginning(message["content"])), title=message["role"], title_align="left"))
@@ -79,7 +79,7 @@ def run(
     said = f"Language world minus grounded world: {result.gap or '-'}. {result.verdict}"
     console.print(said, markup=False, highlight=False)
 
-    written = Report(shown, rows, training.curve, training.interrupted, result, time.monotonic() - began)
+    written = Report(messages, rows, training.curve, training.interrupted, result, time.monotonic() - began)
     written.write(report)
     console.print(f"Report: {report.resolve()} (after {written.seconds:.0f} s)")
     return written

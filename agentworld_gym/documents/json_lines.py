@@ -188,9 +188,9 @@ def _whole_lines(fd: int) -> int:
     while end:
         start = max(0, end - 65536)
         block = os.pread(fd, end - start, start)
-        found = block.rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
+        newline = block.rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
         end = start
     return 0
 

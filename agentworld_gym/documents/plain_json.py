@@ -34,10 +34,10 @@ def read_unique(text: str) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a key stands twice in one object")
-    return found
+    return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +97,23 @@ class _Reader:
         return found
 
     def _object(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         while not self._closes("}"):
             kind, token = self._next()
             if kind == "mark" or self._next()[1] != ":":
                 raise ValueError("expected a key and a colon")
             key = _unquoted(token) if kind == "text" else token
-            self.repeats |= key in found
-            found[key] = self.value()
+            self.repeats |= key in members
+            members[key] = self.value()
             self._separated("}")
-        return found
+        return members
 
     def _array(self) -> list[Any]:
-        found = []
+        items = []
         while not self._closes("]"):
-            found.append(self.value())
+            items.append(self.value())
             self._separated("]")
-        return found
+        return items
 
     def _closes(self, bracket: str) -> bool:
         """Pass over a closing bracket, if it comes next."""

@@ -61,8 +61,8 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
         value = None if first["type"] == "missing" else first.get("input")
         expected = expectation(first)
         if first["type"] == "extra_forbidden":
-            known = nearest(place[-1], keys_at(model, place[:-1]))
-            expected += f", but one of: {', '.join(known)}" if known else ""
+            keys = nearest(place[-1], keys_at(model, place[:-1]))
+            expected += f", but one of: {', '.join(keys)}" if keys else ""
         if first["type"] == "missing":
             unknown = [one["loc"] for one in others if one["type"] == "extra_forbidden"]
             names = [str(last) for *parents, last in unknown if parents == list(first["loc"][:-1])]

@@ -68,8 +68,8 @@ def normalised(text: str) -> str:
     ('aldermoor glassworks', '1200', '1868-05-03')
     """
     plain = _SPACE.sub(" ", _plain(text)).strip(_EDGES).casefold()
-    if found := _DATE.fullmatch(plain):
-        return _iso(found) or plain
+    if match := _DATE.fullmatch(plain):
+        return _iso(match) or plain
     number = _plain_number(plain)
     return (plain.removeprefix("the ") or plain) if number is None else _shown(number)
 
@@ -106,9 +106,9 @@ def number_in(text: str) -> float | None:
     plain = _plain(text)
     if _LEFT_OVER.search(_NUMBER.sub(" ", plain)):
         return None
-    found = {_value(match) for match in _NUMBER.finditer(plain)}
-    found = found or {_spelled(match) for match in _IN_WORDS.finditer(plain)}
-    return found.pop() if len(found) == 1 else None
+    numbers = {_value(match) for match in _NUMBER.finditer(plain)}
+    numbers = numbers or {_spelled(match) for match in _IN_WORDS.finditer(plain)}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def close(text: str, number: float, tolerance: float = 0.0) -> bool:
@@ -163,17 +163,17 @@ def rows_of(text: str, width: int = 0) -> list[tuple[str, ...]]:
     listed = _json_list(text)
     if listed is not None:
         return [tuple(normalised(_cell(cell)) for cell in _cells_of(value)) for value in listed]
-    found: list[tuple[str, ...]] = []
+    rows: list[tuple[str, ...]] = []
     headed = False
     for line in re.split(r"[;\n]", _plain(text)):
-        if not headed and found and _RULE.fullmatch(line.strip()):
-            found.pop()
+        if not headed and rows and _RULE.fullmatch(line.strip()):
+            rows.pop()
             headed = True
         else:
             cells = tuple(normalised(cell) for cell in _split_row(line, width))
             if any(cell.strip("-=: ") for cell in cells):
-                found.append(cells)
-    return found
+                rows.append(cells)
+    return rows
 
 
 def row_f1(text: str, rows: Sequence[Sequence[str]]) -> float:

@@ -323,13 +323,13 @@ class DomainSpec(Strict):
         Raises:
             SpecError: A task is broken, or a glob matches nothing.
         """
-        found = []
+        tasks = []
         for glob in self.tasks.files:
             paths = sorted(self.path.parent.glob(glob))
             if not paths:
                 raise SpecError(self.path, "tasks.files", glob, "a glob that matches at least one file")
-            found += [load_task(path, self.id) for path in paths]
-        return tuple(found)
+            tasks += [load_task(path, self.id) for path in paths]
+        return tuple(tasks)
 
 
 def load_spec(source: str) -> DomainSpec:

@@ -92,12 +92,12 @@ class EpisodeRunner:
                     begun.session.close()
                 kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
                 raise kind(f"the world cannot begin task {task.id}: {session.message}")
-            shown = _after_instruction(task, session.observation)
-            first = shown
+            observation = _after_instruction(task, session.observation)
+            first = observation
             if isinstance(session, Translated):
                 first = _after_instruction(task, session.in_first_dialect)
             episodes.append(
-                Episode(self._next_id(), task, seed, session, agents, observations=[first], observation=shown)
+                Episode(self._next_id(), task, seed, session, agents, observations=[first], observation=observation)
             )
         if self.traces:
             log_starts(self.traces, episodes)

@@ -68,10 +68,10 @@ def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
 
 def _made(kind: Callable[..., Generator], target: str, options: dict[str, Any]) -> Generator:
     _, *parameters = inspect.signature(kind).parameters.values()
-    known = [parameter.name for parameter in parameters]
+    names = [parameter.name for parameter in parameters]
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        for name in options.keys() - known:
-            raise UnknownOption(kind.__name__, name, options[name], known)
+        for name in options.keys() - names:
+            raise UnknownOption(kind.__name__, name, options[name], names)
     try:
         return kind(target, **options)
     except TypeError as error:

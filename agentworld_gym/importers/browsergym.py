@@ -113,8 +113,8 @@ def experiment(folder: Path) -> Step:
     Raises:
         SpecError: a file is broken, or a pickle names code that no record of steps needs.
     """
-    found = {int(m[1]): path for path in folder.iterdir() if (m := _STEP_FILE.fullmatch(path.name))}
-    steps = [read_pickle(found[number]) for number in sorted(found)]
+    paths = {int(m[1]): path for path in folder.iterdir() if (m := _STEP_FILE.fullmatch(path.name))}
+    steps = [read_pickle(paths[number]) for number in sorted(paths)]
     record: dict[str, Any] = {"id": folder.name, "steps": [step for step in steps if isinstance(step, Mapping)]}
     goal = next((path for path in folder.glob("goal_object.pkl*")), None)
     if goal is not None:
@@ -215,14 +215,14 @@ def flat_tree(tree: Any, properties: Step | None = None) -> str:
     """
     listed = _mapping(tree).get("nodes")
     nodes = [node for node in listed if isinstance(node, Mapping)] if isinstance(listed, list) else []
-    known = {node.get("nodeId"): node for node in reversed(nodes) if isinstance(node.get("nodeId"), str | int)}
+    by_id = {node.get("nodeId"): node for node in reversed(nodes) if isinstance(node.get("nodeId"), str | int)}
     lines: list[str] = []
     size = 0
     done: set[Any] = set()
     pending: list[tuple[Any, int, str]] = [(nodes[0].get("nodeId"), 0, "")] if nodes else []
     while pending and size <= MAX_CHARS:
         key, depth, above = pending.pop()
-        node = known.get(key) if isinstance(key, str | int) else None
+        node = by_id.get(key) if isinstance(key, str | int) else None
         if node is None or key in done or depth > DEEPEST:
             continue
         done.add(key)

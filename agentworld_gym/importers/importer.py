@@ -175,10 +175,10 @@ class Importer:
         data["task"] = str(record.get("task") or OFFICIAL_NAMES.get(self.domain or "", self.domain) or "")
         data["id"] = str(data.get("id") or name)
         domain = data["task"].rsplit("/", 1)[-1]
-        found = [_ACTION.search(text) for text in data.get("prompt") or () if isinstance(text, str)]
+        matches = [_ACTION.search(text) for text in data.get("prompt") or () if isinstance(text, str)]
         texts = [text for text in data.get("response") or () if isinstance(text, str)]
-        if all(found) and len(texts) == len(found):
-            data["actions"] = tuple(unescape(match["action"]) for match in found if match)
+        if all(matches) and len(texts) == len(matches):
+            data["actions"] = tuple(unescape(match["action"]) for match in matches if match)
             data["observations"] = tuple(unescape(text.strip().removeprefix(MARKER).lstrip("\n")) for text in texts)
         else:
             self.tally.leave("row whose actions cannot be read out of its prompts (kept without them)")

@@ -79,8 +79,8 @@ class _Type(Record):
         """The numbers in some bytes; none for objects."""
         if not isinstance(data, bytes | bytearray) or len(data) > ARRAY or not _PLAIN_TYPE.fullmatch(self.name):
             return []
-        found: list[Any] = np.frombuffer(data, np.dtype(self.name)).tolist()
-        return found
+        values: list[Any] = np.frombuffer(data, np.dtype(self.name)).tolist()
+        return values
 
 
 class _Array(Record):

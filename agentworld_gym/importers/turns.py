@@ -79,7 +79,7 @@ def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turn
     typed = "keystroke_batch" in spec.action.syntax
     pairs = _keystrokes(events, tally) if typed else _calls(events, spec, tally)
     said = [event.text for event in events if isinstance(event, Said) and event.role == "user"]
-    shown = _FIRST_SCREEN.search(said[0]) if typed and said else None
+    match = _FIRST_SCREEN.search(said[0]) if typed and said else None
     tally.leave("system message", sum(isinstance(event, Said) and event.role == "system" for event in events))
     tally.leave("user message after the first", max(0, len(said) - 1))
     last = events[-1] if events else None
@@ -87,12 +87,12 @@ def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turn
     spoken = sum(isinstance(event, Said) and event.role == "agent" for event in events)
     tally.leave("text of the agent beside its calls", spoken - (answer is not None))
     return Turns(
-        said[0][: shown.start()] if shown else said[0] if said else "",
+        said[0][: match.start()] if match else said[0] if said else "",
         conversation.tools or _shapes(events),
         tuple(action for action, _ in pairs),
         tuple(observation for _, observation in pairs),
         answer,
-        "" if shown is None else shown["screen"].rstrip().rpartition("\n")[2],
+        "" if match is None else match["screen"].rstrip().rpartition("\n")[2],
     )
 
 
@@ -161,11 +161,11 @@ def _screen(text: str) -> str:
 
 def _commands(text: str) -> list[dict[str, Any]] | None:
     """Return the keystrokes of a batch that is written as JSON; None where the text is no batch."""
-    found = _object(text).get("commands")
-    if not isinstance(found, list):
+    commands = _object(text).get("commands")
+    if not isinstance(commands, list):
         return None
-    keys = [entry for entry in found if isinstance(entry, dict) and isinstance(entry.get("keystrokes"), str)]
-    if len(keys) != len(found):
+    keys = [entry for entry in commands if isinstance(entry, dict) and isinstance(entry.get("keystrokes"), str)]
+    if len(keys) != len(commands):
         return None
     return [{"keystrokes": entry["keystrokes"], "duration": entry.get("duration", 1.0)} for entry in keys]
 

@@ -38,7 +38,7 @@ class DimensionJudge:
         """Return one judgement for each pair of a row and the observation predicted for its last turn, in order."""
         judge = self.judge_of_one
         rows = [(bench_row(row, 0), prediction) for row, prediction in cases]
-        found: list[Judgement | Failure | None] = [UNANSWERED] * len(cases)
+        judgements: list[Judgement | Failure | None] = [UNANSWERED] * len(cases)
         waiting = list(range(len(cases)))
         for attempt in range(judge.tries):
             if not waiting:
@@ -47,9 +47,9 @@ class DimensionJudge:
             for position, answer in judge.generator.submit(requests):
                 verdict = judge.read_whole(answer)
                 unreadable = isinstance(verdict, Failure) and not isinstance(answer, Failure)
-                found[waiting[position]] = None if unreadable else verdict
-            waiting = [place for place in waiting if _again(found[place])]
-        return found
+                judgements[waiting[position]] = None if unreadable else verdict
+            waiting = [place for place in waiting if _again(judgements[place])]
+        return judgements
 
 
 def _again(found: Judgement | Failure | None) -> bool:

@@ -96,10 +96,10 @@ def _elements(domain: str, observation: str) -> list[Hashable] | None:
     """
     if not shows(domain, observation):
         return None
-    found: list[Hashable] = [
+    elements: list[Hashable] = [
         (node.role, node.name, node.text, node.description, node.box, node.flags, node.depth)
         for node in read_screen(domain, observation)
     ]
     if domain == "web":
-        found.append(location(observation))
-    return found
+        elements.append(location(observation))
+    return elements

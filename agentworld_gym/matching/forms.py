@@ -59,9 +59,9 @@ def is_valid(domain: str, predicted: str, truth: str, before: str = "") -> bool:
     if domain == "terminal":
         return _has_prompt(predicted, truth, before)
     if domain == "search":
-        given = _hits(predicted)
-        in_order = all(number in (last + 1, 1) for last, number in zip([0, *given], given, strict=False))
-        return in_order and bool(given) == bool(_hits(truth))
+        hits = _hits(predicted)
+        in_order = all(number in (last + 1, 1) for last, number in zip([0, *hits], hits, strict=False))
+        return in_order and bool(hits) == bool(_hits(truth))
     if domain == "swe":
         return _has_envelope(predicted, truth)
     due, found = _json(truth), _json(predicted)
@@ -108,8 +108,8 @@ def _has_prompt(predicted: str, truth: str, before: str) -> bool:
 
 def _prompted(text: str) -> str | None:
     """The user and host of the prompt at the end of a text."""
-    found = _PROMPT.search(text[-LONGEST_PROMPT:])
-    return found["who"] if found else None
+    match = _PROMPT.search(text[-LONGEST_PROMPT:])
+    return match["who"] if match else None
 
 
 def _has_envelope(predicted: str, truth: str) -> bool:

@@ -49,19 +49,19 @@ def gaps_of(truth: str, spans: Sequence[SpanLike]) -> list[Gap]:
 
     Gaps that touch each other are one, since no text between says where one ends: of their kind, or pre-existing.
     """
-    found: list[Gap] = []
+    gaps: list[Gap] = []
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
         start, end = max(span.start, 0), min(span.end, len(truth))
         if span.kind == "deterministic" or start >= end:
             continue
-        if found and start < found[-1].end:
+        if gaps and start < gaps[-1].end:
             continue
-        if found and start == found[-1].end:
-            kind: Kind = span.kind if span.kind == found[-1].kind else "pre-existing"
-            found[-1] = Gap(found[-1].start, end, kind)
+        if gaps and start == gaps[-1].end:
+            kind: Kind = span.kind if span.kind == gaps[-1].kind else "pre-existing"
+            gaps[-1] = Gap(gaps[-1].start, end, kind)
         else:
-            found.append(Gap(start, end, span.kind))
-    return found
+            gaps.append(Gap(start, end, span.kind))
+    return gaps
 
 
 def fixed_pieces(truth: str, gaps: Sequence[Gap]) -> list[str]:

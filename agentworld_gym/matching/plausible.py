@@ -72,13 +72,13 @@ def same_lines(given: str, truth: str) -> bool:
 def _like_metadata(given: str, truth: str) -> bool:
     if max(len(given), len(truth)) > LONGEST_METADATA:
         return same_lines(given, truth) and len(given) <= LENGTH_FACTOR * len(truth)
-    found = _form(truth).fullmatch(given)
-    if found is None:
+    match = _form(truth).fullmatch(given)
+    if match is None:
         return False
     sizes = [float(number) for number in _numbers(truth)]
     return all(
         _in_range(name, value) if name[0] in "dt" else _in_size(value, sizes[int(name[1:])])
-        for name, value in found.groupdict().items()
+        for name, value in match.groupdict().items()
     )
 
 

@@ -27,9 +27,9 @@ class Menu:
         self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
         self._output = re.compile(domain.observation.output) if domain.observation.output else None
         self._sight, self._words = Sight(domain.id, [observation]), Words(domain.id)
-        shown = output_of(observation.removeprefix(task.instruction).lstrip(), self._output)
+        output = output_of(observation.removeprefix(task.instruction).lstrip(), self._output)
         entries = [self._words.of_action(entry) for entry in self.actions]
-        self.memory: Memory = encoder.begin(task.instruction, entries, self._words.of_screen(shown, self._sight.nodes))
+        self.memory: Memory = encoder.begin(task.instruction, entries, self._words.of_screen(output, self._sight.nodes))
         self._look()
 
     def _look(self) -> None:

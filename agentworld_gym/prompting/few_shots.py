@@ -78,10 +78,10 @@ def demonstrated(known: Iterable[Demonstration], task: Task, tools: Sequence[Map
 
 @lru_cache(maxsize=32)
 def _parsed(path: Path, data: bytes) -> tuple[Demonstration, ...]:
-    found = []
+    calls = []
     for number, line in enumerate(data.splitlines(), 1):
         try:
-            found.append(validated(Demonstration, orjson.loads(line), path))
+            calls.append(validated(Demonstration, orjson.loads(line), path))
         except orjson.JSONDecodeError as error:
             raise SpecError(path, f"line {number}", error.msg, "a recorded call as JSON") from error
-    return tuple(found)
+    return tuple(calls)

@@ -99,16 +99,16 @@ class StepIndex:
         part = self._domain(domain)
         scores = part.scores(action, state)
         barred = {key_of(origin) for origin in exclude}
-        found: list[RecordedStep] = []
+        recorded: list[RecordedStep] = []
         seen: set[tuple[str, str]] = set()
         for number in islice(self._ranked(part, scores, barred), k * _LOOKED_AT):
             step = self._step(part, number)
             if (step.action, step.observation) not in seen:
                 seen.add((step.action, step.observation))
-                found.append(step)
-                if len(found) == k:
+                recorded.append(step)
+                if len(recorded) == k:
                     break
-        return found
+        return recorded
 
     def _ranked(self, part: _Domain, scores: NDArray[np.float32], barred: set[int]) -> Iterator[int]:
         """Return the numbers of steps, the best first, without those of barred sessions."""
@@ -180,11 +180,11 @@ class _Field:
 def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
     """Return the numbers of the highest scores above 0, the best first; of equal scores the lower number comes
     first."""
-    found = np.flatnonzero(scores > 0)
-    if len(found) > count:
-        least = np.partition(scores[found], len(found) - count)[len(found) - count]
-        found = found[scores[found] >= least]
-    return found[np.argsort(-scores[found], kind="stable")][:count]
+    places = np.flatnonzero(scores > 0)
+    if len(places) > count:
+        least = np.partition(scores[places], len(places) - count)[len(places) - count]
+        places = places[scores[places] >= least]
+    return places[np.argsort(-scores[places], kind="stable")][:count]
 
 
 def key_of(origin: str) -> int:

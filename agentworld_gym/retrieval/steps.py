@@ -74,8 +74,8 @@ class Features:
     def words(self, action: str, before: str) -> tuple[list[str], list[str]]:
         """Return the words of an action, and those of the state in which it is done."""
         target = self.target(action, before)
-        shown = behind_prompt(before) if self.domain == "terminal" else before
-        state = shown[:STATE_CHARS] if self._parser is not None else shown[-STATE_CHARS:]
+        output = behind_prompt(before) if self.domain == "terminal" else before
+        state = output[:STATE_CHARS] if self._parser is not None else output[-STATE_CHARS:]
         asked = f"{action} {target}" if target else action
         return _WORD.findall(asked.lower()), _WORD.findall(state.lower())
 

@@ -158,11 +158,11 @@ def _locator(action: str, place: int, escaped: bool) -> tuple[Locator, int]:
     """Read the locator that starts at a place; returns it and the place behind it."""
     begin, patterns = place, []
     while True:
-        found = _TARGET.match(action, place)
-        if found is None:
+        match = _TARGET.match(action, place)
+        if match is None:
             raise ValueError(f"a locator such as {SYNTAX} (it starts {action[begin - len(START) : begin + 30]!r})")
-        patterns.append(_pattern(found, escaped))
-        place = found.end()
+        patterns.append(_pattern(match, escaped))
+        place = match.end()
         if not action.startswith(" after ", place):
             break
         place += len(" after ")

@@ -32,12 +32,12 @@ def pointed_lines(domain: str, parsed: Any, observation: str) -> list[int]:
         return []
     nodes = read_screen(domain, observation)
     handles = {str(node.handle): node.line for node in nodes if node.handle is not None}
-    found: list[int] = []
+    lines: list[int] = []
     for target in _targets(domain, parsed):
         line = handles.get(target) if isinstance(target, str) else _at(nodes, *target)
-        if line is not None and line not in found:
-            found.append(line)
-    return found[:MOST]
+        if line is not None and line not in lines:
+            lines.append(line)
+    return lines[:MOST]
 
 
 def _targets(domain: str, parsed: Any) -> Iterator[str | tuple[int, int]]:

@@ -19,8 +19,8 @@ def is_idle(line: str) -> bool:
     >>> is_idle("dev@box:~$"), is_idle("no newlinedev@box:~$"), is_idle(">"), is_idle("dev@box:~$ ls")
     (True, True, True, False)
     """
-    found = PROMPT.search(line)
-    return line == CONTINUATION or (found is not None and found.end() == len(line))
+    match = PROMPT.search(line)
+    return line == CONTINUATION or (match is not None and match.end() == len(line))
 
 
 def carried(screen: str) -> str:
@@ -45,8 +45,8 @@ def behind_prompt(screen: str) -> str:
     >>> behind_prompt("dev@box:~$ ls\\na.txt\\ndev@box:~$"), behind_prompt("dev@box:~$")
     ('ls\\na.txt\\ndev@box:~$', 'dev@box:~$')
     """
-    found = PROMPT.match(screen)
-    return screen[found.end() + 1 :] if found and screen[found.end() :].startswith(" ") else screen
+    match = PROMPT.match(screen)
+    return screen[match.end() + 1 :] if match and screen[match.end() :].startswith(" ") else screen
 
 
 def keystrokes(action: str) -> list[str] | None:

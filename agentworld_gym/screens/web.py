@@ -82,18 +82,18 @@ def page_of(observation: str) -> str:
     >>> page_of(f"### Ran Playwright code\\n```js\\nawait page.goBack();\\n```\\n{page}\\n### Events\\n- a") == page
     True
     """
-    found = _PAGE.search(observation)
-    return observation if found is None else found[0]
+    match = _PAGE.search(observation)
+    return observation if match is None else match[0]
 
 
 def _add(nodes: list[Node], item: str, depth: int, line: int) -> None:
     """Read one item; a property such as `/url` becomes a flag of the node above it."""
     if item.startswith("'") and (quoted := _SINGLE.match(item)):
         item = quoted[1].replace("''", "'") + (quoted[2] or "")
-    found = _ITEM.fullmatch(item)
-    if found is None:
+    match = _ITEM.fullmatch(item)
+    if match is None:
         return
-    role, name, attributes, _, value = found.groups()
+    role, name, attributes, _, value = match.groups()
     text = _scalar(value) if value else ""
     if role.startswith("/"):
         for place in range(len(nodes) - 1, -1, -1):
@@ -135,13 +135,13 @@ def _bids(observation: str) -> list[Node]:
         return nodes
     lines = observation.split("\n")
     for number, line in enumerate(lines):
-        found = _BID.fullmatch(line)
-        if found is None or (found["bid"] is None and found["role"] not in ("RootWebArea", "StaticText")):
+        match = _BID.fullmatch(line)
+        if match is None or (match["bid"] is None and match["role"] not in ("RootWebArea", "StaticText")):
             continue
-        flags = tuple(flag.strip() for flag in found["flags"].split(", ") if flag.strip())
-        name, text = _literal(found["name"]), _literal(found["value"])
-        ref = f"e{found['bid']}" if (found["bid"] or "").isdigit() else found["bid"]
-        nodes.append(Node(found["role"], name, text, "", ref, None, flags, len(found["indent"]), number))
+        flags = tuple(flag.strip() for flag in match["flags"].split(", ") if flag.strip())
+        name, text = _literal(match["name"]), _literal(match["value"])
+        ref = f"e{match['bid']}" if (match["bid"] or "").isdigit() else match["bid"]
+        nodes.append(Node(match["role"], name, text, "", ref, None, flags, len(match["indent"]), number))
     return nodes
 
 

@@ -105,16 +105,16 @@ def mean_interval(
     >>> mean_interval([([1, 1, 1], None), ([0], None)]).share
     0.5
     """
-    found = [interval(values, groups, seed, draws, bounds) for values, groups in strata]
-    if not found:
+    intervals = [interval(values, groups, seed, draws, bounds) for values, groups in strata]
+    if not intervals:
         raise ValueError("an interval needs values")
-    share = sum(one.share for one in found) / len(found)
+    share = sum(one.share for one in intervals) / len(intervals)
     return Share(
         share=share,
-        low=share - math.hypot(*(one.share - one.low for one in found)) / len(found),
-        high=share + math.hypot(*(one.high - one.share for one in found)) / len(found),
-        count=sum(one.count for one in found),
-        groups=sum(one.groups for one in found),
+        low=share - math.hypot(*(one.share - one.low for one in intervals)) / len(intervals),
+        high=share + math.hypot(*(one.high - one.share for one in intervals)) / len(intervals),
+        count=sum(one.count for one in intervals),
+        groups=sum(one.groups for one in intervals),
     )
 
 

@@ -15,8 +15,8 @@ def month_first(day: str) -> str:
     >>> month_first("2024-06-18"), month_first("2024-06-08"), month_first("N/A")
     ('Jun 18, 2024', 'Jun 8, 2024', 'N/A')
     """
-    found = _ISO.fullmatch(day)
-    return f"{_MONTHS[int(found[2]) - 1]} {int(found[3])}, {found[1]}" if found else day
+    match = _ISO.fullmatch(day)
+    return f"{_MONTHS[int(match[2]) - 1]} {int(match[3])}, {match[1]}" if match else day
 
 
 def iso(day: str) -> str:
@@ -25,5 +25,5 @@ def iso(day: str) -> str:
     >>> iso("Jun 8, 2024"), iso("N/A")
     ('2024-06-08', 'N/A')
     """
-    found = _SHOWN.fullmatch(day)
-    return f"{found[3]}-{_MONTHS.index(found[1]) + 1:02}-{int(found[2]):02}" if found else day
+    match = _SHOWN.fullmatch(day)
+    return f"{match[3]}-{_MONTHS.index(match[1]) + 1:02}-{int(match[2]):02}" if match else day

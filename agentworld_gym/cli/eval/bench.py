@@ -296,8 +296,8 @@ def _cell(averages: Averages, digits: int) -> str:
     zero = f"{averages.as_zero.share:.{digits}f}"
     if averages.excluded is None:
         return f"- ({zero})"
-    shown = f"{averages.excluded.share:.{digits}f}"
-    return shown if averages.excluded.count == averages.as_zero.count else f"{shown} ({zero})"
+    share = f"{averages.excluded.share:.{digits}f}"
+    return share if averages.excluded.count == averages.as_zero.count else f"{share} ({zero})"
 
 
 def register(group: typer.Typer) -> None:

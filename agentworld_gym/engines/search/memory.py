@@ -39,14 +39,14 @@ def operate(notes: dict[str, str], arguments: Mapping[str, Any]) -> str:
         keys = _keys(arguments.get("key_list"))
         if keys is None:
             return f"Error: operation '{operation}' needs 'key_list'."
-        known = [key for key in dict.fromkeys(keys) if key in notes]
-        if not known:
+        present = [key for key in dict.fromkeys(keys) if key in notes]
+        if not present:
             return NOT_FOUND
         if operation == "retrieve":
-            return _shown(notes, known)
-        for key in known:
+            return _shown(notes, present)
+        for key in present:
             del notes[key]
-        return f"Successfully removed items of {known} from memory."
+        return f"Successfully removed items of {present} from memory."
     return f"Error: unknown operation '{operation[:80] if isinstance(operation, str) else ''}'."
 
 

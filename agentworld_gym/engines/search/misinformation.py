@@ -93,8 +93,8 @@ class Forger:
     @classmethod
     def of(cls, hidden: Hidden, pages: Sequence[Page], controls: Controls) -> Forger:
         """Return the forger of a task with these pages."""
-        taken = f"{hidden.question} {' '.join(text for group in hidden.secrets for text in group)}".casefold()
-        names = {name for page in pages for name in _NAME.findall(page.body) if name.casefold() not in taken}
+        spoken = f"{hidden.question} {' '.join(text for group in hidden.secrets for text in group)}".casefold()
+        names = {name for page in pages for name in _NAME.findall(page.body) if name.casefold() not in spoken}
         return cls(hidden, tuple(sorted(names)), controls)
 
     def forged(self, text: str, key: str) -> str:

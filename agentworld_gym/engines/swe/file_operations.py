@@ -179,10 +179,10 @@ def find(episode: Episode, pattern: str, path: str) -> tuple[int, list[str]]:
     """
     _need_folder(episode, path)
     start = 0 if pattern.startswith("/") else len(path.rstrip("/")) + 1
-    found = [name for name in _candidates(episode, path) if glob_matches(pattern, name[start:])]
-    found.sort(key=lambda name: (-episode.files[name].mtime, name))
-    kept = min(perturbations.kept_matches(episode, len(found), "glob", pattern, path), MAX_MATCHES)
-    return len(found), found[:kept]
+    paths = [name for name in _candidates(episode, path) if glob_matches(pattern, name[start:])]
+    paths.sort(key=lambda name: (-episode.files[name].mtime, name))
+    kept = min(perturbations.kept_matches(episode, len(paths), "glob", pattern, path), MAX_MATCHES)
+    return len(paths), paths[:kept]
 
 
 def search(

@@ -16,8 +16,8 @@ def completion(shell: Shell, line: str) -> str:
     The last word is read as a path. After `cd` and `rmdir` only folders count, and names that begin with a dot count
     where the word does too.
     """
-    found = _WORD.search(line)
-    folder, slash, start = re.sub(r"\\(.)", r"\1", found[0] if found else "").rpartition("/")
+    match = _WORD.search(line)
+    folder, slash, start = re.sub(r"\\(.)", r"\1", match[0] if match else "").rpartition("/")
     if folder == "~" or folder.startswith("~/"):
         folder = shell.context.home + folder[1:]
     place = folder if folder.startswith("/") else f"{shell.cwd.rstrip('/')}/{folder}" if folder or not slash else "/"

@@ -80,11 +80,11 @@ def keys_of(keystrokes: str) -> Iterator[str]:
 
 def _named(keystrokes: str) -> str:
     """Return the characters of a key by its name; any other text is returned as it is."""
-    if found := _CONTROL.fullmatch(keystrokes):
-        return "\x7f" if found[1] == "?" else chr(ord(found[1].upper()) & 0x1F)
-    found = _MODIFIED.fullmatch(keystrokes)
-    if found and (len(found[1]) == 1 or found[1].lower() in _NAMED):
-        return _ESCAPE + found[1][0]
+    if match := _CONTROL.fullmatch(keystrokes):
+        return "\x7f" if match[1] == "?" else chr(ord(match[1].upper()) & 0x1F)
+    match = _MODIFIED.fullmatch(keystrokes)
+    if match and (len(match[1]) == 1 or match[1].lower() in _NAMED):
+        return _ESCAPE + match[1][0]
     return _NAMED.get(keystrokes.lower(), keystrokes)
 
 

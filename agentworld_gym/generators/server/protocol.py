@@ -165,8 +165,8 @@ def room_left(message: str) -> int | None:
     724
     >>> room_left("This model's maximum context length is 64 tokens.")
     """
-    context, given = _CONTEXT.search(message), _INPUT.search(message)
-    room = int(context[1]) - int(given[1]) if context and given else 0
+    context, input_tokens = _CONTEXT.search(message), _INPUT.search(message)
+    room = int(context[1]) - int(input_tokens[1]) if context and input_tokens else 0
     return room if room > 0 else None
 
 

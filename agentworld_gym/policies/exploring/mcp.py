@@ -139,11 +139,11 @@ class ToolExplorer(Explorer):
         for start in range(1, len(parts)):
             if "_".join(parts[start:]) != "id":
                 yield "_".join(parts[start:])
-        told = description.lower()
+        lower = description.lower()
         for column in self._values:
-            if column.endswith("_id") and column[:-3].replace("_", " ") in told:
+            if column.endswith("_id") and column[:-3].replace("_", " ") in lower:
                 yield column
-        if "address" in told or "e-mail" in told:
+        if "address" in lower or "e-mail" in lower:
             yield "email"
         if key not in ("title", "subject", "body"):
             yield f"{key}_id"

@@ -172,13 +172,13 @@ class PageExplorer(ScreenExplorer):
 
     def _options(self, node: Node) -> list[str]:
         nodes = self.nodes
-        found = []
+        labels = []
         for option in nodes[nodes.index(node) + 1 :]:
             if option.depth <= node.depth:
                 break
             if option.role == "option" and option.label:
-                found.append(option.label)
-        return found
+                labels.append(option.label)
+        return labels
 
     def _field(self, node: Node) -> dict[str, object]:
         kind = "checkbox" if node.role == "checkbox" else "textbox"

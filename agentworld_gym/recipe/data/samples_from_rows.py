@@ -107,11 +107,11 @@ def _weights(row: Row, weighting: Weighting) -> list[float]:
     The prompt line with which a capture of a terminal begins tells nothing of the turn, and does not count.
     """
     asked = row.actions or (*row.prompt[:-1], row.current_prompt)
-    shown = row.observations or row.response
+    observations = row.observations or row.response
     if row.domain == "terminal" and row.actions:
         before = (row.first_observation, *row.observations)
-        shown = tuple(map(without_carried, before, row.actions, row.observations))
-    return turn_weights(row.id, asked, shown, weighting, row.domain)
+        observations = tuple(map(without_carried, before, row.actions, row.observations))
+    return turn_weights(row.id, asked, observations, weighting, row.domain)
 
 
 def _changes_of(row: Row) -> Prompts | None:

@@ -237,8 +237,8 @@ class Batches:
         return min(-(-length // MULTIPLE) * MULTIPLE, self._tokens)
 
     def _batch(self, rows: list[list[int]]) -> Batch:
-        taken = [self._filled(row) for row in rows]
-        width = self._width(max(taken, default=1))
+        filled = [self._filled(row) for row in rows]
+        width = self._width(max(filled, default=1))
         shape = (max(len(rows), 1), width)
         ids = np.full(shape, self._pad, dtype=np.int64)
         positions = np.broadcast_to(np.arange(width, dtype=np.int64), shape).copy()
@@ -255,6 +255,6 @@ class Batches:
             if self._packing == "packed":
                 positions[place, at:] = np.arange(width - at)
         self._cells += ids.size
-        self._padded += ids.size - sum(taken)
+        self._padded += ids.size - sum(filled)
         self._pairs += attention_pairs(int(self._lengths[index]) for row in rows for index in row)
         return Batch(ids, positions, weights, observed)

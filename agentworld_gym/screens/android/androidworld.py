@@ -20,19 +20,19 @@ _DIVIDER = re.compile("[, ]+")
 def read(lines: Iterator[tuple[int, str]]) -> Iterator[Node]:
     """Yield one node for each line, given with its number; lines that are no element are passed over."""
     for number, line in lines:
-        found = _LINE.fullmatch(line)
-        parts = found.groups() if found is not None else _loose(line)
+        match = _LINE.fullmatch(line)
+        parts = match.groups() if match is not None else _loose(line)
         if parts is None:
             continue
         index, kind, text, hint, description, resource, *corners, flags = parts
-        told = tuple(_DIVIDER.split(flags)) if flags else ()
+        attributes = tuple(_DIVIDER.split(flags)) if flags else ()
         if hint:
-            told = (*told, f"hint={plain(hint)}")
+            attributes = (*attributes, f"hint={plain(hint)}")
         if resource:
-            told = (*told, f"res={plain(resource)}")
+            attributes = (*attributes, f"res={plain(resource)}")
         text, about = plain(text or ""), plain(description or hint or "")
         role = (kind or "").rpartition(".")[2]
-        yield Node(role, text, text, about, int(index or 0), box(*corners), told, 0, number)
+        yield Node(role, text, text, about, int(index or 0), box(*corners), attributes, 0, number)
 
 
 def _loose(line: str) -> tuple[str | None, ...] | None:

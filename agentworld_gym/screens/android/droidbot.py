@@ -33,10 +33,10 @@ def read(lines: Iterator[tuple[int, str]]) -> Iterator[Node]:
         named = line[start.end() : end.start()]
         resource, _, text = named.partition(' text="') if ' text="' in named else (named, "", "")
         resource = resource.removeprefix(' id="').removesuffix('"')
-        told = tuple(end[1].split(",")) if end[1] else ()
+        attributes = tuple(end[1].split(",")) if end[1] else ()
         if resource:
-            told = (*told, f"res={resource}")
+            attributes = (*attributes, f"res={resource}")
         text = plain(text.removesuffix('"'))
         depth = max(len(start[1]) // _STEP - 1, 0)
-        yield Node(start[2], text, text, "", place, box(*end.groups()[1:]), told, depth, number)
+        yield Node(start[2], text, text, "", place, box(*end.groups()[1:]), attributes, depth, number)
         place += 1

@@ -286,8 +286,8 @@ class Browser:
             if response.status not in (307, 308):
                 method, form = "GET", ()
             url = addresses.request_url(target)
-            shown = target if "#" in target or not fragment else f"{target}#{fragment}"
-            entry = tab.entries[tab.place] = replace(entry, url=shown, method=method, form=form)
+            address = target if "#" in target or not fragment else f"{target}#{fragment}"
+            entry = tab.entries[tab.place] = replace(entry, url=address, method=method, form=form)
         else:
             raise Unreachable("ERR_TOO_MANY_REDIRECTS")
         if response.status >= 400:

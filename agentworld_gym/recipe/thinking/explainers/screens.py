@@ -110,24 +110,24 @@ def _of_node(turn: Situation, node: Node | None, reference: str) -> list[str]:
     if node is None:
         return [f"The reference {turn.cite(reference)} is not in the snapshot"] if turn.cite(reference) else []
     address = node.value("url")
-    found = [f"It leads to {quote}"] if address and (quote := turn.cite(address)) else []
+    clauses = [f"It leads to {quote}"] if address and (quote := turn.cite(address)) else []
     states = [flag for flag in node.flags if flag in ("checked", "disabled", "selected", "expanded")]
-    return [*found, *([f"It is {' and '.join(states)}"] if states else [])]
+    return [*clauses, *([f"It is {' and '.join(states)}"] if states else [])]
 
 
 def _of_row(nodes: list[Node], node: Node | None, turn: Situation) -> list[str]:
     """Describe what stands in the row that an element without a name spans, and which of its states are set."""
     if node is None:
         return []
-    found = []
+    clauses = []
     if not node.label and node.box is not None:
         inner = [
             other for other in nodes if other.label and other.box and other.line > node.line and _inside(other, node)
         ]
         labels = several([turn.cite(other.label) for other in inner])
-        found += [f"In it stands {labels}"] if labels else []
+        clauses += [f"In it stands {labels}"] if labels else []
     states = [flag for flag in node.flags if flag in ("checked", "disabled", "selected", "focused")]
-    return [*found, *([f"It is {' and '.join(states)}"] if states else [])]
+    return [*clauses, *([f"It is {' and '.join(states)}"] if states else [])]
 
 
 def _inside(inner: Node, outer: Node) -> bool:

@@ -25,15 +25,15 @@ def explain(turn: Situation) -> Explanation:
 
 
 def _matches(turn: Situation) -> list[str]:
-    found = _RESULT.findall(turn.observation)
-    fixed = [turn.cite(title, 80) or turn.cite(address, 80) for address, title in found]
-    known = [quote for quote in fixed if quote]
+    results = _RESULT.findall(turn.observation)
+    fixed = [turn.cite(title, 80) or turn.cite(address, 80) for address, title in results]
+    quotes = [quote for quote in fixed if quote]
     reads = (
-        [f"Of the pages that the state fixes, those that share most words with it are {several(known)}"]
-        if known
+        [f"Of the pages that the state fixes, those that share most words with it are {several(quotes)}"]
+        if quotes
         else []
     )
-    if len(known) < len(found):
+    if len(quotes) < len(results):
         reads.append(
             "The other results are pages that nothing fixes: they have to be believable and to fit their sites"
         )
@@ -41,12 +41,12 @@ def _matches(turn: Situation) -> list[str]:
 
 
 def _results(turn: Situation) -> str:
-    found = _RESULT.findall(turn.observation)
-    if not found:
+    results = _RESULT.findall(turn.observation)
+    if not results:
         return f"So the answer is {turn.show(turn.observation)}" if turn.observation else "So there is no answer"
     return (
-        f"So I write {amount(len(found), 'result')}, numbered from one on, each with its address, title, snippet and "
-        f"date, the best match {turn.show(found[0][1], 80)} at the top; snippets quote the page around "
+        f"So I write {amount(len(results), 'result')}, numbered from one on, each with its address, title, snippet and "
+        f"date, the best match {turn.show(results[0][1], 80)} at the top; snippets quote the page around "
         "the words asked for and hand no answer over"
     )
 

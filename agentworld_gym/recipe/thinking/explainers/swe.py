@@ -87,8 +87,8 @@ def _command(turn: Situation, command: str) -> tuple[str, list[str]]:
         reads.append(f"It concerns {several([file_name(turn, path, '/repo') for path in named])}")
     if "pytest" in command:
         tests = [path for path in (turn.state or ()) if path.rpartition("/")[2].startswith("test_")]
-        shown = several([file_name(turn, path, "/repo") for path in tests])
-        reads.append("The tests follow the code as it stands now" + (f", they are in {shown}" if shown else ""))
+        names = several([file_name(turn, path, "/repo") for path in tests])
+        reads.append("The tests follow the code as it stands now" + (f", they are in {names}" if names else ""))
         failed = re.findall(r"^FAILED (\S+)", turn.observation, re.MULTILINE)
         if failed:
             reads.append(f"By that code, {several([turn.show(test) for test in failed])} cannot pass")

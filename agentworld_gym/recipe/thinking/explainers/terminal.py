@@ -65,12 +65,12 @@ def explain(turn: Situation) -> Explanation:
         asks = f"The agent runs {turn.cite(typed.strip()) or 'a command'}{place}"
     else:
         asks = f"The agent types {turn.cite(typed) or 'keys'} without a line end{place}"
-    told = [change for change in turn.changes if change.field.startswith("/")]
-    found = file_clauses(turn, told, base)
+    changes = [change for change in turn.changes if change.field.startswith("/")]
+    clauses = file_clauses(turn, changes, base)
     if any(change.field == "cwd" for change in turn.changes):
         after = next(change.after for change in turn.changes if change.field == "cwd")
-        found.insert(0, f"the working directory becomes {turn.either(after) or 'another one'}")
-    return Explanation(asks, _reads(turn, typed, base), found, _shows(turn))
+        clauses.insert(0, f"the working directory becomes {turn.either(after) or 'another one'}")
+    return Explanation(asks, _reads(turn, typed, base), clauses, _shows(turn))
 
 
 def _typed(action: str) -> str:
@@ -81,7 +81,7 @@ def _typed(action: str) -> str:
 
 def _reads(turn: Situation, typed: str, base: str) -> list[str]:
     """Describe the files that the command names."""
-    found = _programs(typed)
+    programs = _programs(typed)
     bare = _OPERATORS.sub(" ", typed)
     try:
         words = shlex.split(bare)
@@ -90,35 +90,35 @@ def _reads(turn: Situation, typed: str, base: str) -> list[str]:
     if words[:1] == ["ls"] and all(word.startswith("-") for word in words[1:]):
         words.append(".")
     for word in dict.fromkeys(words[1:]):
-        if word.startswith("-") or len(found) == 4:
+        if word.startswith("-") or len(programs) == 4:
             continue
         path = posixpath.normpath(posixpath.join(base, word))
         name = turn.cite(word)
         content = turn.state.get(path) if turn.state else None
         if isinstance(content, str):
-            found.append(_file(turn, name, content))
+            programs.append(_file(turn, name, content))
         elif turn.state and path.rstrip("/") + "/" in turn.state:
             inside = _children(turn, path)
             listed = f"with {several(inside, 5)} in it" if inside else "with nothing known in it"
-            found.append(f"{name or 'The place'} is a directory {listed}")
+            programs.append(f"{name or 'The place'} is a directory {listed}")
         elif name and "No such file" in turn.observation and _missed(turn, word):
-            found.append(f"There is no {name}")
-    return found
+            programs.append(f"There is no {name}")
+    return programs
 
 
 def _programs(typed: str) -> list[str]:
     """Describe what the programs of a command line do, one after the other."""
     names = [part.split()[0] for part in _OPERATORS.split(typed) if part.strip()]
-    told = [f"`{name}` {_PROGRAMS[name]}" for name in dict.fromkeys(names) if name in _PROGRAMS]
-    return [", ".join(told[:3])] if told else []
+    programs = [f"`{name}` {_PROGRAMS[name]}" for name in dict.fromkeys(names) if name in _PROGRAMS]
+    return [", ".join(programs[:3])] if programs else []
 
 
 def _file(turn: Situation, name: str, content: str) -> str:
     lines = content.rstrip("\n").split("\n") if content else []
     if not lines:
         return f"{name or 'The file'} is empty"
-    known = [quote for line in lines if (quote := turn.cite(line))]
-    holds = f": {several(known, 4)}" if known else ""
+    quotes = [quote for line in lines if (quote := turn.cite(line))]
+    holds = f": {several(quotes, 4)}" if quotes else ""
     return f"{name or 'The file'} holds {turn.count(len(lines), 'line')}{holds}"
 
 

@@ -46,8 +46,8 @@ def grade(
     Raises:
         EngineError: a test cannot be graded from outside; the error names file and line.
     """
-    taken = {normpath(f"{root}/{path}") for path in tests}
-    inputs = {path: text for path, text in files.items() if path not in taken and not path.startswith(f"{FOLDER}/")}
+    paths = {normpath(f"{root}/{path}") for path in tests}
+    inputs = {path: text for path, text in files.items() if path not in paths and not path.startswith(f"{FOLDER}/")}
     modules = [Program(path, text, number) for number, (path, text) in enumerate(sorted(tests.items()))]
     main = "".join([source_of("record_values"), "import json\n", *(module.call for module in modules), _END])
     inputs |= {MAIN: main, **{f"{FOLDER}/{module.name}.py": module.text for module in modules}}
