@@ -10,7 +10,7 @@ from agentworld_gym.text.escaping import escape
 
 
 class ActionBlocks:
-    """The action blocks of one domain and profile.
+    r"""The action blocks of one domain and profile.
 
     Args:
         spec: The domain.
@@ -18,7 +18,7 @@ class ActionBlocks:
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> blocks = ActionBlocks(load_spec("terminal"), "compact")
-    >>> blocks.variables(Action("ls"))["ticks"], blocks.variables(Action("echo '```'"))["ticks"]
+    >>> blocks.variables(Action("echo '```'"))["ticks"], blocks.variables(Action("echo\n```"))["ticks"]
     ('```', '````')
     """
 
@@ -29,7 +29,8 @@ class ActionBlocks:
     def variables(self, action: Action, other: str = "", screen: str = "") -> dict[str, str]:
         """Return the variables of an action block, with a fence that neither the action nor the other text can close.
 
-        The state above an action has fences of its own, as a snapshot has, and does not count: rows have three ticks.
+        Rows have three ticks, also around a text that holds some. A line that begins with ticks could close them, so
+        the lines of an action count that do; the state above it, whose snapshot has fences of its own, does not.
 
         Args:
             action: The action.
@@ -42,5 +43,10 @@ class ActionBlocks:
             "action": escape(text),
             "raw": escape(raw),
             "fence": self._parser.fence(action) if text != raw or action.error is None else "text",
-            "ticks": ticks(text + "\n" + other),
+            "ticks": ticks("\n".join([*_fences(text), other])),
         }
+
+
+def _fences(text: str) -> list[str]:
+    """Return the lines of a text that could close a fence around it."""
+    return [line for line in text.splitlines() if line.lstrip().startswith("```")]

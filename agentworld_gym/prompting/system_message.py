@@ -116,7 +116,7 @@ class SystemMessage:
         )
         few_shots = self.few_shots(task)
         if self._official is None or self._tools is None:
-            return f"{role}\n\n{few_shots}" if few_shots else role
+            return role.rstrip("\n") + f"\n\n{few_shots}" if few_shots else role
         definitions = render(self._tools, tools=tools).strip("\n")
         official = filled(self._official, definitions, few_shots and "\n" + few_shots)
         episode = role.strip("\n")

@@ -14,6 +14,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.actions.naming import renamed
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
@@ -22,6 +23,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.tool_definitions import tool_definitions
 from agentworld_gym.text.escaping import is_valid, unescape
 
 LIVE = re.compile(r"<\||</?(?:think|predicted_observation|final_evaluation|tool_call|tool_response)", re.IGNORECASE)
@@ -186,7 +188,27 @@ def test_an_action_cannot_close_its_fence(domain: str) -> None:
         turn = Prompts(spec).turn(a_task(domain), 2, ActionParser(spec).parse(text))
         opening = re.search(r"\*\*Action:\*\*\n(`+)", turn)
         assert opening is not None
-        assert turn.count(opening[1]) == 2 and turn.endswith(opening[1])
+        lines = [line for line in turn.splitlines() if line.lstrip().startswith(opening[1])]
+        assert len(lines) == 2 and lines[-1] == opening[1] and turn.endswith(opening[1])
+
+
+def test_a_fence_has_three_ticks_as_in_rows_where_no_line_of_the_action_could_close_it() -> None:
+    """The text of a file may hold fences: in JSON its line breaks are escaped."""
+    call = {"name": "write_file", "arguments": json.dumps({"file_path": "/a.md", "content": "# A\n```\nx\n```\n"})}
+    for domain, text in (("swe", json.dumps(call)), ("terminal", "cat > a.md << 'EOF'\n```sh\nls\n```\nEOF")):
+        spec = load_spec(domain)
+        turn = Prompts(spec).turn(a_task(domain), 2, ActionParser(spec).parse(text))
+        assert turn.startswith("### Turn 2\n**Action:**\n```json\n") and turn.endswith("\n```")
+
+
+@pytest.mark.parametrize("domain", ["mcp", "mcp:mcpmark", "search", "swe", "swe:claude-code"])
+def test_one_blank_line_parts_tools_recorded_calls_and_what_stands_around_them(domain: str) -> None:
+    spec = load_spec(domain)
+    task = next(task for task in spec.handwritten_tasks() if task.state)
+    told = Prompts(spec).system(task)
+    tools = tool_definitions(renamed([*spec.action.tools, *task.tools], spec.action))
+    assert f"\n\n{tools}\n\n## " in told
+    assert re.findall(r"(\n*)---\n\n# Few-shot Examples\n", told) == ["\n\n"]
 
 
 def test_the_controls_in_force_are_told() -> None:
