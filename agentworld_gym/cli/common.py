@@ -44,6 +44,13 @@ SplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, v
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
 ]
+PromptsOption = Annotated[
+    str | None,
+    typer.Option("--prompts", metavar="official:DIR", help="The official prompts, or a folder of your own templates."),
+]
+DialectOption = Annotated[
+    str | None, typer.Option("--dialect", help="A dialect of the domain, such as claude-code; else its first one.")
+]
 FormOption = Annotated[
     str | None, typer.Option("--form", help="How a world model writes the next state: full, or change.")
 ]

@@ -42,7 +42,7 @@ class OfficialPrompts:
 
     @classmethod
     def named(cls, value: str | os.PathLike[str] | None) -> Self | None:
-        """Return the prompts that an option names; None where it names something else.
+        """Return the prompts that an option names, where `~` is the user's home; None where it names something else.
 
         >>> OfficialPrompts.named("official:Qwen-AgentWorld/prompts").folder.name
         'prompts'
@@ -56,7 +56,7 @@ class OfficialPrompts:
         folder = value.removeprefix(PREFIX).removeprefix(":") or os.environ.get(VARIABLE, "").strip()
         if not folder:
             raise SpecError("options", "prompts", value, f"official:DIR, or a folder in the variable {VARIABLE}")
-        return cls(Path(folder))
+        return cls(Path(folder).expanduser())
 
     def system(self, domain: str) -> str:
         """Read the system prompt of a domain, with its places for tools and calls.

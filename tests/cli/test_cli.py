@@ -193,6 +193,19 @@ class TestPlay:
         assert "[1] ls" in done.stdout
         assert "no success, 2 steps" in done.stdout
 
+    def test_actions_and_observations_are_in_the_dialect_that_was_asked_for(self) -> None:
+        read = json.dumps({"name": "Read", "arguments": {"file_path": "/repo/README.md"}})
+        done = agentworld("play", "swe", "--dialect", "claude-code", stdin=f"{read}\nfinish\n")
+        assert done.exit_code == 0 and "     1→# " in done.stdout
+        refused = agentworld("play", "swe", "--dialect", "claude")
+        assert refused.exit_code == 2 and "one of: claude-code, cli" in refused.stderr
+
+    def test_official_prompts_are_read_before_the_episode(self, tmp_path: Path) -> None:
+        world = ("--world", "http://localhost:1/v1", "--prompts")
+        done = agentworld("play", "terminal", *world, f"official:{tmp_path}")
+        assert done.exit_code == 2 and f"{tmp_path}/terminal/system_prompt.txt: no such file" in done.stderr
+        assert "official:DIR" in agentworld("play", "terminal", *world, str(tmp_path / "none")).stderr
+
     def test_undo_takes_the_step_back_in_the_world_too(self) -> None:
         done = agentworld("play", "terminal", stdin="echo hi > made\n:undo\nls made\n")
         assert "cannot access 'made'" in done.stdout

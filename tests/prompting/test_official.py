@@ -78,6 +78,7 @@ def test_an_option_names_a_folder_or_takes_that_of_the_environment(
         OfficialPrompts.named("official")
     monkeypatch.setenv(VARIABLE, str(folder))
     assert OfficialPrompts.named("official") == OfficialPrompts.named(f"official:{folder}") == OfficialPrompts(folder)
+    assert OfficialPrompts.named("official:~/prompts") == OfficialPrompts(Path.home() / "prompts")
     assert OfficialPrompts.named("prompts") is OfficialPrompts.named(None) is OfficialPrompts.named(folder) is None
     options = EnvOptions(spec="terminal", prompts="official")
     assert options.keywords()["prompts"] == "official"

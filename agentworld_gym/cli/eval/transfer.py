@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from agentworld_gym.cli.common import (
+    DialectOption,
     EnvironmentName,
     FamilyOption,
     FormOption,
@@ -15,6 +16,7 @@ from agentworld_gym.cli.common import (
     LedgerOption,
     LevelOption,
     ProfileOption,
+    PromptsOption,
     RetrievalOption,
     SamplingOption,
     SeedOption,
@@ -56,7 +58,9 @@ def transfer(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "test",
+    dialect: DialectOption = None,
     profile: ProfileOption = None,
+    prompts: PromptsOption = None,
     form: FormOption = None,
     ledger: LedgerOption = None,
     sampling: SamplingOption = None,
@@ -79,7 +83,9 @@ def transfer(
             families=family,
             levels=levels,
             split=split,
+            dialect=dialect,
             profile=profile,
+            prompts=prompts,
             form=form,
             ledger=ledger,
             retrieval=retrieval,
