@@ -173,10 +173,10 @@ def _told(name: str, arguments: Mapping[str, Any], fixed: Mapping[str, Any]) -> 
         return None
     said = []
     for key in _REQUIRED.get(name, ()):
-        known = next((other for other in (key, _RENAMED.get(key), "values") if other in left), None)
-        if known is None:
+        source = next((other for other in (key, _RENAMED.get(key), "values") if other in left), None)
+        if source is None:
             return None
-        value = left.pop(known)
+        value = left.pop(source)
         said.append(repr(bid(value) if key in _REFERENCES else value))
     optional = _OPTIONAL.get(name, ("wait_ms",) if name == "noop" else ())
     if left.keys() - set(optional):

@@ -86,8 +86,8 @@ def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     source = text.strip()
     if not source.endswith(")") or not source[0].isidentifier():
         return None
-    if (told := read_call_text(source)) is not None:
-        return tools.call(told[0], {name: read_json(value, f"'{name}'") for name, value in told[1].items()})
+    if (parts := read_call_text(source)) is not None:
+        return tools.call(parts[0], {name: read_json(value, f"'{name}'") for name, value in parts[1].items()})
     try:
         call = ast.parse(source, mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):

@@ -232,8 +232,8 @@ def _pydantic(error: jsonschema_rs.ValidationError) -> list[str]:
 
 
 def _refusal(path: Sequence[str], words: str, code: str, value: Any) -> str:
-    shown = repr(value)
-    if len(shown) > 50:
-        shown = f"{shown[:25]}...{shown[-24:]}"
-    found = f"{words} [type={code}, input_value={shown}, input_type={type(value).__name__}]"
-    return f"{'.'.join(path)}\n  {found}\n    For further information visit {_ERRORS}/{code}"
+    quoted = repr(value)
+    if len(quoted) > 50:
+        quoted = f"{quoted[:25]}...{quoted[-24:]}"
+    detail = f"{words} [type={code}, input_value={quoted}, input_type={type(value).__name__}]"
+    return f"{'.'.join(path)}\n  {detail}\n    For further information visit {_ERRORS}/{code}"

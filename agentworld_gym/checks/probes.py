@@ -96,11 +96,11 @@ def _wave(
             probe.failure = replace(answer, message=f"a probe failed: {answer.message}", retryable=False)
             continue
         probe.usage += answer.usage
-        shown = answer.text if answer.in_first_dialect is None else answer.in_first_dialect
+        observation = answer.text if answer.in_first_dialect is None else answer.in_first_dialect
         if probe.left:
-            probe.sight.see(shown)
+            probe.sight.see(observation)
             going.append(probe)
         else:
             assert probe.check.expect is not None
-            probe.score = probe.check.expect.score(output_of(shown, output))
+            probe.score = probe.check.expect.score(output_of(observation, output))
     return going

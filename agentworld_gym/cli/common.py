@@ -96,8 +96,8 @@ class Commands(TyperGroup):
             complain(SpecError("command line", max(error.param.opts, key=len), first["input"], _wanted(first)))
             raise typer.Exit(USAGE) from error
         except (OSError, ImportError) as error:
-            told = not isinstance(error, ImportError) or "pip install" in str(error)
-            hint = "" if told else f"; install it with {install('all')}"
+            explained = not isinstance(error, ImportError) or "pip install" in str(error)
+            hint = "" if explained else f"; install it with {install('all')}"
             complain(AgentWorldError(f"{error}{hint}"))
             raise typer.Exit(FAILED) from error
         except KeyboardInterrupt as error:

@@ -227,9 +227,9 @@ class Game:
         if not self.current.episode.steps:
             self.console.print(Text(printable(task.instruction), style="bold"))
             self.console.print()
-        shown = Text(printable(screen))
-        shown.highlight_regex(r"‹[ef]?\d[\d,]*›|(?<![\w‹])\d+:(?=\S)", "cyan")
-        self.console.print(shown, soft_wrap=True)
+        text = Text(printable(screen))
+        text.highlight_regex(r"‹[ef]?\d[\d,]*›|(?<![\w‹])\d+:(?=\S)", "cyan")
+        self.console.print(text, soft_wrap=True)
 
     def _write(self, text: str) -> None:
         self.console.print(Text(printable(text)), soft_wrap=True)

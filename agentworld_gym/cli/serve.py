@@ -128,14 +128,14 @@ def serve(
         options, note = f", {SMALL}", f"; {SCREENS}"
     must_be_there(model, "MODEL", "a model's folder, or the name of one on the hub")
     command = server_command(model, host, port, name, max_model_len, context.args)
-    shown = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host
+    reachable = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host
     if dry_run:
         typer.echo(shlex.join(command))
         return
     program = server_program()
     console = stdout()
     console.print(shlex.join(command), style="dim", markup=False, highlight=False, soft_wrap=True)
-    usage = f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{shown}:{port}/v1"{options}){note}'
+    usage = f'Once it is up: gym.make("AgentWorld/Terminal-v0", world="http://{reachable}:{port}/v1"{options}){note}'
     console.print(usage, markup=False, highlight=False, soft_wrap=True)
     sys.stdout.flush()
     # The server takes this process's place, so that signals reach it and its exit code is ours.

@@ -216,19 +216,19 @@ def _training() -> Iterator[Callable[[Metrics], None] | None]:
     lines.
     """
     with ExitStack() as stack:
-        shown: dict[str, Any] = {}
+        latest: dict[str, Any] = {}
         bars: list[Progress] = []
         terminal, due = stderr().is_terminal, paced(at_once=True)
 
         def show(metrics: Metrics) -> None:
-            shown.update({key: value for key, value in metrics.items() if value is not None})
+            latest.update({key: value for key, value in metrics.items() if value is not None})
             if not terminal:
                 if due() or metrics["progress"] >= 1:
-                    _say(line(shown))
+                    _say(line(latest))
                 return
             if not bars:
                 bars.append(stack.enter_context(progress("training", FINE)))
-            bars[0].update(bars[0].task_ids[0], description=measured(shown))
+            bars[0].update(bars[0].task_ids[0], description=measured(latest))
             counter(bars[0])(round(FINE * metrics["progress"]))
 
         yield show if _main() else None

@@ -158,16 +158,16 @@ class BoundedEnvironment(SandboxedEnvironment):
 
     @pass_context
     def _finalized(self, context: Context, value: Any) -> Any:
-        shown = value if isinstance(value, str | Undefined) else str(plain(value))
-        self.budget.charge(len(shown) if isinstance(shown, str) else 0)
-        return shown
+        text = value if isinstance(value, str | Undefined) else str(plain(value))
+        self.budget.charge(len(text) if isinstance(text, str) else 0)
+        return text
 
     def _joined(self, parts: Iterable[str]) -> str:
-        taken = []
+        pieces = []
         for part in parts:
             self.budget.charge(len(part) + 1)
-            taken.append(part)
-        return "".join(taken)
+            pieces.append(part)
+        return "".join(pieces)
 
     def _charge_turns(self, value: Any) -> Any:
         """Charge what a loop goes over: at once where its length is known, else turn by turn."""
@@ -193,13 +193,13 @@ class BoundedEnvironment(SandboxedEnvironment):
         def bounded(*args: Any, **kwargs: Any) -> Any:
             if not lazy:
                 args = tuple(map(self._held, args))
-            given = [value for value in args if not isinstance(value, Context | nodes.EvalContext | Environment)]
-            self.budget.charge(STEP + sum(map(cost_of, (*given, *kwargs.values()))))
-            for number in (*given[1:], *kwargs.values()):
+            values = [value for value in args if not isinstance(value, Context | nodes.EvalContext | Environment)]
+            self.budget.charge(STEP + sum(map(cost_of, (*values, *kwargs.values()))))
+            for number in (*values[1:], *kwargs.values()):
                 if isinstance(number, int) and abs(number) > MOST_WIDTH:
                     raise TooMuch(f"a template that makes less: {number} is more than {MOST_WIDTH}")
             if before is not None:
-                before(self.budget, self, *given, **kwargs)
+                before(self.budget, self, *values, **kwargs)
             return self.budget.charge_result(function(*args, **kwargs), deep=True)
 
         return bounded

@@ -62,7 +62,7 @@ def loose_objects(text: str) -> list[Found]:
     Raises:
         ValueError: Objects seem to begin at too many places.
     """
-    found: list[Found] = []
+    objects: list[Found] = []
     place, tried = text.find("{"), 0
     while place >= 0:
         tried += 1
@@ -70,11 +70,11 @@ def loose_objects(text: str) -> list[Found]:
             raise ValueError(f"objects seem to begin at more than {MAX_OBJECTS} places")
         reader = _Reader(text, place)
         try:
-            found.append(Found(reader.value(), place, reader.place, reader.repeats))
+            objects.append(Found(reader.value(), place, reader.place, reader.repeats))
             place = text.find("{", reader.place)
         except ValueError:
             place = text.find("{", place + 1)
-    return found
+    return objects
 
 
 class _Reader:

@@ -157,11 +157,11 @@ def charge_join(
     **__: Any,
 ) -> None:
     """Charge the parts that `join` puts together, and the text between them."""
-    taken = list(parts)
+    values = list(parts)
     if attribute is not None:
-        taken = list(map(make_attrgetter(environment, attribute), taken))
-    budget.charge_value(taken)
-    budget.charge(len(str(between)) * len(taken))
+        values = list(map(make_attrgetter(environment, attribute), values))
+    budget.charge_value(values)
+    budget.charge(len(str(between)) * len(values))
 
 
 def check_sum(budget: Budget, environment: Environment, parts: Any, attribute: Any = None, start: Any = 0) -> None:

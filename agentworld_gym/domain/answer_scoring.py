@@ -117,8 +117,8 @@ def close(text: str, number: float, tolerance: float = 0.0) -> bool:
     >>> close("42 km", 42), close("41.9", 42, tolerance=0.2), close("41 or 42", 42), close("1.2 million", 1.2e6)
     (True, True, False, True)
     """
-    found = number_in(text)
-    return found is not None and abs(found - number) <= tolerance + 1e-9 * max(1.0, abs(number))
+    stated = number_in(text)
+    return stated is not None and abs(stated - number) <= tolerance + 1e-9 * max(1.0, abs(number))
 
 
 def items_of(text: str, known: Iterable[str] = ()) -> list[str]:

@@ -243,29 +243,29 @@ def _line(node: Step, above: str, properties: Step) -> tuple[str | None, str]:
         return None, ""
     name = _text(name)
     bid = _text(node.get("browsergym_id"))
-    told = []
+    attributes = []
     listed = node.get("properties")
     for entry in listed if isinstance(listed, list) else ():
         key, value = _mapping(entry).get("name"), _value(_mapping(entry).get("value"))
         if not isinstance(key, str) or key in _QUIET or value is None:
             continue
         if key in _ALONE:
-            told += [key] if value else []
+            attributes += [key] if value else []
         else:
-            told.append(f"{key}={value!r}")
-    if role == "generic" and not told:
+            attributes.append(f"{key}={value!r}")
+    if role == "generic" and not attributes:
         return None, name
     if role == "StaticText" and name in above:
         return None, name
     if role != "StaticText" and _mapping(properties.get(bid)).get("clickable"):
-        told.insert(0, "clickable")
+        attributes.insert(0, "clickable")
     line = role if role == "generic" and not name else f"{role} {name.strip()!r}"
     if bid:
         line = f"[{bid}] {line}"
     value = _value(node.get("value"))
     if value is not None:
         line += f" value={value!r}"
-    return ", ".join([line, *told]), name
+    return ", ".join([line, *attributes]), name
 
 
 def _count(step: Step, seen: Step, tally: Tally) -> None:

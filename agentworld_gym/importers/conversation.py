@@ -124,5 +124,5 @@ def tool_of(tool: Any, tally: Tally) -> dict[str, Any] | None:
 
 def tools_of(tools: Any, tally: Tally) -> tuple[dict[str, Any], ...]:
     """Return all tools of a record that are functions."""
-    found = [tool_of(tool, tally) for tool in tools or ()] if isinstance(tools, list | None) else []
-    return tuple(tool for tool in found if tool)
+    functions = [tool_of(tool, tally) for tool in tools or ()] if isinstance(tools, list | None) else []
+    return tuple(tool for tool in functions if tool)

@@ -43,8 +43,8 @@ def responses(record: Record, name: str, tally: Tally) -> Conversation:
     events: list[Event] = []
     if isinstance(request.get("instructions"), str):
         events.append(Said("system", request["instructions"]))
-    given = request.get("input")
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else _list(given)
+    prompt = request.get("input")
+    items = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else _list(prompt)
     for item in [*items, *_list(response.get("output"))]:
         events += _item(_mapping(item), tally)
     return Conversation(

@@ -133,7 +133,7 @@ def beside(predicted: str, truth: str, gaps: Sequence[Gap]) -> list[str | None]:
     ['9s']
     """
     pieces = fixed_pieces(truth, gaps)
-    found: list[str | None] = []
+    fillings: list[str | None] = []
     place = 0
     for number, gap in enumerate(gaps):
         wanted = truth[gap.start : gap.end]
@@ -143,11 +143,11 @@ def beside(predicted: str, truth: str, gaps: Sequence[Gap]) -> list[str | None]:
             start = _behind(predicted, _last_word(line), place)
         end = -1 if start < 0 else _until(predicted, start, pieces[number + 1], "\n" in wanted)
         if end < 0 or not same_lines(predicted[start:end], wanted):
-            found.append(None)
+            fillings.append(None)
             continue
-        found.append(predicted[start:end])
+        fillings.append(predicted[start:end])
         place = end
-    return found
+    return fillings
 
 
 def right_gaps(predicted: str, truth: str, gaps: Sequence[Gap]) -> tuple[bool, dict[Kind, bool]]:

@@ -53,8 +53,8 @@ class Menu:
         """Take in the observation that a choice led to."""
         entry = self.entry(choice)
         self._sight.see(observation)
-        shown = self._words.of_screen(output_of(observation, self._output), self._sight.nodes)
-        self.encoder.update(self.memory, entry, shown)
+        words = self._words.of_screen(output_of(observation, self._output), self._sight.nodes)
+        self.encoder.update(self.memory, entry, words)
         self._look()
 
     def vector(self, out: Vector | None = None) -> Vector:

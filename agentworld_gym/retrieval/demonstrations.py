@@ -121,8 +121,8 @@ class Demonstrations:
         environment, name = self._environment, TEMPLATES[self.prompts.profile]
         assert environment.loader is not None
         source = environment.loader.get_source(environment, name)[0]
-        shown = {"index": self.index.digest, "template": source, "prompts": self.prompts.digest}
-        return digest_of({**shown, "k": self.k, "max_chars": self.max_chars})
+        parts = {"index": self.index.digest, "template": source, "prompts": self.prompts.digest}
+        return digest_of({**parts, "k": self.k, "max_chars": self.max_chars})
 
     @cached_property
     def _environment(self) -> Environment:
@@ -143,15 +143,15 @@ class Demonstrations:
     def _shown(self, step: RecordedStep) -> dict[str, Any]:
         room = max(1, self.max_chars // self.k)
         changed = step.domain in GRAPHICAL and self.prompts.profile == "full"
-        told = diff(step.before, step.observation) if changed else self._alone(step)
+        body = diff(step.before, step.observation) if changed else self._alone(step)
         target, action = step.target[: room // 4], step.action[: room // 2]
-        observation = told[: max(0, room - len(action) - len(target))]
+        observation = body[: max(0, room - len(action) - len(target))]
         return {
             "target": escape(target),
             "action": escape(action),
             "observation": escape(observation),
             "change": changed,
-            "cut": len(observation) < len(told),
+            "cut": len(observation) < len(body),
             "ticks": ticks(f"{action}\n{observation}"),
         }
 

@@ -65,11 +65,11 @@ def four_columns(table: str) -> str:
     lines = [FOUR_COLUMNS]
     for node in read(table):
         assert node.box is not None
-        shown = (
+        text = (
             f"{node.name} ({node.text})" if node.name and node.text not in ("", node.name) else node.text or node.name
         )
         x, y = node.box.x + node.box.width // 2, node.box.y + node.box.height // 2
-        lines.append(f"{node.role}\t{shown}\t({x}, {y})\t({node.box.width}, {node.box.height})")
+        lines.append(f"{node.role}\t{text}\t({x}, {y})\t({node.box.width}, {node.box.height})")
     return "\n".join(lines)
 
 

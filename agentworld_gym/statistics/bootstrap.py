@@ -68,10 +68,10 @@ def interval(
     >>> print(interval([True] * 40, groups=[number % 20 for number in range(40)]))
     1.000 [0.839, 1.000]
     """
-    given = np.asarray(values)
-    sums, sizes = _grouped(given.astype(np.float64), groups)
+    numbers = np.asarray(values)
+    sums, sizes = _grouped(numbers.astype(np.float64), groups)
     share = float(sums.sum() / sizes.sum())
-    if bounds is None and given.dtype == np.bool_:
+    if bounds is None and numbers.dtype == np.bool_:
         bounds = (0.0, 1.0)
     if bounds is not None and np.ptp(sums / sizes) < SAME:
         least, span = bounds[0], bounds[1] - bounds[0]
@@ -79,7 +79,7 @@ def interval(
     else:
         sample = _drawn(sums, sizes, np.random.default_rng(seed), draws)
         low, high = np.quantile(sample, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-    return Share(share=share, low=low, high=high, count=len(given), groups=len(sums))
+    return Share(share=share, low=low, high=high, count=len(numbers), groups=len(sums))
 
 
 def mean_interval(
@@ -180,9 +180,9 @@ def _drawn(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], dice: np.random.Generator, draws: int
 ) -> NDArray[np.float64]:
     """Return the mean of each bootstrap sample; some samples are drawn at a time, so that memory stays small."""
-    found = []
+    means = []
     block = max(1, DRAWN_AT_ONCE // len(sums))
     for start in range(0, draws, block):
         drawn = dice.integers(len(sums), size=(min(block, draws - start), len(sums)))
-        found.append(sums[drawn].sum(1) / sizes[drawn].sum(1))
-    return np.concatenate(found)
+        means.append(sums[drawn].sum(1) / sizes[drawn].sum(1))
+    return np.concatenate(means)

@@ -61,8 +61,9 @@ def write(parsed: Mapping[str, Any], screen: str) -> str:
     <parameter name="text">tea</parameter>
     </invoke>
     """
-    told = "".join(f'<parameter name="{name}">{value}</parameter>\n' for name, value in _call(parsed, screen).items())
-    return f'<invoke name="phone">\n{told}</invoke>'
+    arguments = _call(parsed, screen).items()
+    parameters = "".join(f'<parameter name="{name}">{value}</parameter>\n' for name, value in arguments)
+    return f'<invoke name="phone">\n{parameters}</invoke>'
 
 
 def _call(parsed: Mapping[str, Any], screen: str) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def fidelity(
     domains = domains or list(recorded or ENGINES)
     source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
     levels, families = level or [1, 2, 3], family or []
-    found: list[DomainFidelity] = []
+    measured: list[DomainFidelity] = []
     interrupted = False
     with progress("fidelity", 1) as bar:
         show = progress_display(bar)
@@ -125,20 +125,20 @@ def fidelity(
                 quick,
             )
             one, interrupted = measure(options, plan, on_progress=show)
-            found += [one] if one.sessions or not interrupted else []
+            measured += [one] if one.sessions or not interrupted else []
             result = FidelityResult(
                 package=installed("agentworld-gym"),
                 world=world,
                 split=options.split,
                 source=source,
-                domains=tuple(found),
+                domains=tuple(measured),
                 options=_options_of(given, quick),
                 interrupted=interrupted,
             )
             write_result(out, result)
             if interrupted:
                 break
-    _table_of_domains(found)
+    _table_of_domains(measured)
     announce(out, interrupted)
 
 

@@ -58,11 +58,11 @@ def read_file(episode: Episode, arguments: Arguments) -> Result:
 
 def read_many_files(episode: Episode, arguments: Arguments) -> Result:
     """Read all files that match one of the paths or patterns, which begin at the root of the repository."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for pattern in _texts(arguments, "paths"):
-        found.update(dict.fromkeys(sorted(find(episode, pattern, episode.root)[1])))
+        paths.update(dict.fromkeys(sorted(find(episode, pattern, episode.root)[1])))
     files = []
-    for path in found:
+    for path in paths:
         try:
             files.append((path, read(episode, path)))
         except Refused:

@@ -164,8 +164,8 @@ class BenchRun:
             if self._models.idle and (self._judges is None or self._judges.idle):
                 break
             for asked, answer in arrivals(self._answers):
-                take = self._judged if asked.judged else self._predicted
-                take(asked, answer, progress)
+                receive = self._judged if asked.judged else self._predicted
+                receive(asked, answer, progress)
             self._records.flush()
             self._fill(pending, progress)
             self._show(progress, report)

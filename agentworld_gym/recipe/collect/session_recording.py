@@ -122,8 +122,8 @@ class SessionRecording:
         if action.error is None:
             after = dict(self._machine.state())
             # The spans of a machine are those of its first dialect.
-            known = self._machine.spans if observation == self._machine.observation else ()
-            generated = (span for span in known if span.kind != "deterministic")
+            machine_spans = self._machine.spans if observation == self._machine.observation else ()
+            generated = (span for span in machine_spans if span.kind != "deterministic")
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in generated)
         if folds(self._task.domain, action.parsed, observation):
             self._fold(observation, spans, after)
@@ -143,8 +143,8 @@ class SessionRecording:
             self._state = self.initial_state = after
             return
         action, _ = self.history.turns[-1]
-        told = self._prompts.past(self._task, self.history.screen_before, observation, action=action)
-        self.responses[-1] = told
+        response = self._prompts.past(self._task, self.history.screen_before, observation, action=action)
+        self.responses[-1] = response
         self.spans[-1] = spans
         self.changes[-1] = changes_between(self._before, after)
         self._state = after

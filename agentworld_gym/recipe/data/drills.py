@@ -221,14 +221,14 @@ def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
         name = rng.choice(names)
         lines = files[name]
         count = rng.randint(1, 3)
-        asked, shown = rng.choice(
+        asked, output = rng.choice(
             [
                 (f"cat {name}", lines),
                 (f"head -n {count} {name}", lines[:count]),
                 (f"tail -n {count} {name}", lines[-count:]),
             ]
         )
-        turns.append((asked, "\n".join([asked, *shown])))
+        turns.append((asked, "\n".join([asked, *output])))
     return system, turns
 
 

@@ -204,8 +204,8 @@ def read_call(action: str) -> tuple[str, dict[str, Any]]:
     try:
         data = json.loads(action)
     except ValueError:
-        told = read_call_text(action)
-        return _written(action) if told is None else (told[0], {key: json.loads(told[1][key]) for key in told[1]})
+        call = read_call_text(action)
+        return _written(action) if call is None else (call[0], {key: json.loads(call[1][key]) for key in call[1]})
     if not isinstance(data, dict):
         return "", {}
     arguments = data.get("arguments", {})

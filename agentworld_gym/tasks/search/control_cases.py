@@ -113,12 +113,12 @@ def _again(query: str, hits: list[Hit]) -> Generator[str, str, list[Hit]]:
     """Return the query with its names in quotes, once for the sites that have shown up and once for all others."""
     quoted = _NAME.sub(lambda match: f'"{match[0]}"', query)
     hosts = list(dict.fromkeys(hit.url.split("/")[2] for hit in hits))[: _BATCH - 1]
-    found: list[Hit] = []
+    collected: list[Hit] = []
     for asked in (quoted, " ".join(_NAME.findall(query)) or query):
         elsewhere = " ".join([asked, *(f"-site:{host}" for host in hosts)])
         queries = [elsewhere, *(f"{asked} site:{host}" for host in hosts)]
-        found += _hits((yield _call("web_search", queries=queries)))
-    return found
+        collected += _hits((yield _call("web_search", queries=queries)))
+    return collected
 
 
 def _rated(query: str, hits: list[Hit], newest: bool) -> list[Hit]:

@@ -180,8 +180,8 @@ def follow_policy(scene: WebScene, level: int) -> Draft:
     number = numbers[fault.area]
 
     def lines(people: dict[str, tuple[Person, str]]) -> str:
-        told = [f"- Faults in {area} go to {who.name}, priority {level}." for area, (who, level) in people.items()]
-        return "\n".join(["How we handle faults:", "", *scene.mixed(told)])
+        rules = [f"- Faults in {area} go to {who.name}, priority {level}." for area, (who, level) in people.items()]
+        return "\n".join(["How we handle faults:", "", *scene.mixed(rules)])
 
     def settle(person: Person, value: str) -> list[str]:
         return [select(number), choose("Assignee", person.name, CHANGES), choose("Priority", value, CHANGES),
@@ -236,9 +236,9 @@ def follow_policy(scene: WebScene, level: int) -> Draft:
             f"As the wiki's open page says, {goal}, which is about {fault.area}. Today is {scene.day(0)}; who is away"
             f" is replaced. {where} Finish with the name of who opened the issue."
         )
-        told = names[str(author["author"])]
-        wrong = [name for name in names.values() if name != told]
-        return scene.draft(instruction, expert, turns, checks, told, wrong, 15)
+        opener = names[str(author["author"])]
+        wrong = [name for name in names.values() if name != opener]
+        return scene.draft(instruction, expert, turns, checks, opener, wrong, 15)
     scene.state["open"] = ""
     scene.site("mail")
     chief = scene.people(1)[0]

@@ -181,9 +181,9 @@ class Expressions:
                 raise Problem("TypeError", "unhashable type: 'slice'")
             part = node.slice
             bounds = [None if bound is None else self.value(bound) for bound in (part.lower, part.upper, part.step)]
-            found = owner[slice(*bounds)]
-            self.budget.spend(len(found))
-            return found
+            section = owner[slice(*bounds)]
+            self.budget.spend(len(section))
+            return section
         return owner[self._key(node.slice)]
 
     def _joined(self, node: ast.JoinedStr) -> str:

@@ -13,15 +13,15 @@ from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call
 def explain(turn: Situation) -> Explanation:
     """Return the parts of the reasoning about a tool server's answer."""
     name, arguments = read_call(turn.action)
-    given = [f"{words(key)} {quote}" for key, value in arguments.items() if (quote := turn.cite(_scalar(value)))]
+    quotes = [f"{words(key)} {quote}" for key, value in arguments.items() if (quote := turn.cite(_scalar(value)))]
     asks = f"The agent calls {turn.cite(name) or 'a tool'}"
-    asks += f" with {several(given, 4)}" if given else " without arguments" if not arguments else ""
+    asks += f" with {several(quotes, 4)}" if quotes else " without arguments" if not arguments else ""
     return Explanation(asks, _rows(turn, arguments), record_clauses(turn), _shows(turn))
 
 
 def _rows(turn: Situation, arguments: dict[str, Any]) -> list[str]:
     """Describe the records of the state that the arguments name by their key."""
-    found = []
+    clauses = []
     keys = {plain(value) for name, value in arguments.items() if name.endswith("_id") or "id" in name.split("_")}
     keys |= {value for value in arguments.values() if isinstance(value, str) and "@" in value}
     records: dict[tuple[str, str], dict[str, Any]] = {}
@@ -32,10 +32,10 @@ def _rows(turn: Situation, arguments: dict[str, Any]) -> list[str]:
             records.setdefault((table, key), {})[column] = value
     for (table, key), row in list(records.items())[:2]:
         values = [f"{words(column)} {quote}" for column, value in row.items() if (quote := turn.cite(value, 40))]
-        shown = [item for item in values if not item.endswith(f"`{key}`")]
-        if shown:
-            found.append(f"{turn.cite(key) or 'That one'} in {words(table)} has {several(shown, 4)}")
-    return found
+        others = [item for item in values if not item.endswith(f"`{key}`")]
+        if others:
+            clauses.append(f"{turn.cite(key) or 'That one'} in {words(table)} has {several(others, 4)}")
+    return clauses
 
 
 def _names(table: str, key: str, arguments: dict[str, Any]) -> bool:

@@ -53,8 +53,8 @@ def explain(turn: Situation) -> Explanation:
 
 def _web(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
     name, arguments = read_call(turn.action)
-    told = str(arguments.get("ref", arguments.get("bid", arguments.get("0", ""))))
-    reference = str(reference_of(told))
+    handle = str(arguments.get("ref", arguments.get("bid", arguments.get("0", ""))))
+    reference = str(reference_of(handle))
     node = next((node for node in nodes if str(node.handle) == reference), None)
     said = [quote for key, value in arguments.items() if key in _SAID and (quote := turn.cite(_text(value), 80))]
     verb = _VERBS.get(name, f"calls {turn.cite(name) or 'a tool'} on")
@@ -182,8 +182,8 @@ def _shows(turn: Situation, before: list[Node]) -> str:
         return f"This leads to another screen{where}. On it are {shown}; what belongs to the old one alone is gone"
     parts = [f"new is {several(new)}" if any(new) else "", f"gone is {several(old)}" if any(old) else ""]
     parts += _altered(turn, before, after)
-    told = ", ".join(filter(None, parts)) or "a few elements look or lie otherwise"
-    return f"The screen changes in place: {told}. All other elements stay as they stand"
+    differences = ", ".join(filter(None, parts)) or "a few elements look or lie otherwise"
+    return f"The screen changes in place: {differences}. All other elements stay as they stand"
 
 
 def _difference(before: list[Node], after: list[Node]) -> list[str]:
@@ -197,17 +197,17 @@ def _altered(turn: Situation, before: list[Node], after: list[Node]) -> list[str
     away.
     """
     old, new = _single(before), _single(after)
-    found: list[str] = []
+    clauses: list[str] = []
     for key, node in new.items():
         was, name = old.get(key), turn.cite(node.label)
-        if was is None or not name or len(found) == 3:
+        if was is None or not name or len(clauses) == 3:
             continue
         states, had = _states(node), _states(was)
-        found += [f"{name} is {state}" for state in states if state not in had]
-        found += [f"{name} is no longer {state}" for state in had if state not in states]
+        clauses += [f"{name} is {state}" for state in states if state not in had]
+        clauses += [f"{name} is no longer {state}" for state in had if state not in states]
         if node.text != was.text and (text := turn.show(node.text)):
-            found.append(f"{name} holds {text}")
-    return found[:3]
+            clauses.append(f"{name} holds {text}")
+    return clauses[:3]
 
 
 def _single(nodes: list[Node]) -> dict[tuple[str, str], Node]:

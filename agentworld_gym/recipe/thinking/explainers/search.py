@@ -20,8 +20,8 @@ def explain(turn: Situation) -> Explanation:
         return _page(turn, str(arguments.get("url", "")))
     queries = arguments.get("queries", [])
     asked = [*(queries if isinstance(queries, list) else [queries]), arguments.get("query", "")]
-    shown = several([turn.cite(str(query)) for query in asked if query]) or "nothing"
-    return Explanation(f"The agent searches the web for {shown}", _matches(turn), [], _results(turn))
+    texts = several([turn.cite(str(query)) for query in asked if query]) or "nothing"
+    return Explanation(f"The agent searches the web for {texts}", _matches(turn), [], _results(turn))
 
 
 def _matches(turn: Situation) -> list[str]:
@@ -60,7 +60,7 @@ def _page(turn: Situation, address: str) -> Explanation:
             "The connection fails, as the conditions of this episode allow" if struck else "Nothing can be read there"
         )
         return Explanation(asks, [reason], [], f"So the reader reports {turn.show(text)}")
-    known = (
+    fixed = (
         "The state fixes this page" if turn.cite(text) or turn.cite(text.lstrip("# ")) else "Nothing fixes this page"
     )
     lines = [line for line in text.split("\n") if line.strip()]
@@ -68,7 +68,7 @@ def _page(turn: Situation, address: str) -> Explanation:
     parts = f"with a table of {amount(rows, 'line')} in it" if rows else f"of {amount(len(lines), 'line')}"
     return Explanation(
         asks,
-        [known + ", and the same address always shows the same"],
+        [fixed + ", and the same address always shows the same"],
         ["the page counts as opened"] if turn.changes else [],
         f"So I give it back as markdown, {parts}, from the heading {turn.show(lines[0] if lines else '', 80)} "
         f"to {turn.show(lines[-1]) if lines else 'its end'}",

@@ -31,8 +31,8 @@ def _record(turn: Situation, name: str, changes: Sequence[Change]) -> str:
         if len(changes) > 1 and all(change.kind == kind for change in changes):
             values = [(change, change.after if kind == "added" else change.before) for change in changes]
             told = [(change, value) for change, value in values if not _internal(turn, value)]
-            known = [f"{_column(change)} {quote}" for change, value in told if (quote := turn.cite(value))]
-            return f"an entry of {where} {verb}" + (f", with {several(known)}" if known else "")
+            quotes = [f"{_column(change)} {quote}" for change, value in told if (quote := turn.cite(value))]
+            return f"an entry of {where} {verb}" + (f", with {several(quotes)}" if quotes else "")
     clauses = [_field(turn, change) for change in changes[:MOST]]
     return f"in {where}, " + ", ".join(clauses)
 

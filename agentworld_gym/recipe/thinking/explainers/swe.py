@@ -99,8 +99,8 @@ def _printed(turn: Situation) -> str:
     """Explain what a command printed, without an envelope around it."""
     failed = _FAILED.match(turn.observation)
     text = failed[2] or "" if failed else turn.observation
-    shown = turn.show(text.partition("\n")[0])
-    said = f"begins with {shown}" if shown else "is empty" if not text else "follows"
+    first_line = turn.show(text.partition("\n")[0])
+    said = f"begins with {first_line}" if first_line else "is empty" if not text else "follows"
     counted = (
         f" and ends with the count {turn.show(summary[1])}" if (summary := _SUMMARY.search(turn.observation)) else ""
     )

@@ -68,9 +68,9 @@ def settle(desktop: DesktopServices, window: Window) -> None:
     web, data = online(desktop).browser, window["data"]
     tab = web.tab
     window["title"] = (tab.title or "New Tab") + SUFFIX
-    shown = f"{web.current}/{tab.load}/{tab.url}"
-    if data["page"] != shown:
-        data["page"] = shown
+    identity = f"{web.current}/{tab.load}/{tab.url}"
+    if data["page"] != identity:
+        data["page"] = identity
         data["fields"] = {}
         data["address"].set("" if tab.url == "about:blank" else tab.url)
         window["scroll"]["page"] = 0
