@@ -149,6 +149,9 @@ class Observation:
     ledger: str = ""
     """The entries of the hidden state that the action changed, where the world keeps a ledger."""
 
+    state: str | None = None
+    """The structured state that `text` was printed from, as JSON, where a model writes changes of it."""
+
     in_first_dialect: str | None = None
     """The same observation in the first dialect of its domain, in which checks and screens are read; None where `text`
     is in it already, or where the world cannot tell."""
@@ -324,7 +327,7 @@ class Teachable(Protocol[S_contra]):
         """Enter an action with an answer that is known already, as if the world had given it."""
         ...
 
-    def correct(self, session: S_contra, text: str, ledger: str = "") -> None:
+    def correct(self, session: S_contra, text: str, ledger: str = "", state: str | None = None) -> None:
         """Put the true observation in the place of the last one, so that the next turn builds on it."""
         ...
 

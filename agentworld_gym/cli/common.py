@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SMALL = 'profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 2048}'
 """What `gym.make` needs beside the world for a small model that our recipe trained from scratch."""
 
-SCREENS = 'on Web, Desktop and Android also form="change"'
+SCREENS = 'on Web, Desktop and Android also the form that it learned, such as form="change"'
 """And where the state is a screen."""
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130

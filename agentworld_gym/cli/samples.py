@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from agentworld_gym.cli.common import counted, counter, examples, pair, progress, stdout
+from agentworld_gym.domain.spec import Form
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ RenderProfileOption = Annotated[
     Literal["full", "compact"] | None, typer.Option("--profile", help="Render the prompts anew, full or compact.")
 ]
 RenderFormOption = Annotated[
-    Literal["full", "change"] | None,
-    typer.Option("--form", help="How screens are written: full, or as the change against the last one."),
+    Form | None,
+    typer.Option("--form", help="How screens are written: full, or as a change of the screen or of the state."),
 ]
 
 

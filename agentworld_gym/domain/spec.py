@@ -31,8 +31,9 @@ DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 OFFICIAL_NAMES = {"desktop": "os"}
 """The names that AgentWorldBench has for some domains, by their ids in this package."""
 
-Form = Literal["full", "change"]
-"""How a world model writes the next state: all of it, or the change against the current one."""
+Form = Literal["full", "change", "state"]
+"""How a world model writes the next state: the whole screen, its change against the current one, or the change of the
+structured state from which the domain's view prints the screen."""
 
 Profile = Literal["full", "compact"]
 """How much a prompt explains: everything, or what a small trained model needs."""
@@ -45,8 +46,9 @@ class ObservationSpec(Strict):
     """What the world shows."""
 
     form: Form = "full"
-    """How a world model writes an observation: `full`, or as the `change` against the current state (see
-    `agentworld_gym.prompting.changes`). Agents, histories, judges and traces have the full observation either way."""
+    """How a world model writes an observation: `full`, as the `change` against the current screen (see
+    `agentworld_gym.prompting.changes`), or as the change of the structured `state` (see
+    `agentworld_gym.prompting.state_changes`). Agents, judges and traces have the full observation in any case."""
 
     first: str = "{{ task.first_observation or '' }}"
     """A Jinja text over `task`: the observation before the first action."""

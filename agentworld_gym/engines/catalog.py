@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agentworld_gym.domain.view import View
 from agentworld_gym.engines import Engine
 from agentworld_gym.fingerprint import installed
 
@@ -22,6 +23,8 @@ class EngineEntry:
     """The names of the variants, the default one first."""
     versions: Callable[[str], dict[str, str]] = lambda variant: {}
     """A function that takes the name of the loaded variant and returns the versions of other parts, by name."""
+    view: Callable[[], View] | None = None
+    """A function that returns the view of the domain; None where it has none."""
     scenarios: tuple[str, ...] = ()
     """Other domains whose data in `scenarios/<domain>` of the specs the engine uses beside its own."""
 
@@ -30,6 +33,12 @@ def _android(variant: str) -> Engine:
     from agentworld_gym.engines.android import AndroidMachine
 
     return AndroidMachine
+
+
+def _android_view() -> View:
+    from agentworld_gym.engines.android import AndroidView
+
+    return AndroidView()
 
 
 def _terminal(variant: str) -> Engine:
@@ -92,7 +101,7 @@ def _python(variant: str) -> dict[str, str]:
 
 
 ENGINES: dict[str, EngineEntry] = {
-    "android": EngineEntry(_android),
+    "android": EngineEntry(_android, view=_android_view),
     "desktop": EngineEntry(_desktop, libraries=("bashkit", "jinja2", "lxml"), scenarios=("web",), versions=_sqlite),
     "mcp": EngineEntry(_mcp, versions=_sqlite),
     "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite),
@@ -130,3 +139,13 @@ def load_engine(domain: str, variant: str = "") -> Engine:
     if variant and variant not in entry.variants:
         raise KeyError(variant)
     return entry.load(variant or entry.variants[0])
+
+
+def load_view(domain: str) -> View | None:
+    """Load the view of a domain, which prints the screens of structured states; None where it has none.
+
+    >>> load_view("terminal") is None
+    True
+    """
+    entry = ENGINES.get(domain)
+    return None if entry is None or entry.view is None else entry.view()

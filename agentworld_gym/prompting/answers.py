@@ -5,21 +5,26 @@
 | `full` | `full` | any | the observation itself |
 | `full` | `change` | any | the shortest change of the screen |
 | `compact` | `change` | any | a change that a small model can foresee, in shorthand |
+| `compact` | `state` | those with a view | the change of the structured state, from which the view prints the screen |
 | `compact` | `full` | those of `REFERRING_DOMAINS` | the shortened observation with references to the task's state |
 | `compact` | `full` | others | the observation in shorthand |
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domain.view import Structured, View
+from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
 from agentworld_gym.prompting.references import REFERRING_DOMAINS, References, references_of
 from agentworld_gym.prompting.screen_shorthand import restore, shorten
+from agentworld_gym.prompting.state_changes import applied, compact, written
 from agentworld_gym.prompting.terminal_shorthand import with_carried, without_carried
 from agentworld_gym.screens.web import page_of
 
@@ -29,7 +34,8 @@ class AnswerCodec(Protocol):
 
     Answers have no tags and are not escaped. In every method `before` is the screen on which the agent acted, `action`
     is what it wrote (None where that is not known), and `task` is the task of the episode; without one there is no
-    state that an answer could refer to.
+    state that an answer could refer to. In the form `state` every screen and observation is a structured state as JSON
+    instead.
     """
 
     @property
@@ -50,8 +56,13 @@ class AnswerCodec(Protocol):
         """
         ...
 
-    def display(self, screen: str) -> str:
-        """Return a screen as a prompt shows it, with the names of its lines where answers use them."""
+    def display(self, screen: str, parsed: Any = None) -> str:
+        """Return a screen as a prompt shows it, with the names of its lines where answers use them.
+
+        Args:
+            screen: The screen.
+            parsed: The action that follows, as its parser read it; None where that is not known.
+        """
         ...
 
     def outdates(self, before: str | None, screen: str) -> bool:
@@ -76,7 +87,7 @@ class WholeAnswers:
         """Return the answer."""
         return answer
 
-    def display(self, screen: str) -> str:
+    def display(self, screen: str, parsed: Any = None) -> str:
         """Return the screen."""
         return screen
 
@@ -89,7 +100,7 @@ class WholeAnswers:
 class PageAnswers(WholeAnswers):
     """An answer is the observation itself, and of a screen a prompt shows the page without what the tool said."""
 
-    def display(self, screen: str) -> str:
+    def display(self, screen: str, parsed: Any = None) -> str:
         """Return the page of the screen."""
         return page_of(screen)
 
@@ -118,7 +129,7 @@ class ChangeAnswers:
         """
         return apply(before, answer)
 
-    def display(self, screen: str) -> str:
+    def display(self, screen: str, parsed: Any = None) -> str:
         """Return the screen with the numbers of its lines."""
         return numbered(screen)
 
@@ -168,9 +179,9 @@ class ShorthandAnswers:
         """
         return restore(self.domain, self.codec.read(task, shorten(self.domain, before), as_meant(answer)))
 
-    def display(self, screen: str) -> str:
+    def display(self, screen: str, parsed: Any = None) -> str:
         """Return the shortened screen as the other codec displays it."""
-        return self.codec.display(shorten(self.domain, screen))
+        return self.codec.display(shorten(self.domain, screen), parsed)
 
     def outdates(self, before: str | None, screen: str) -> bool:
         """Whether the other codec says so of the shortened screens."""
@@ -226,8 +237,70 @@ class ContinuingAnswers(WholeAnswers):
         return with_carried(before, action, as_meant(answer))
 
 
-def answer_codec(domain: str, profile: Profile, form: Form) -> AnswerCodec:
+@dataclass(frozen=True, slots=True)
+class StateAnswers:
+    """An answer is the change of the structured state, from which a view prints the screen.
+
+    What other codecs take and give as a screen is here a structured state as JSON; `printed` gives its screen. A turn
+    tells what the view says of the state before an action, in place of the screen.
+
+    Args:
+        view: The view of the domain.
+    """
+
+    view: View
+    refers: ClassVar[bool] = False
+
+    def begin(self, task: Task, seed: int) -> str:
+        """Return the structured state in which an episode begins."""
+        control_seed = seed if task.control_seed is None else task.control_seed
+        return compact(self.view.begin(task.state, seed, task.controls, control_seed))
+
+    def printed(self, state: str) -> str:
+        """Return the screen of a structured state.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        return self.view.view(json.loads(state))
+
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
+        """Return the change that leads from one structured state to the other."""
+        state = json.loads(before)
+        return written(state, json.loads(observation), self.view.place(state))
+
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
+        """Return the structured state after a change.
+
+        Raises:
+            AnswerError: The change does not fit the state before.
+        """
+        state: Structured = json.loads(before)
+        return compact(applied(state, answer, self.view.place(state)))
+
+    def display(self, screen: str, parsed: Any = None) -> str:
+        """Return what a model is told of a structured state before an action; nothing of a text that is no state."""
+        try:
+            return self.view.told(json.loads(screen), parsed)
+        except (ValueError, AnswerError):
+            return ""
+
+    def outdates(self, before: str | None, screen: str) -> bool:
+        """Return True: every turn tells of its state."""
+        return True
+
+
+def answer_codec(domain: str, profile: Profile, form: Form, view: View | None = None) -> AnswerCodec:
     """Choose how a model writes the next observation.
+
+    Args:
+        domain: The id of the domain.
+        profile: The profile of the prompts.
+        form: How a next state is written.
+        view: The view of the domain, which the form `state` needs.
+
+    Raises:
+        SpecError: The form is `state`, and there is no view, or the profile is `full`.
 
     >>> answer_codec("terminal", "full", "full")
     WholeAnswers()
@@ -238,6 +311,12 @@ def answer_codec(domain: str, profile: Profile, form: Form) -> AnswerCodec:
     >>> answer_codec("swe", "compact", "full")
     ReferringAnswers(domain='swe')
     """
+    if form == "state":
+        if view is None:
+            raise SpecError(domain, "form", form, "full or change, for this domain has no view of a structured state")
+        if profile != "compact":
+            raise SpecError(domain, "profile", profile, "compact, in which alone the form `state` is told")
+        return StateAnswers(view)
     if profile == "full":
         if form == "change":
             return ChangeAnswers()

@@ -14,6 +14,7 @@ from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domain.view import View
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.prompting.action_block import ActionBlocks
@@ -53,6 +54,7 @@ class Prompts:
             `agentworld_gym.prompting.wordings`.
         ledger: Whether a model writes behind each observation what changed in the hidden state; see
             `agentworld_gym.prompting.ledger`.
+        view: The view of the domain, which the form `state` needs.
         official: The official prompts, whose system prompt stands in for that of this package (profile `full`, form
             `full`); see `agentworld_gym.prompting.official`.
         demonstrations: Whether system messages end with one recorded call of each tool; None shows them in the profile
@@ -65,8 +67,8 @@ class Prompts:
     a.txt
 
     Raises:
-        SpecError: A template is missing or broken, or it makes histories that are not append-only; or the form is
-            `change` and the system prompt does not explain it.
+        SpecError: A template is missing or broken, or it makes histories that are not append-only; or the form is not
+            `full` and the system prompt does not read it, or the domain has none such.
     """
 
     def __init__(
@@ -80,13 +82,16 @@ class Prompts:
         ledger: bool = False,
         demonstrations: bool | None = None,
         official: OfficialPrompts | None = None,
+        view: View | None = None,
     ) -> None:
         if wording and (profile != "full" or system is not None or official is not None):
             raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
         self.spec, self.profile = spec, profile
         self.form: Form = form or spec.observation.form
-        self.answers = answer_codec(spec.id, profile, self.form)
-        self._arguments = (spec, folder, profile, system, form, wording, ledger, demonstrations, official)
+        if self.form == "state" and not spec.speaks_first_dialect:
+            raise SpecError(spec.path, "observation.form", self.form, "full or change in this dialect")
+        self.answers = answer_codec(spec.id, profile, self.form, view)
+        self._arguments = (spec, folder, profile, system, form, wording, ledger, demonstrations, official, view)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._templates = templates = Templates(spec, folders, profile, wording)
@@ -309,9 +314,9 @@ class Prompts:
     def _user(
         self, instruction: str | None, turn: int, action: Action, state: str | None, *, displayed: bool, closing: bool
     ) -> str:
-        display = self.answers.display(state) if state else ""
+        display = self.answers.display(state, action.parsed) if state else ""
         targets: list[str] = []
-        if state and self.profile == "compact":
+        if state and self.profile == "compact" and self.form != "state":
             lines = display.split("\n")
             targets = [lines[line] for line in pointed_lines(self.spec.id, action.parsed, state)]
         if not displayed:

@@ -43,7 +43,7 @@ class SystemMessage:
         official: The official prompts, whose system prompt stands in for the template.
 
     Raises:
-        SpecError: A template is missing or broken; or the form is `change` and the template does not explain it.
+        SpecError: A template is missing or broken; or the form is not `full` and the template does not read it.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class SystemMessage:
             self._tools = templates.load(TOOLS)
             name = EPISODE
         self._template = templates.load(name) if ready is None else None
-        if form == "change" and ready is None and not templates.reads("form"):
+        if form != "full" and ready is None and not templates.reads("form"):
             file = templates.path(name)
-            raise SpecError(file, "observation.form", "change", "a prompt that explains the change form")
+            raise SpecError(file, "observation.form", form, f"a prompt that explains the {form} form")
         self._controls = {
             name: templates.inline(control.sentence, f"controls.{name}.sentence")
             for name, control in spec.controls.items()

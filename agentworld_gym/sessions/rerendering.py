@@ -10,11 +10,13 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.engines.catalog import load_view
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.answers import answer_codec
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.shown_states import shown_states
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.text.escaping import escape, unescape
 
@@ -26,7 +28,7 @@ def rerendered_messages(row: Row, prompts: Prompts) -> list[Message]:
     whose task cannot be generated again keeps its own messages.
 
     Raises:
-        SpecError: The form is `change` and the task of the row cannot be generated again.
+        SpecError: The form is not `full` and the task of the row cannot be generated again.
     """
     task = required_task(row, prompts)
     if task is None:
@@ -39,7 +41,7 @@ def rerendered(row: Row, prompts: Prompts) -> Row:
     """Return a row with the messages of other prompts; a row whose task cannot be generated again stays as it is.
 
     Raises:
-        SpecError: The form is `change` and the task of the row cannot be generated again.
+        SpecError: The form is not `full` and the task of the row cannot be generated again.
     """
     if required_task(row, prompts) is None:
         return row
@@ -147,13 +149,13 @@ def required_task(row: Row, prompts: Prompts) -> Task | None:
     """Return the task of a row that is to be rendered again; None where the row keeps its own messages.
 
     Raises:
-        SpecError: The form is `change`, and the task cannot be generated again; or the prompts are of another dialect
+        SpecError: The form is not `full`, and the task cannot be generated again; or the prompts are of another dialect
             than what the row holds.
     """
     if prompts.spec.dialect != row.dialect:
         raise SpecError(f"row {row.id}", "dialect", row.dialect, f"{prompts.spec.dialect}, the dialect of the prompts")
     task = task_of(row)
-    if task is None and prompts.form == "change":
+    if task is None and prompts.form != "full":
         expected = "a task that can be generated again, to render its prompts anew"
         raise SpecError(row.id, "task_id", row.task_id, expected)
     return task
@@ -166,10 +168,10 @@ class RenderedTurn(NamedTuple):
     """The user message."""
 
     screen: str
-    """What was on the screen before the action."""
+    """What was on the screen before the action; in the form `state` the structured state, as JSON."""
 
     observation: str
-    """What the action showed."""
+    """What the action showed, or the structured state after it."""
 
     ledger: str
     """What a ledger says of the turn; empty where it says nothing, or none is kept."""
@@ -184,8 +186,15 @@ class RenderedTurn(NamedTuple):
 
 
 def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedTurn]:
-    """Render the user messages of a session anew; the ledger of a row without its changes is empty."""
+    """Render the user messages of a session anew; the ledger of a row without its changes is empty.
+
+    Raises:
+        SpecError: The form is `state`, and the engine no longer shows what the row has.
+    """
     parser = _parser(prompts)
+    if prompts.form == "state":
+        yield from _turns_of_states(row, prompts, task)
+        return
     history = History[Action](row.domain, row.first_observation)
     changes = row.changes or [()] * len(row.actions)
     for text, observation, changed in zip(row.actions, row.observations, changes, strict=True):
@@ -193,6 +202,18 @@ def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedT
         user = prompts.turn(task, history.next_turn, action, screen, history.screen_before)
         yield RenderedTurn(user, screen, observation, prompts.ledger(task, changed), text)
         history.append(action, observation)
+
+
+def _turns_of_states(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedTurn]:
+    parser = _parser(prompts)
+    states = shown_states(row, task, parser)
+    changes = row.changes or [()] * len(row.actions)
+    before = states[0]
+    for turn, (text, changed) in enumerate(zip(row.actions, changes, strict=True), 1):
+        screen = states[turn - 1]
+        user = prompts.turn(task, turn, parser.parse(text, task.tools), screen, before)
+        yield RenderedTurn(user, screen, states[turn], prompts.ledger(task, changed), text)
+        before = screen
 
 
 def conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[str, str]]) -> list[Message]:
@@ -218,7 +239,8 @@ def _spec(domain: str, dialect: str) -> DomainSpec:
 
 @lru_cache(maxsize=128)
 def _prompts(domain: str, dialect: str, profile: Profile, form: Form, wording: int, ledger: bool) -> Prompts:
-    return Prompts(_spec(domain, dialect), profile=profile, form=form, wording=wording, ledger=ledger)
+    view = load_view(domain) if form == "state" else None
+    return Prompts(_spec(domain, dialect), profile=profile, form=form, wording=wording, ledger=ledger, view=view)
 
 
 @lru_cache(maxsize=128)

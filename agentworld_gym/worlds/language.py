@@ -21,6 +21,7 @@ from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
+from agentworld_gym.prompting.answers import StateAnswers
 from agentworld_gym.prompting.ledger import StateChange, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
@@ -58,6 +59,9 @@ class LanguageSession:
     looked: bool = False
     """Whether the last action was a look at the screen, which is no turn."""
 
+    states: tuple[str, str] | None = None
+    """The structured states, as JSON, before the last turn and at this moment; None where none are predicted."""
+
     @property
     def observation(self) -> str:
         """The last observation."""
@@ -65,8 +69,13 @@ class LanguageSession:
 
     @property
     def screen(self) -> str:
-        """What the model is told to start from: see `History.screen`."""
-        return self.seen.screen
+        """What the model is told to start from: see `History.screen`; or the structured state."""
+        return self.seen.screen if self.states is None else self.states[1]
+
+    @property
+    def screen_before(self) -> str:
+        """What the model was told to start from one turn earlier."""
+        return self.seen.screen_before if self.states is None else self.states[0]
 
     @property
     def turn(self) -> int:
@@ -147,13 +156,23 @@ class LanguageWorld:
         return self.generator.deterministic
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[LanguageSession | Failure]:
-        """Begin one session a task; the first observation comes from the task, not from the model."""
+        """Begin one session a task; the first observation comes from the task or from the view, not from the model."""
         return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
 
     def _begin(self, task: Task, seed: int) -> LanguageSession:
         system = self.prompts.system(task, task.controls)
+        history = [Message(role="system", content=system)]
+        if self._printer is not None:
+            state = self._printer.begin(task, seed)
+            seen = History[Action](self.spec.id, self._printer.printed(state))
+            return LanguageSession(task, seed, history, seen, states=(state, state))
         first = in_dialect(self.spec, task, seed, self.prompts.first_observation(task))
-        return LanguageSession(task, seed, [Message(role="system", content=system)], History(self.spec.id, first))
+        return LanguageSession(task, seed, history, History(self.spec.id, first))
+
+    @property
+    def _printer(self) -> StateAnswers | None:
+        """The codec whose view prints the screens; None where the model writes screens or changes of them."""
+        return self.prompts.answers if isinstance(self.prompts.answers, StateAnswers) else None
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Ask for one completion an action that can be parsed; the requests of a wave are submitted together.
@@ -197,7 +216,7 @@ class LanguageWorld:
         """Return what the ledger of a session says of true changes of the state; empty where no ledger is kept."""
         return self.prompts.ledger(session.task, changes)
 
-    def correct(self, session: LanguageSession, text: str, ledger: str = "") -> None:
+    def correct(self, session: LanguageSession, text: str, ledger: str = "", state: str | None = None) -> None:
         """Put the true observation in the place of the last one, so that the next turn builds on it (teacher forcing).
 
         Forks that were made before keep what they had. After a failed step there is nothing to correct: `accept` the
@@ -207,9 +226,10 @@ class LanguageWorld:
             session: The session.
             text: The true observation.
             ledger: The true entries of the ledger.
+            state: The true structured state, as JSON; needed where the model writes changes of it.
 
         Raises:
-            ValueError: The session has no turn yet.
+            ValueError: The session has no turn yet, or it has no true state although the model writes changes of it.
         """
         if session.looked and not session.turn:
             session.seen.fold(text)
@@ -217,8 +237,11 @@ class LanguageWorld:
         if not session.turn:
             raise ValueError("a session without a turn has no observation of the world to correct")
         action, _ = session.seen.turns[-1]
-        past = self.prompts.past(session.task, session.seen.screen_before, text, ledger, action.raw)
+        shown = self._shown(session, Observation(text, state=state))
+        past = self.prompts.past(session.task, session.screen_before, shown, ledger, action.raw)
         session.history[-1] = Message(role="assistant", content=past)
+        if session.states is not None:
+            session.states = session.states[0], shown
         session.seen.correct(text)
 
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
@@ -226,8 +249,8 @@ class LanguageWorld:
         return list(self._request(session, action, self._turn(session, action)).messages)
 
     def _turn(self, session: LanguageSession, action: Action) -> str:
-        seen = session.seen
-        return self.prompts.turn(session.task, seen.next_turn, action, seen.screen, seen.screen_before)
+        turn = session.seen.next_turn
+        return self.prompts.turn(session.task, turn, action, session.screen, session.screen_before)
 
     def _request(self, session: LanguageSession, action: Action, turn: str) -> ChatRequest:
         seed = step_seed(session.seed, session.turn, session.failures) if self.generator.supports_seed else None
@@ -259,9 +282,25 @@ class LanguageWorld:
                 session.history[-1] = Message(role="assistant", content=past)
             return
         session.history.append(Message(role="user", content=turn))
-        past = self.prompts.past(session.task, session.screen, observed.text, observed.ledger, action.raw)
+        # An action that cannot be read never reaches the model, and the state stays as it was.
+        shown = session.screen if session.states and action.error else self._shown(session, observed)
+        past = self.prompts.past(session.task, session.screen, shown, observed.ledger, action.raw)
         session.history.append(Message(role="assistant", content=past))
         session.seen.append(action, observed.text)
+        if session.states is not None:
+            session.states = session.states[1], shown
+
+    def _shown(self, session: LanguageSession, observed: Observation) -> str:
+        """Return an observation in the form in which the prompts take screens: its text, or its structured state.
+
+        Raises:
+            ValueError: The model writes changes of a structured state, and the observation comes without one.
+        """
+        if session.states is None:
+            return observed.text
+        if observed.state is None:
+            raise ValueError("in the form `state` an observation needs its structured state")
+        return observed.state
 
     def _read(
         self, answer: Completion | Failure, session: LanguageSession, action: Action, turn: str, seed: int | None
@@ -272,11 +311,14 @@ class LanguageWorld:
             spent = answer.usage.completion_tokens or self.sampling.max_tokens
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
         written, ledger = split_ledger(answer.text) if self.prompts.keeps_ledger else (answer.text, "")
+        state = None
         meant = parse_completion(written)
         if meant is None:
             return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
         try:
             text = self.prompts.read(session.task, session.screen, meant, action.raw)
+            if self._printer is not None:
+                text, state = self._printer.printed(text), text
         except AnswerError as error:
             return Failure(FailureKind.MALFORMED, str(error), retryable=True)
         if len(text) > self.spec.limits.max_observation_chars:
@@ -285,7 +327,16 @@ class LanguageWorld:
         translate = FIRST_DIALECTS.get((self.spec.id, self.spec.dialect))
         first = translate(text) if translate else None
         return Observation(
-            text, answer.usage, turn, answer.text, answer.reasoning, seed, answer.logprob, unescape(ledger), first
+            text,
+            answer.usage,
+            turn,
+            answer.text,
+            answer.reasoning,
+            seed,
+            answer.logprob,
+            unescape(ledger),
+            state,
+            first,
         )
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from agentworld_gym.documents.options import Expected, Options
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
+from agentworld_gym.engines.catalog import load_view
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompting.official import OfficialPrompts
 from agentworld_gym.prompting.prompt import Prompts
@@ -39,7 +40,8 @@ class LanguageOptions(Options):
     """Which prompts the model reads, `full` or `compact`. None takes what the world prefers."""
 
     form: Annotated[Form | None, Expected(f"one of {', '.join(get_args(Form))}")] = None
-    """How the model writes the next state: in `full`, or as the `change` against the current one. None takes what the
+    """How the model writes the next state: in `full`, as the `change` against the current one, or as the change of the
+    structured `state`, from which the domain's view prints the screen (compact prompts, Android). None takes what the
     world prefers, or else the form of the spec."""
 
     ledger: Annotated[bool | None, Expected("True or False")] = None
@@ -117,6 +119,7 @@ class WorldOptions(LanguageOptions):
             ledger=bool(self.ledger),
             demonstrations=self.demonstrations,
             official=self.official,
+            view=load_view(self.spec.id) if (self.form or form) == "state" else None,
         )
 
     def language(

@@ -107,7 +107,7 @@ def _aim(phone: Phone, display: Display, action: Mapping[str, Any]) -> Iterator[
         if gesture == "click" and handled is not None:
             slide = handled[0].on.get("slide")
             if slide is not None:
-                yield f"{round(100 * (target.x - handled[0].x) / handled[0].w)}%"
+                yield f"> {_words(slide)} {round(100 * (target.x - handled[0].x) / handled[0].w)}"
     focus = phone.screen["focus"]
     field = find(display.root, focus) if focus else None
     if field is not None and kind in ("input_text", "keyboard_enter"):
@@ -140,7 +140,7 @@ def _scroll_aim(display: Display, target: Target, direction: str) -> Iterator[st
 def _aimed(widget: Widget, message: Message) -> str:
     """Return a widget in a line: what stands on it, its flags that matter, and the message behind it."""
     flags = [flag for flag in widget.flags if flag in ("checked", "selected", "focused")]
-    return " ".join([*_labels(widget), *flags, ">", _words(message)])
+    return " ".join([*dict.fromkeys(_labels(widget)), *flags, ">", _words(message)])
 
 
 def _labels(widget: Widget) -> Iterator[str]:

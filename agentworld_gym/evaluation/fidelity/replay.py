@@ -17,6 +17,7 @@ from agentworld_gym.evaluation.fidelity.calibration import probability
 from agentworld_gym.matching import Match, match
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.shown_states import shown_states
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.worlds.language import LanguageWorld
 
@@ -235,6 +236,9 @@ class _Group:
         self.live: dict[int, Any] = {}
         self._shown: dict[int, list[str]] = {}
         self._probes: dict[int, list[Probe]] = {}
+        self._states: dict[int, list[str]] = {}
+        if taught and isinstance(runner.world, LanguageWorld) and runner.world.prompts.form == "state":
+            self._states = {p: shown_states(cases[p].row, cases[p].task, runner.parser) for p in places}
         self._turn = 0
         for place, session in zip(places, begun, strict=True):
             if isinstance(session, Failure):
@@ -253,20 +257,21 @@ class _Group:
         for place, action, answer in zip(places, actions, answers, strict=True):
             case = self._cases[place]
             truth, ledger = case.row.observations[turn], self._ledger(place, turn)
+            state = self._states[place][turn + 1] if place in self._states else None
             if isinstance(answer, Failure):
                 self._into.steps.append(Step(place, turn, failure=answer.kind.value))
                 if not self._taught:
                     self._lose(place, None, turn + 1)
                     self.live.pop(place).close()
                     continue
-                accepted = Observation(truth, ledger=ledger)
+                accepted = Observation(truth, ledger=ledger, state=state)
                 assert self._teachable is not None
                 self._teachable.accept(self.live[place], action, accepted)
             else:
                 if action.error is None:
                     self._keep(place, turn, answer)
                 if self._taught and self._teachable is not None and action.error is None:
-                    self._teachable.correct(self.live[place], truth, ledger)
+                    self._teachable.correct(self.live[place], truth, ledger, state)
             shown = truth if self._taught or isinstance(answer, Failure) else answer.text
             self._shown[place].append(shown)
         self._arrive()

@@ -121,6 +121,8 @@ class _DomainRecorder:
         if not self._policies:
             raise SpecError("collect", "policies", list(config.policies), f"some that can play {spec.id}, as expert")
         self._cases = solver_cases(spec.id, self._families, config.levels) if config.controls_share else []
+        if config.form == "state":
+            raise SpecError("collect", "form", config.form, "full or change; `preparation.form` renders rows anew")
         form: Form = config.form if spec.turn.restates else "full"
         self.prompts = Prompts(spec, profile=config.profile, form=form)
         world = open_world("grounded", WorldOptions(spec))

@@ -1,0 +1,266 @@
+r"""The state form: a prediction is the change of the structured state, from which the domain's view prints the screen.
+
+A structured state is plain JSON data. A change of it is a line for each operation:
+
+    front = "clock"                        the value at this path becomes this
+    clock += 60                            the text or the large number at this path grows by this
+    +.. {"screen":"person","person":12}    this is added to the end of a list
+    ^data/clock/watch/laps 75              this is added to the front of a list
+    -data/notes/notes/12                   the entry goes
+    >data/notes/notes/14                   the entry moves to the end of its list
+
+A path names keys and entries, parted by `/`: an entry with an `id` by that, any other by its index. `.` begins a path
+at the place where the agent is (the screen in front), and `..` is the list that holds this place. In keys `~1` is a
+slash, `~0` a tilde, and `~s` a blank. What is missing on the way to a value is made. `same` says that nothing changes.
+
+>>> before = {"front": "clock", "tasks": {"clock": [{"screen": "main"}]}, "toast": ""}
+>>> after = {"front": "clock", "tasks": {"clock": [{"screen": "main", "scroll": {"list": 126}}, {"screen": "add"}]}}
+>>> print(written(before, after, ("tasks", "clock", 0)))
+.scroll/list = 126
++.. {"screen":"add"}
+-toast
+>>> applied(before, written(before, after, ("tasks", "clock", 0)), ("tasks", "clock", 0)) == after
+True
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from agentworld_gym.errors import AnswerError
+
+SAME = "same"
+GROWING = 1_000_000
+"""The smallest number of which a change says by how much it grows."""
+Path = tuple[str | int, ...]
+_SET = re.compile(r"(\S+) (\+?=) (.*)")
+_ADD = re.compile(r"([+^])(\S+) (.*)")
+_ONE = re.compile(r"([->])(\S+)")
+_ESCAPES = (("~", "~0"), ("/", "~1"), (" ", "~s"))
+_FENCE = re.compile(r"```\w*")
+
+
+def written(before: Mapping[str, Any], after: Mapping[str, Any], place: Path) -> str:
+    """Return the change that leads from one structured state to another; paths begin at `place` where they can."""
+    return "\n".join(_changes((), before, after, place)) or SAME
+
+
+def applied(before: Mapping[str, Any], change: str, place: Path) -> dict[str, Any]:
+    """Return the structured state after a change: the inverse of `written`. The state before stays as it is.
+
+    Raises:
+        AnswerError: A line is no operation, or the state has nothing at its path. The error names the line.
+    """
+    state = deepcopy(dict(before))
+    for line in change.split("\n"):
+        text = line.strip()
+        if text in ("", SAME) or _FENCE.fullmatch(text):
+            continue
+        try:
+            _operate(state, text, place)
+        except (LookupError, TypeError, ValueError) as error:
+            raise AnswerError(f"the change {text[:120]!r} does not fit the state: {error}") from error
+    return state
+
+
+def at(state: Any, path: Path) -> Any:
+    """Return the value at a path.
+
+    Raises:
+        LookupError, TypeError, ValueError: There is none.
+    """
+    for step in path:
+        state = state[_key(state, step)]
+    return state
+
+
+def compact(value: Any) -> str:
+    """Return a value as JSON without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _changes(path: Path, before: Any, after: Any, place: Path) -> Iterator[str]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in sorted(before.keys() | after.keys()):
+            inner = (*path, key)
+            if key not in after:
+                yield f"-{_told(inner, place)}"
+            elif key not in before and not (isinstance(after[key], Mapping) and after[key]):
+                yield f"{_told(inner, place)} = {compact(after[key])}"
+            else:
+                yield from _changes(inner, before.get(key, {}), after[key], place)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _list_changes(path, before, after, place)
+    elif type(before) is not type(after) or before != after:
+        more = _growth(before, after)
+        yield f"{_told(path, place)} = {compact(after)}" if more is None else f"{_told(path, place)} += {compact(more)}"
+
+
+def _growth(before: Any, after: Any) -> str | int | None:
+    """Return by what a text or a large number grows; None for other values."""
+    if type(before) is str and type(after) is str and before and after.startswith(before):
+        return after[len(before) :]
+    if type(before) is int and type(after) is int and before >= GROWING:
+        return after - before
+    return None
+
+
+def _list_changes(path: Path, before: list[Any], after: list[Any], place: Path) -> Iterator[str]:
+    if compact(before) == compact(after):
+        return
+    rows = _are_rows(before) and _are_rows(after)
+    named = any(isinstance(entry, Mapping) and "id" in entry for entry in (*before, *after))
+    lone = len(after) == 1 and isinstance(after[0], Mapping) and path != place[:-1]
+    if not after or (not rows and (named or lone)):
+        yield f"{_told(path, place)} = {compact(after)}"
+    elif rows:
+        yield from _rows(path, before, after, place)
+    else:
+        yield from _entries(path, before, after, place)
+
+
+def _rows(path: Path, before: list[Any], after: list[Any], place: Path) -> Iterator[str]:
+    """Write the change of a list whose entries have ids."""
+    old, new = {str(row["id"]): row for row in before}, {str(row["id"]): row for row in after}
+    left, stay = [key for key in old if key in new], [key for key in new if key in old]
+    front = list(new)[: next((number for number, key in enumerate(new) if key in old), 0)]
+    end = [key for key in new if key not in old and key not in front]
+    if [*front, *stay, *end] != list(new):
+        yield f"{_told(path, place)} = {compact(after)}"
+        return
+    for key in old:
+        if key not in new:
+            yield f"-{_told((*path, key), place)}"
+    for key in left:
+        yield from _changes((*path, key), old[key], new[key], place)
+    remaining = iter(left)
+    ordered = 0
+    while ordered < len(stay) and stay[ordered] in remaining:
+        ordered += 1
+    for key in stay[ordered:]:
+        yield f">{_told((*path, key), place)}"
+    for key in reversed(front):
+        yield f"^{_told(path, place)} {compact(new[key])}"
+    for key in end:
+        yield f"+{_told(path, place)} {compact(new[key])}"
+
+
+def _entries(path: Path, before: list[Any], after: list[Any], place: Path) -> Iterator[str]:
+    """Write the change of a list whose entries are told apart by their index alone."""
+    if after and before == after[1:] and before:
+        yield f"^{_told(path, place)} {compact(after[0])}"
+        return
+    gone = [number for number in range(len(before)) if before[:number] + before[number + 1 :] == after]
+    if gone:
+        yield f"-{_told((*path, gone[-1]), place)}"
+        return
+    shared = min(len(before), len(after))
+    for number in range(shared):
+        inner = (*path, number)
+        if _same_thing(before[number], after[number]):
+            yield from _changes(inner, before[number], after[number], place)
+        elif before[number] != after[number]:
+            yield f"{_told(inner, place)} = {compact(after[number])}"
+    for number in reversed(range(shared, len(before))):
+        yield f"-{_told((*path, number), place)}"
+    for entry in after[shared:]:
+        yield f"+{_told(path, place)} {compact(entry)}"
+
+
+def _same_thing(before: Any, after: Any) -> bool:
+    """Whether two entries are one thing that has changed: their first fields, which name them, are equal."""
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping) and before and after):
+        return False
+    return next(iter(before.items())) == next(iter(after.items()))
+
+
+def _are_rows(entries: Sequence[Any]) -> bool:
+    """Whether all entries have ids of their own."""
+    ids = [entry.get("id") if isinstance(entry, Mapping) else None for entry in entries]
+    return None not in ids and len({str(one) for one in ids}) == len(ids)
+
+
+def _told(path: Path, place: Path) -> str:
+    if path[: len(place)] == place:
+        return "." + _joined(path[len(place) :])
+    if path == place[:-1]:
+        return ".."
+    return _joined(path)
+
+
+def _joined(path: Path) -> str:
+    steps = []
+    for step in map(str, path):
+        for plain, escaped in _ESCAPES:
+            step = step.replace(plain, escaped)
+        steps.append(step)
+    return "/".join(steps)
+
+
+def _read(text: str, place: Path) -> Path:
+    """Return the path that a text names."""
+    if text == "..":
+        return place[:-1]
+    start: Path = ()
+    if text.startswith("."):
+        start, text = place, text[1:]
+    steps = text.split("/") if text else []
+    for plain, escaped in reversed(_ESCAPES):
+        steps = [step.replace(escaped, plain) for step in steps]
+    return (*start, *steps)
+
+
+def _key(holder: Any, step: str | int) -> Any:
+    """Return the key or index that a step of a path names in what holds it.
+
+    Raises:
+        LookupError, TypeError, ValueError: There is nothing of that name.
+    """
+    if isinstance(holder, list):
+        if holder and _are_rows(holder):
+            return [str(row["id"]) for row in holder].index(str(step))
+        number = int(step)
+        if not 0 <= number < len(holder):
+            raise LookupError(f"no entry {step}")
+        return number
+    if not isinstance(holder, dict) or step not in holder:
+        raise LookupError(f"nothing at {step!r}")
+    return step
+
+
+def _operate(state: dict[str, Any], line: str, place: Path) -> None:
+    """Carry out one operation."""
+    if found := _SET.fullmatch(line):
+        path, value = _read(found[1], place), json.loads(found[3])
+        if found[2] == "+=":
+            holder = at(state, path[:-1])
+            key = _key(holder, path[-1])
+            holder[key] = _grown(holder[key], value)
+            return
+        holder = state
+        for step in path[:-1]:
+            holder = holder.setdefault(step, {}) if isinstance(holder, dict) else holder[_key(holder, step)]
+        holder[path[-1] if isinstance(holder, dict) else _key(holder, path[-1])] = value
+    elif found := _ADD.fullmatch(line):
+        entries = at(state, _read(found[2], place))
+        if not isinstance(entries, list):
+            raise TypeError("no list at this path")
+        entries.insert(0 if found[1] == "^" else len(entries), json.loads(found[3]))
+    elif found := _ONE.fullmatch(line):
+        path = _read(found[2], place)
+        holder = at(state, path[:-1])
+        entry = holder.pop(_key(holder, path[-1]))
+        if found[1] == ">":
+            holder.append(entry)
+    else:
+        raise ValueError("an operation was expected")
+
+
+def _grown(value: Any, more: Any) -> Any:
+    if type(value) is not type(more) or not isinstance(value, str | int) or isinstance(value, bool):
+        raise TypeError("only a text grows by a text, and a number by a number")
+    return value + more

@@ -1,0 +1,96 @@
+"""The notation of the state form: what a change looks like, and that reading it gives the state."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.state_changes import applied, written
+
+PLACE = ("tasks", "notes", 1)
+STATE: dict[str, Any] = {
+    "front": "notes",
+    "tasks": {
+        "notes": [{"screen": "main"}, {"screen": "note", "note": 2}],
+        "clock": [{"screen": "main"}, {"screen": "x"}],
+    },
+    "notes": [{"id": 2, "text": "Milk", "done": False}, {"id": 5, "text": "", "done": True}, {"id": 7, "text": "a"}],
+    "laps": [12, 9],
+    "clock": 1_772_617_260,
+    "grants": {"files/files": "denied"},
+    "snack": None,
+}
+
+
+def changed(**more: Any) -> dict[str, Any]:
+    return {**STATE, **more}
+
+
+EXAMPLES = {
+    "same": changed(),
+    'front = "clock"': changed(front="clock"),
+    "clock += 60": changed(clock=STATE["clock"] + 60),
+    'grants/files~1files = "allowed"': changed(grants={"files/files": "allowed"}),
+    'snack = {"text":"Gone"}': changed(snack={"text": "Gone"}),
+    "-.": changed(tasks={**STATE["tasks"], "notes": [{"screen": "main"}]}),
+    '+.. {"screen":"menu"}': changed(tasks={**STATE["tasks"], "notes": [*STATE["tasks"]["notes"], {"screen": "menu"}]}),
+    ".scroll/list = 126": changed(
+        tasks={**STATE["tasks"], "notes": [{"screen": "main"}, {"screen": "note", "note": 2, "scroll": {"list": 126}}]}
+    ),
+    '. = {"screen":"edit"}': changed(tasks={**STATE["tasks"], "notes": [{"screen": "main"}, {"screen": "edit"}]}),
+    'tasks/clock = [{"screen":"main"}]': changed(tasks={**STATE["tasks"], "clock": [{"screen": "main"}]}),
+    'notes/2/text += " and\\neggs"': changed(
+        notes=[{"id": 2, "text": "Milk and\neggs", "done": False}, *STATE["notes"][1:]]
+    ),
+    "notes/2/done = true": changed(notes=[{"id": 2, "text": "Milk", "done": True}, *STATE["notes"][1:]]),
+    "-notes/5": changed(notes=[STATE["notes"][0], STATE["notes"][2]]),
+    ">notes/2": changed(notes=[*STATE["notes"][1:], STATE["notes"][0]]),
+    '+notes {"id":9}': changed(notes=[*STATE["notes"], {"id": 9}]),
+    '^notes {"id":9}': changed(notes=[{"id": 9}, *STATE["notes"]]),
+    "notes = []": changed(notes=[]),
+    "^laps 3": changed(laps=[3, 12, 9]),
+    "-laps/0": changed(laps=[9]),
+}
+
+
+@pytest.mark.parametrize(("change", "after"), EXAMPLES.items(), ids=EXAMPLES.keys())
+def test_a_change_is_one_short_line(change: str, after: dict[str, Any]) -> None:
+    assert written(STATE, after, PLACE) == change
+    assert applied(STATE, change, PLACE) == after
+
+
+def value(rng: random.Random, depth: int = 0) -> Any:
+    kind = rng.randrange(8 if depth < 3 else 4)
+    if kind < 4:
+        return rng.choice([None, True, 1, 0, 2_000_000, "", "a b", "a bc", "~/0"])
+    if kind == 4:
+        return [{"id": number, "v": value(rng, depth + 1)} for number in rng.sample(range(6), rng.randrange(5))]
+    if kind == 5:
+        return [value(rng, depth + 1) for _ in range(rng.randrange(4))]
+    return {rng.choice(["a", "b/c", "d~ e", "~1"]): value(rng, depth + 1) for _ in range(rng.randrange(4))}
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_reading_a_change_gives_the_state_that_it_was_written_for(seed: int) -> None:
+    rng = random.Random(seed)
+    before, after = ({key: value(rng) for key in "xyz"} for _ in range(2))
+    place = ("x",)
+    assert applied(before, written(before, after, place), place) == after
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["hello", "notes/3/done = true", "-notes/3", "+front 1", "laps/7 = 1", "front += 1", "snack = {", "-laps/x", "= 3"],
+)
+def test_a_change_that_does_not_fit_says_which_line(wrong: str) -> None:
+    with pytest.raises(AnswerError, match="does not fit the state"):
+        applied(STATE, f'front = "clock"\n{wrong}', PLACE)
+
+
+def test_the_state_before_stays_as_it_was() -> None:
+    before = {"laps": [1], "front": "a"}
+    applied(before, "^laps 2\n-front", ("laps", 0))
+    assert before == {"laps": [1], "front": "a"}

@@ -1,0 +1,163 @@
+"""The state form: a language world predicts changes of the structured state, and the view alone prints the screens."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.contracts import Action, ChatRequest, Failure, FailureKind, Observation
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.engines.android import AndroidMachine
+from agentworld_gym.engines.android.apps import apps
+from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.fidelity.measure import Plan, measure
+from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.config import SmallModelSessions
+from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
+from agentworld_gym.sessions.rerendering import prompts_for, task_of
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.shown_states import shown_states
+from agentworld_gym.worlds.language import LanguageSession, LanguageWorld
+from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.registry import register_world
+
+SPEC = load_spec("android")
+PARSER = ActionParser(SPEC)
+
+
+@cache
+def recorded() -> tuple[Row, ...]:
+    """Some sessions of the phone."""
+    config = SmallModelSessions(policies={"expert": 0.5, "explore": 0.5}, max_turns=8)
+    recorder = Recorder([SPEC], config, seed=5)
+    return tuple(row for number in range(4) if (row := recorder.row(number)) is not None)
+
+
+@cache
+def learned() -> dict[str, str]:
+    """What a model that learned the samples of these sessions by heart answers to each request."""
+    answers = {}
+    for row in recorded():
+        messages = cpt_sample(row, prompts_for(row, form="state")).messages
+        for turn in range(2, len(messages), 2):
+            answers[json.dumps(messages[:turn])] = messages[turn]["content"]
+    return answers
+
+
+def by_heart(request: ChatRequest) -> str:
+    return learned().get(json.dumps(list(request.messages)), "same")
+
+
+def world(answer: Any = by_heart) -> LanguageWorld:
+    return WorldOptions(SPEC, profile="compact", form="state").language(ScriptedGenerator(answer))
+
+
+def begun(world: LanguageWorld, row: Row) -> tuple[LanguageSession, list[Action]]:
+    task = task_of(row)
+    assert isinstance(task, Task)
+    (session,) = world.begin([task], [task.seed or 0])
+    assert isinstance(session, LanguageSession)
+    return session, [PARSER.parse(text, task.tools) for text in row.actions]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_view_prints_what_the_engine_shows_and_nothing_of_the_engine_acts(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = recorded()[number]
+    learned()
+
+    def acted(*arguments: Any) -> None:
+        raise AssertionError("a language world must not update the phone")
+
+    monkeypatch.setattr(AndroidMachine, "act", acted)
+    monkeypatch.setattr(Phone, "send", acted)
+    for app in apps().values():
+        monkeypatch.setattr(type(app), "update", acted)
+    states = world()
+    session, actions = begun(states, row)
+    assert session.observation == row.first_observation
+    for action, truth in zip(actions, row.observations, strict=True):
+        (answer,) = states.step([session], [action])
+        assert isinstance(answer, Observation)
+        assert answer.text == truth
+
+
+def test_forks_go_their_own_ways() -> None:
+    states = world(lambda request: 'front = "clock"\ntasks/clock = [{"screen":"main"}]')
+    session, (action, *_) = begun(states, recorded()[0])
+    twin = session.fork()
+    (answer,) = states.step([session], [action])
+    assert isinstance(answer, Observation)
+    assert 'text="Clock"' in answer.text
+    assert twin.observation == recorded()[0].first_observation != session.observation
+    (again,) = states.step([twin], [action])
+    assert again == answer
+    assert twin == session
+
+
+@pytest.mark.parametrize("wrong", ["The phone shows the clock.", "-tasks/chess", 'front = "chess"', "tasks = 7"])
+def test_a_change_that_cannot_be_applied_or_viewed_is_a_malformed_failure(wrong: str) -> None:
+    states = world(lambda request: wrong)
+    session, (action, *_) = begun(states, recorded()[0])
+    before = session.states
+    (answer,) = states.step([session], [action])
+    assert isinstance(answer, Failure)
+    assert (answer.kind, answer.retryable) == (FailureKind.MALFORMED, True)
+    assert session.states == before
+    assert not session.turn
+
+
+def test_an_action_that_cannot_be_read_leaves_the_state() -> None:
+    states = world()
+    session, _ = begun(states, recorded()[0])
+    before = session.screen
+    (answer,) = states.step([session], [PARSER.parse("{", ())])
+    assert isinstance(answer, Observation)
+    assert session.screen == before
+    assert session.history[-1]["content"] == "same"
+
+
+def test_the_truth_takes_the_place_of_a_wrong_answer_with_its_state() -> None:
+    row = recorded()[0]
+    states = world(lambda request: "same")
+    session, (action, *_) = begun(states, row)
+    task = session.task
+    truth = shown_states(row, task, PARSER)
+    states.step([session], [action])
+    with pytest.raises(ValueError, match="needs its structured state"):
+        states.correct(session, row.observations[0])
+    states.correct(session, row.observations[0], state=truth[1])
+    assert (session.observation, session.screen) == (row.observations[0], truth[1])
+    assert session.history[-1]["content"] == learned()[json.dumps(session.history[:-1])]
+
+
+@pytest.mark.parametrize("taught", [True, False])
+def test_fidelity_scores_the_printed_screen(taught: bool) -> None:
+    register_world("states_by_heart", lambda options: options.language(ScriptedGenerator(by_heart), "compact", "state"))
+    options = EnvOptions(spec="android", world="states_by_heart", split="test")
+    result, _ = measure(options, Plan(recorded(), free=not taught))
+    side = result.taught if taught else result.free
+    assert side is not None
+    assert side.measures is not None
+    assert side.measures.exact.share == 1.0
+
+
+@pytest.mark.parametrize(("domain", "profile"), [("terminal", "compact"), ("android", "full")])
+def test_the_form_needs_a_view_and_compact_prompts(domain: str, profile: Any) -> None:
+    with pytest.raises(SpecError):
+        Prompts(load_spec(domain), profile=profile, form="state")
+
+
+def test_rows_are_not_recorded_in_the_form() -> None:
+    with pytest.raises(SpecError, match=r"preparation\.form"):
+        Recorder([SPEC], SmallModelSessions(form="state"), seed=0)
