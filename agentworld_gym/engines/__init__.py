@@ -132,6 +132,14 @@ class Multilingual(Protocol):
         """
         ...
 
+    def spans_in(self, dialect: str, /) -> Sequence[Span]:
+        """Return the pieces of `observation_in` that are not deterministic, in order and without overlap.
+
+        Raises:
+            EngineError: The machine does not speak the dialect.
+        """
+        ...
+
 
 @runtime_checkable
 class Testable(Protocol):

@@ -52,6 +52,9 @@ class Lamp:
             raise EngineError(f"a lamp does not speak {dialect}")
         return "1" if self.on else "0"
 
+    def spans_in(self, dialect: str) -> tuple[()]:
+        return ()
+
     def act(self, action: Any) -> str:
         self.on = not self.on
         return self.observation

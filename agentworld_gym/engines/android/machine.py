@@ -11,7 +11,7 @@ from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Kind, Scalar, Span
 from agentworld_gym.engines.android.actions import Actions
-from agentworld_gym.engines.android.dialects import WRITERS
+from agentworld_gym.engines.android.dialects import DEFAULT, WRITERS, digests, focused_text, texts_shown
 from agentworld_gym.engines.android.display import Display
 from agentworld_gym.engines.android.elements import kind, quoted
 from agentworld_gym.engines.android.phone import Phone
@@ -76,19 +76,7 @@ class AndroidMachine:
     @property
     def spans(self) -> tuple[Span, ...]:
         """The pieces of the observation that are not deterministic: times, and stored texts shown first."""
-        display = self._display
-        spans: list[Span] = []
-        start = 0
-        for element, line in zip(display.elements, display.text.split("\n"), strict=False):
-            widget, place = element.widget, 0
-            for text in filter(None, (widget.text, widget.description)):
-                # A line holds the text before the description.
-                shown = f'"{quoted(text)}"'
-                at = line.index(shown, place)
-                spans += self._origins(text, start + at + 1, kind(widget))
-                place = at + len(shown)
-            start += len(line) + 1
-        return tuple(spans)
+        return self.spans_in(DEFAULT)
 
     def observation_in(self, dialect: str) -> str:
         """The elements of the screen in another dialect, one of `dialects.WRITERS`.
@@ -99,6 +87,30 @@ class AndroidMachine:
         if dialect not in WRITERS:
             raise EngineError(f"the phone does not speak {dialect!r}, only {', '.join(WRITERS)}")
         return self._display.text_in(self.phone, dialect)
+
+    def spans_in(self, dialect: str) -> tuple[Span, ...]:
+        """The pieces of the screen in another dialect that are not deterministic.
+
+        They are those of the elements' lines, as far as the dialect shows them, and the digests of DroidBot's state.
+
+        Raises:
+            EngineError: The machine does not speak the dialect.
+        """
+        shown, elements = self.observation_in(dialect), self._display.elements
+        lines = shown.split("\n")
+        # A short message is the last line and stands on no element.
+        head = len(lines) - len(elements) - bool(self.phone.model["toast"])
+        spans = [*digests(dialect, shown), *self._origins(*focused_text(dialect, shown, elements), "deterministic")]
+        start = sum(len(line) + 1 for line in lines[:head])
+        for element, line in zip(elements, lines[head:], strict=False):
+            place = 0
+            for text in texts_shown(dialect, element):
+                quotation = f'"{quoted(text)}"'
+                at = line.index(quotation, place)
+                spans += self._origins(text, start + at + 1, kind(element.widget))
+                place = at + len(quotation)
+            start += len(line) + 1
+        return tuple(spans)
 
     @property
     def root(self) -> Widget:

@@ -19,7 +19,7 @@ from agentworld_gym.engines.desktop.mouse import Mouse
 from agentworld_gym.engines.desktop.programs import programs
 from agentworld_gym.engines.desktop.screen import Screen
 from agentworld_gym.engines.desktop.shell_data import shell_settings
-from agentworld_gym.engines.desktop.spans import SpanTracker
+from agentworld_gym.engines.desktop.spans import SpanTracker, in_four_columns
 from agentworld_gym.engines.desktop.state import DesktopState, seconds
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens.desktop import four_columns
@@ -94,6 +94,14 @@ class DesktopMachine:
         if dialect != "autoglm":
             raise EngineError(f"a desktop has no dialect {dialect!r}, only autoglm beside its own")
         return four_columns(self._observation)
+
+    def spans_in(self, dialect: str) -> tuple[Span, ...]:
+        """Return the pieces of the table in another dialect that are not deterministic.
+
+        Raises:
+            EngineError: There is no such dialect.
+        """
+        return in_four_columns(self._observation, self.observation_in(dialect), self.spans)
 
     @property
     def spans(self) -> tuple[Span, ...]:

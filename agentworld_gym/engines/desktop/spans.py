@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agentworld_gym.engines import Span
 from agentworld_gym.engines.desktop.state import DesktopState
@@ -15,6 +15,44 @@ _TITLE = re.compile(r"^(?:frame|dialog)\t\*?([^\t\n]*)", re.MULTILINE)
 _CLOCK = re.compile(r"[A-Z][a-z]{2} \d{1,2}  \d{1,2}:\d\d(?: [AP]M)?")
 _CONTENTS = frozenset(("text", "paragraph", "link", "image"))
 MAX_STATED = 50_000
+
+
+def in_four_columns(table: str, short: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the spans of a table of seven columns where AutoGLM-OS shows the same in a table of four.
+
+    A name and a text share a cell there, and a place is that of the centre. What the four columns leave out has no
+    span.
+
+    Args:
+        table: The table of seven columns.
+        short: The same table with four columns, one line a line.
+        spans: The spans of the table of seven columns, each of which is a whole cell or the last two.
+    """
+    found: list[Span] = []
+    kinds = {span.start: span for span in spans}
+    starts = zip(_line_starts(table), _line_starts(short), strict=True)
+    for (start, line), (start_short, line_short) in starts:
+        cells, shown = line.split("\t"), line_short.split("\t")
+        name = kinds.get(start + len(cells[0]) + 1)
+        text = kinds.get(start + len("\t".join(cells[:2])) + 1)
+        place = kinds.get(start + len("\t".join(cells[:-2])) + 1)
+        cell = start_short + len(shown[0]) + 1
+        both = len(shown) > 1 and shown[1] != cells[1] and shown[1].startswith(f"{cells[1]} (")
+        parts = [(name, cell, cell + len(cells[1]))] if name and cells[1] and shown[1].startswith(cells[1]) else []
+        if text and (both or not parts):
+            # A text stands in brackets behind the name, or alone.
+            parts.append((text, cell + (len(cells[1]) + 2 if both else 0), cell + len(shown[1]) - both))
+        if place:
+            parts.append((place, start_short + len("\t".join(shown[:-2])) + 1, start_short + len(line_short)))
+        found += [Span(first, last, span.kind) for span, first, last in parts if span and first < last]
+    return tuple(found)
+
+
+def _line_starts(text: str) -> Iterator[tuple[int, str]]:
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
 
 
 class SpanTracker:

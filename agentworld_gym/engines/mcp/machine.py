@@ -142,6 +142,14 @@ class ToolMachine:
         """The identifiers that were made up, and the rows that were generated and not shown before."""
         return self._provenance.spans(self._observation, self._tokens.made)
 
+    def spans_in(self, dialect: str) -> tuple[Span, ...]:
+        """Return the pieces of the last answer in another dialect that are not deterministic.
+
+        Raises:
+            EngineError: there is no such dialect.
+        """
+        return self._provenance.spans(self.observation_in(dialect), self._tokens.made)
+
     @property
     def refused(self) -> bool:
         """Whether the last call failed."""

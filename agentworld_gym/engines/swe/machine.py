@@ -14,7 +14,7 @@ from agentworld_gym.engines.swe.envelope import Envelope, bounded
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.python.sandbox import PythonSandbox
-from agentworld_gym.engines.swe.results import Listed, Refused, Result, Said, Started
+from agentworld_gym.engines.swe.results import BackgroundRead, Listed, Refused, Result, Said, Started
 from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
 from agentworld_gym.engines.swe.state import RepositoryState
 from agentworld_gym.engines.swe.tools import use
@@ -27,9 +27,11 @@ _METADATA = re.compile(
     r"|(?P<short>\^?[0-9a-f]{7,8}) |Date: +(?P<date>\w.*)$|.* in (?P<seconds>\d+\.\d\ds)\b)"
     r"|^Background PIDs: (?P<pids>\d.*)$|^Process Group PGID: (?P<group>\d+)$"
 )
-_PRE_EXISTING = re.compile(
-    r"(?ms)^Command: (?:python3? -m )?pip3? (?:list|freeze|show)\b[^\n]*\n[^\n]*\nOutput: (.*)^Error: "
-)
+_LISTING = re.compile(r"(?:python3? -m )?pip3? (?:list|freeze|show)\b[^\n]*")
+"""A command that shows the installed packages."""
+
+_PRE_EXISTING = re.compile(rf"(?ms)^Command: {_LISTING.pattern}\n[^\n]*\nOutput: (.*)^Error: ")
+_READ_AT = re.compile(r"<timestamp>([^<]*)</timestamp>\Z")
 
 
 class SweEngine:
@@ -122,13 +124,29 @@ class SweMachine:
     @property
     def spans(self) -> tuple[Span, ...]:
         """The pieces that are not deterministic: times, hashes, process numbers, and the installed packages."""
-        if not isinstance(self._result, Envelope | Started):
+        return self.spans_in(FIRST)
+
+    def spans_in(self, dialect: str) -> tuple[Span, ...]:
+        """Return the pieces of the last answer, as another scaffold prints it, that are not deterministic.
+
+        Claude Code prints no process numbers, and tells when the output of a command in the background was read.
+
+        Raises:
+            EngineError: no scaffold has the name.
+        """
+        text, result = self.observation_in(dialect), self._result
+        if isinstance(result, BackgroundRead):
+            times = [Span(*found.span(1), "metadata") for found in _READ_AT.finditer(text)]
+            return tuple(sorted([*_metadata(text, 0), *times]))
+        if not isinstance(result, Envelope | Started):
             return ()
-        text = self._observation
-        listing = _PRE_EXISTING.search(text)
-        if listing is None:
-            return _metadata(text, 0)
-        return (Span(listing.start(1), listing.end(1), "pre-existing"), *_metadata(text, listing.end(1)))
+        start = end = 0
+        if dialect == FIRST and (listing := _PRE_EXISTING.search(text)):
+            start, end = listing.span(1)
+        elif dialect != FIRST and isinstance(result, Envelope) and _LISTING.fullmatch(result.command):
+            start, end = len(text) - len(result.printed), len(text)
+        listed = [Span(start, end, "pre-existing")] if start < end else []
+        return (*listed, *_metadata(text, end))
 
     def act(self, call: Any) -> str:
         """Call a tool: `{"name": ..., "arguments": {...}}`. Any other action is answered with an error as text.

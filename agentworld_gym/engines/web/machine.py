@@ -48,6 +48,8 @@ class WebMachine:
         self._calls = 0
         self._redrawn = False
         self._visited: frozenset[str] = frozenset()
+        self._opened: frozenset[str] = frozenset()
+        self._arrived = False
         self._spans: tuple[Span, ...] = ()
         with suppress(Unreachable):  # the error page is shown
             self._browser.go(url)
@@ -90,7 +92,22 @@ class WebMachine:
         """
         if dialect != "browsergym":
             raise EngineError(f"a browser does not speak {dialect!r}")
-        return browsergym_observation.observation(self.browser, self._result)
+        return "\n".join(browsergym_observation.observation(self.browser, self._result))
+
+    def spans_in(self, dialect: str) -> tuple[Span, ...]:
+        """Return the tree, where a page is shown for the first time in that dialect and the task did not state it.
+
+        BrowserGym shows the page after every action, so that a page counts as shown there before Playwright's tools
+        show it.
+
+        Raises:
+            EngineError: There is no such dialect, or the machine is closed.
+        """
+        shown = self.observation_in(dialect)
+        if not self._arrived:
+            return ()
+        head, _ = browsergym_observation.observation(self.browser, self._result)
+        return (Span(len(head) + 1, len(shown), "pre-existing"),)
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -169,8 +186,15 @@ class WebMachine:
         text, piece = self._result.text(), self._result.snapshot
         if piece:
             url = self.browser.tab.url
-            if url not in self._visited and host_of(url) not in self._stated_hosts:
+            if self._is_unseen(url, self._visited):
                 start = text.index(piece)
                 self._spans = (Span(start, start + len(piece), "pre-existing"),)
             self._visited |= {url}
+        url = self.browser.tab.url
+        self._arrived = not self._result.modal and self._is_unseen(url, self._opened)
+        if not self._result.modal:
+            self._opened |= {url}
         return text
+
+    def _is_unseen(self, url: str, shown: frozenset[str]) -> bool:
+        return url not in shown and host_of(url) not in self._stated_hosts

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.contracts import Action, ActionKind, Failure
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Machine, Scalar
+from agentworld_gym.engines import Machine, Multilingual, Scalar, Span
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
@@ -109,6 +109,13 @@ class SessionRecording:
         assert isinstance(session, GroundedSession)
         return session.machine
 
+    def _shown(self) -> tuple[str, Sequence[Span]]:
+        """Return what the machine shows in the dialect of the recording, and the spans of that text."""
+        machine, dialect = self._machine, self._runner.spec.dialect
+        if self._runner.spec.speaks_first_dialect or not isinstance(machine, Multilingual):
+            return machine.observation, machine.spans
+        return machine.observation_in(dialect), machine.spans_in(dialect)
+
     def _parse(self, text: str) -> Action:
         return self._runner.parser.parse(text, self._task.tools)
 
@@ -121,8 +128,8 @@ class SessionRecording:
         after: dict[str, Scalar] = self._state
         if action.error is None:
             after = dict(self._machine.state())
-            # The spans of a machine are those of its first dialect.
-            machine_spans = self._machine.spans if observation == self._machine.observation else ()
+            shown, known = self._shown()
+            machine_spans = known if observation == shown else ()
             generated = (span for span in machine_spans if span.kind != "deterministic")
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in generated)
         if folds(self._task.domain, action.parsed, observation):

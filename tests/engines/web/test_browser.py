@@ -429,6 +429,18 @@ def test_the_dialect_of_browsergym() -> None:
     assert isinstance(machine, Multilingual)
 
 
+def test_browsergym_shows_a_page_after_every_action_and_so_it_is_new_once() -> None:
+    machine = opened("asking")
+    text = machine.observation_in("browsergym")
+    [span] = machine.spans_in("browsergym")
+    assert text[span.start : span.end] == text.partition("\n\n")[2] and span.kind == "pre-existing"
+    machine.act({"name": "click", "arguments": {"bid": ref(machine.observation, 'button "Delete"')[1:]}})
+    assert machine.spans_in("browsergym") == (), "a dialog hides the page"
+    machine.act(call("handle_dialog", accept=False))
+    assert machine.spans_in("browsergym") == ()
+    assert opened("links", stated_hosts=frozenset({"pages.example"})).spans_in("browsergym") == ()
+
+
 def test_what_has_no_reference_has_a_bid_of_its_own() -> None:
     machine = opened()
     nodes = read_screen("web", machine.observation_in("browsergym"))

@@ -10,6 +10,8 @@ from agentworld_gym.engines.android.dialects.front import activity, front
 from agentworld_gym.engines.android.elements import Element, quoted
 from agentworld_gym.engines.android.phone import Phone
 
+STATE_ID = "• **State ID:** "
+
 
 def write(phone: Phone, elements: Sequence[Element]) -> tuple[str, list[str]]:
     """Return the state of the phone, and the line of each element."""
@@ -20,7 +22,7 @@ def write(phone: Phone, elements: Sequence[Element]) -> tuple[str, list[str]]:
         "**Current Phone State:**\n"
         f"• **App:** {app.package}\n"
         f"• **Activity:** {activity(app, screen)}\n"
-        f"• **State ID:** {_digest(chr(10).join(lines))}/{_digest(shape)}\n"
+        f"{STATE_ID}{_digest(chr(10).join(lines))}/{_digest(shape)}\n"
         f"• **Screen:** {widgets.HEIGHT}x{widgets.WIDTH}\n"
         "\n"
         "Accessibility Tree:\n"

@@ -12,15 +12,22 @@ SCHEMA = "'index. className: resourceId, text - bounds(x1,y1,x2,y2)'"
 _NONE = "No UI elements found"
 
 
+FOCUSED = "• **Focused Element:** '"
+
+
+def focused_text(elements: Sequence[Element]) -> str:
+    """Return the text of the element that has the focus; empty where none has it."""
+    return next((element.widget.text for element in elements if "focused" in element.widget.flags), "")
+
+
 def write(phone: Phone, elements: Sequence[Element]) -> tuple[str, list[str]]:
     """Return the state of the phone, and the line of each element."""
     app, _ = front(phone)
-    focused = next((element.widget.text for element in elements if "focused" in element.widget.flags), "")
     head = (
         "**Current Phone State:**\n"
         f"• **App:** {app.title} ({app.package})\n"
         f"• **Keyboard:** {'Shown' if phone.screen['focus'] else 'Hidden'}\n"
-        f"• **Focused Element:** '{quoted(focused)}'\n"
+        f"{FOCUSED}{quoted(focused_text(elements))}'\n"
         "\n"
         f"Current Clickable UI elements from the device in the schema {SCHEMA}:\n"
     )

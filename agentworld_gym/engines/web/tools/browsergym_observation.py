@@ -22,8 +22,8 @@ _CHECKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuit
 _EDITED = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "slider"})
 
 
-def observation(browser: Browser, result: ToolResult) -> str:
-    """Return what an agent of BrowserGym sees: URL, tabs, focus, the last error, and the tree."""
+def observation(browser: Browser, result: ToolResult) -> tuple[str, str]:
+    """Return what an agent of BrowserGym sees, in two parts: URL, tabs, focus and the last error; and the tree."""
     tab = browser.tab
     page = tab.page
     drawn = "" if result.modal else tree(page, tab.title)
@@ -38,7 +38,7 @@ def observation(browser: Browser, result: ToolResult) -> str:
         lines.append(f"Error of the last action: {result.errors[0].removeprefix('Error: ')}")
     elif result.results:
         lines.append(f"Result of the last action: {' '.join(result.results)}")
-    return "\n".join([*lines, "", *(result.modal or [drawn])])
+    return "\n".join([*lines, ""]), "\n".join(result.modal or [drawn])
 
 
 def bid_of(page: Page, node: Node) -> str:
