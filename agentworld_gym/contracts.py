@@ -33,6 +33,7 @@ class FailureKind(StrEnum):
     REJECTED = "rejected"  # The server refuses the request (key, model, parameters).
     ENGINE = "engine"  # A grounded world gave up (limits, sandbox).
     RECORDING = "recording"  # The recording lacks this transition.
+    UNJUDGED = "unjudged"  # A check asks for what the world does not show.
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from typing import Any
 import orjson
 from jinja2 import StrictUndefined, TemplateError
 
+from agentworld_gym.actions.coding_calls import in_claude_code
 from agentworld_gym.actions.finish import read_finish
 from agentworld_gym.actions.naming import called, full_names, renamed
 from agentworld_gym.actions.syntaxes import READERS, read_json
 from agentworld_gym.actions.toolset import Problem, Schema, Toolset
-from agentworld_gym.actions.writing import ON_SCREEN, WRITERS
+from agentworld_gym.actions.writing import ON_SCREEN, WRITERS, with_json_arguments
 from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.domain.action_spec import FinishRule
@@ -44,7 +45,7 @@ class ActionParser:
     """
 
     def __init__(self, spec: DomainSpec) -> None:
-        self._spec = spec
+        self.spec = spec
         self._limit = spec.limits.max_action_chars
         self._error = BoundedEnvironment(undefined=StrictUndefined).from_string(spec.action.errors)
         schema = spec.action.json_schema
@@ -56,7 +57,7 @@ class ActionParser:
         self._keystrokes = "keystroke_batch" in spec.action.syntax
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._spec,)
+        return type(self), (self.spec,)
 
     def parse(self, text: str, tools: Sequence[Mapping[str, Any]] = (), agent: str | None = None) -> Action:
         """Read the action that a text stands for, in the dialect in force or in another one of the domain.
@@ -85,7 +86,7 @@ class ActionParser:
             action: The action.
             screen: What was on the screen when the agent acted.
         """
-        parsed, spec = action.parsed, self._spec.action
+        parsed, spec = action.parsed, self.spec.action
         if parsed is not None and (on_screen := ON_SCREEN.get(spec.syntax[0])) is not None:
             return self.raw(action) if self._is_own(action.raw) else on_screen(parsed, screen)
         if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
@@ -100,8 +101,11 @@ class ActionParser:
             # An action on points is read into other keys.
             with suppress(Problem):
                 parsed = read_json(action.raw)
-        if spec.arguments_as_string and isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
-            parsed = {**parsed, "arguments": json.dumps(parsed["arguments"], ensure_ascii=False)}
+        if isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
+            if spec.syntax[0] == "claude_code_call":
+                parsed = in_claude_code(parsed)
+            if spec.arguments_as_string:
+                parsed = with_json_arguments(parsed, action.raw)
         return json.dumps(parsed, indent=2, ensure_ascii=False)
 
     def fence(self, action: Action) -> str:
@@ -109,7 +113,7 @@ class ActionParser:
 
         Where that of the domain is Python, a single call of the mouse or the keyboard has a fence of text.
         """
-        fence = self._spec.action.fence
+        fence = self.spec.action.fence
         return "text" if fence == "python" and _ONE_CALL.fullmatch(self.shown(action).strip()) else fence
 
     def raw(self, action: Action) -> str:
@@ -164,7 +168,7 @@ class ActionParser:
                 return parsed
             except Problem as problem:
                 first = first or problem
-        raise first or Problem(f"expected {self._expected}, such as {self._spec.action.examples[0]}")
+        raise first or Problem(f"expected {self._expected}, such as {self.spec.action.examples[0]}")
 
     def _classified(self, text: str, parsed: Any, agent: str | None) -> Action:
         for rule, array in self._finish:

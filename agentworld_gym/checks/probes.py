@@ -9,6 +9,7 @@ from typing import Any
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.checks import output_of
+from agentworld_gym.checks.untold import partial_of
 from agentworld_gym.contracts import Action, Failure, Session, Testing, Usage, World
 from agentworld_gym.domain.task import Check, Task
 from agentworld_gym.screens.sight import Sight
@@ -52,7 +53,8 @@ def run_probes(
     """Carry out probes and close their sessions. In every wave each probe does one action.
 
     A check fails whose action cannot be read, or names an element that is not on the screen. Where a check holds tests
-    and the world runs them itself, the verdict of the world stands in the place of what the actions would show.
+    and the world runs them itself, the verdict of the world stands in the place of what the actions would show. A check
+    that asks for what the world's dialect does not show has a failure in the place of a score.
     """
     try:
         going = _tested(world, probes)
@@ -102,5 +104,11 @@ def _wave(
             going.append(probe)
         else:
             assert probe.check.expect is not None
-            probe.score = probe.check.expect.score(output_of(observation, output))
+            partial, tested = partial_of(parser.spec, probe.session), output_of(observation, output)
+            expect = probe.check.expect
+            score = expect.score(tested) if partial is None else partial.score(expect, tested)
+            if isinstance(score, Failure):
+                probe.failure = score
+            else:
+                probe.score = score
     return going

@@ -11,6 +11,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.checks import brought_about, carried_out, due, passed, score
 from agentworld_gym.checks.probes import Probe, run_probes
 from agentworld_gym.checks.rubric import Case, RubricJudge
+from agentworld_gym.checks.untold import partial_of
 from agentworld_gym.contracts import Accountable, Action, Failure, World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Check
@@ -57,7 +58,11 @@ class Checker:
                 elif check.rubric is not None:
                     rubrics.append((step, number))
                 else:
-                    results.passed[number] = self._matched(check, step)
+                    found = self._matched(check, step)
+                    if isinstance(found, Failure):
+                        results.failure = found
+                    else:
+                        results.passed[number] = found
             if over and self._spec.reward.rubric:
                 rubrics.append((step, None))
         if probes:
@@ -66,10 +71,12 @@ class Checker:
             self._ask_judge(rubrics)
         self._ask_collateral(tested)
 
-    def _matched(self, check: Check, step: Step) -> float:
-        """Return how much of a pattern check passes."""
+    def _matched(self, check: Check, step: Step) -> float | Failure:
+        """Return how much of a pattern check passes; a failure where what the world shows does not tell."""
         actions = self._parsed(step.episode) if check.answer is None else []
         outcomes = brought_about(actions, step.episode.observations[: len(actions) + 1])
+        if check.observation is not None and (partial := partial_of(self._spec, step.episode.session)):
+            return partial.score(check.observation, *outcomes)
         return passed(check, carried_out(actions), outcomes, step.action.answer)
 
     def _parsed(self, episode: Episode) -> list[Action]:

@@ -15,7 +15,7 @@ from agentworld_gym.screens import android, desktop, web
 from agentworld_gym.screens.locate import NotOnScreen, has_locator, resolve
 from agentworld_gym.screens.node import Box, Node
 
-__all__ = ["FIRST_DIALECTS", "GRAPHICAL", "Box", "Node", "NotOnScreen", "has_locator", "read_screen", "resolve"]
+__all__ = ["GRAPHICAL", "Box", "Node", "NotOnScreen", "has_locator", "read_screen", "resolve"]
 
 GRAPHICAL: Mapping[str, Callable[[str], list[Node]]] = {
     "web": web.read,
@@ -23,10 +23,6 @@ GRAPHICAL: Mapping[str, Callable[[str], list[Node]]] = {
     "android": android.read,
 }
 """The graphical domains, each with the reader of its observations."""
-
-
-FIRST_DIALECTS: Mapping[tuple[str, str], Callable[[str], str]] = {("desktop", "autoglm"): desktop.seven_columns}
-"""By domain and dialect: what an observation of that dialect is in the first one of its domain, as far as it tells."""
 
 
 def read_screen(domain: str, observation: str) -> list[Node]:

@@ -1,0 +1,132 @@
+"""Language worlds in other dialects: checks are tested as far as the dialect tells, and have no verdict beyond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from worlds import language_world, predicted
+
+from agentworld_gym.checks.untold import partial_of
+from agentworld_gym.contracts import Failure, FailureKind
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Expect, Task
+from agentworld_gym.engines.android import AndroidMachine
+from agentworld_gym.engines.desktop import DesktopMachine
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.screens.first_dialects import FIRST_DIALECTS
+from agentworld_gym.tasks.source import TaskSource
+
+DREAMT = sorted(FIRST_DIALECTS)
+HEAD = "**Current Phone State:**\n• **App:** A (a)\n\n"
+TREE = f"{HEAD}Accessibility Tree:\n"
+LIST = f"{HEAD}Current Clickable UI elements from the device in the schema 'index. className':\n"
+SWITCH_ON = '  - Switch text="Dark theme" flags=clickable,checkable,checked bounds=0,0,9,9'
+SWITCH_OFF = SWITCH_ON.replace(",checked", "")
+TABLE = "tag\ttext\tposition (center x & y)\tsize (w & h)\n"
+ON = Expect(matches=r'desc="Dark theme" \| bounds=\S+ \| clickable, checked')
+OFF = Expect(matches=r'desc="Dark theme" \| bounds=\S+ \| clickable(?!, checked)')
+
+
+def score(domain: str, dialect: str, screen: str, expect: Expect) -> float | Failure:
+    """What a check finds on a dreamt screen."""
+    partial = partial_of(load_spec(f"{domain}:{dialect}"), object())
+    assert partial is not None
+    return partial.score(expect, partial.translation.translate(screen))
+
+
+def untold(found: float | Failure) -> bool:
+    return isinstance(found, Failure) and found.kind is FailureKind.UNJUDGED
+
+
+def test_droidbots_flags_are_read_and_droidruns_are_not_told() -> None:
+    assert (
+        score("android", "droidbot", TREE + SWITCH_ON, ON) == score("android", "droidbot", TREE + SWITCH_OFF, OFF) == 1
+    )
+    assert (
+        score("android", "droidbot", TREE + SWITCH_OFF, ON) == score("android", "droidbot", TREE + SWITCH_ON, OFF) == 0
+    )
+    shown = LIST + '0. Switch: "Dark theme" - (0,0,9,9)'
+    assert untold(score("android", "droidrun", shown, ON)) and untold(score("android", "droidrun", shown, OFF))
+    assert score("android", "droidrun", shown, Expect(contains='desc="Dark theme"')) == 1
+
+
+@pytest.mark.parametrize(
+    ("expect", "tells"),
+    [
+        (Expect(contains='| text="Tea"'), True),
+        (Expect(matches=r'\| text="Tea"[^\n]*\n[^\n]*\| text="Milk"'), True),
+        (Expect(matches=r'(?!.*text="Salt")text="Tea"'), True),
+        (Expect(matches=r'text="2027" desc="You, \d'), False),
+        (Expect(matches=r'text="2027"\ desc="You, \d'), False),
+        (Expect(contains='hint="Search"'), False),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["droidrun", "droidbot"])
+def test_texts_are_told_and_a_description_beside_a_text_is_not(dialect: str, expect: Expect, tells: bool) -> None:
+    droidbot = TREE + '  - TextView text="Tea" bounds=0,0,9,9\n  - TextView text="Milk" bounds=0,9,9,18'
+    droidrun = LIST + '0. TextView: "Tea" - (0,0,9,9)\n1. TextView: "Milk" - (0,9,9,18)'
+    found = score("android", dialect, droidbot if dialect == "droidbot" else droidrun, expect)
+    assert found == 1.0 if tells else untold(found)
+
+
+def test_a_checkbox_has_a_text_or_a_description_and_no_verdict_where_that_decides() -> None:
+    tree = TREE + '  - CheckBox text="Gloves" flags=clickable,checkable,checked bounds=0,0,9,9'
+    assert untold(score("android", "droidbot", tree, Expect(matches=r'desc="Gloves" \| bounds=\S+ \| .*checked')))
+    assert score("android", "droidbot", tree, Expect(matches=r'"Gloves" \| bounds=\S+ \| .*checked')) == 1.0
+    assert score("android", "droidbot", tree, Expect(contains='desc="Scarf"')) == 0.0
+
+
+@pytest.mark.parametrize("state", ["checked", ""])
+def test_the_short_table_never_tells_that_a_switch_is_on_or_off(state: str) -> None:
+    asks = Expect(matches=rf'(?m)^frame\tPower\t(?=(?:.*\n)*?.*\nswitch\tDim Screen\t""\t\t{state}\t)')
+    place = "(60, 70)\t(9, 9)"
+    shown = f"{TABLE}frame\tPower\t{place}\nlabel\tDim Screen\t{place}\nswitch\tDim Screen\t{place}"
+    assert untold(score("desktop", "autoglm", shown, asks))
+    cell = Expect(matches=r"(?m)^table-cell\tB3\t555-0199\t")
+    assert score("desktop", "autoglm", f"{TABLE}table-cell\tB3 (555-0199)\t(60, 70)\t(9, 9)", cell) == 1.0
+
+
+def test_translated_screens_are_what_the_engines_show_as_far_as_a_dialect_tells() -> None:
+    phone, desktop = AndroidMachine.start({}, 0), DesktopMachine.start({}, 0)
+    for app in ("Clock", "Contacts", "Settings"):
+        phone.act({"action_type": "open_app", "app_name": app})
+        translate = FIRST_DIALECTS["android", "droidbot"].translate
+        own = [line for line in phone.observation.split("\n") if '" desc="' not in line and "CheckBox" not in line]
+        translated = translate(phone.observation_in("droidbot")).split("\n")
+        missing = [line for line in own if line not in translated]
+        assert len(missing) <= len(own) // 20, missing
+    assert FIRST_DIALECTS["desktop", "autoglm"].translate(desktop.observation_in("autoglm")).count("\n") == (
+        desktop.observation.count("\n")
+    )
+
+
+def task(domain: str, **check: Any) -> Task:
+    first = {"desktop": "tag\tname", "android": "[ 0] | android.widget.Button | bounds=[0,0][9,9]"}[domain]
+    return Task(id="t", domain=domain, instruction="i", first_observation=first, success=[check])
+
+
+@pytest.mark.parametrize(("domain", "dialect"), DREAMT)
+@pytest.mark.parametrize("probed", [True, False], ids=["probe", "observation"])
+def test_an_episode_whose_check_asks_for_more_ends_without_a_verdict(domain: str, dialect: str, probed: bool) -> None:
+    spec = load_spec(f"{domain}:{dialect}")
+    world = language_world(lambda request: predicted(TREE + SWITCH_ON), f"{domain}:{dialect}")
+    expect = {"matches": r'text="Salt" desc="You"\t\tchecked'}
+    act = "pyautogui.click(1, 2)" if domain == "desktop" else '{"action_type": "wait"}'
+    check = {"probe": act, "expect": expect} if probed else {"observation": expect}
+    asked = task(domain, **check)
+    runner = EpisodeRunner(spec, world, TaskSource(spec, task=asked))
+    ((episode, _, _),) = runner.start([0], {"task": asked})
+    runner.advance([episode], [act])
+    (end,) = runner.advance([episode], ["finish"])
+    assert end.truncated and end.info["failure"]["kind"] == "unjudged" and "success" not in end.info
+    assert f"the dialect {dialect} does not show" in end.info["failure"]["message"]
+
+
+@pytest.mark.parametrize(("domain", "dialect"), DREAMT)
+def test_a_grounded_world_judges_every_check_in_every_dialect(domain: str, dialect: str) -> None:
+    runner = EnvOptions(spec=domain, dialect=dialect, world="grounded").runner()
+    ((episode, _, _),) = runner.start([0], {})
+    assert partial_of(runner.spec, episode.session) is None is partial_of(runner.spec, episode.session.probe())
+    episode.session.close()
