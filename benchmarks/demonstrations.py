@@ -25,7 +25,6 @@ from typing import Any
 import orjson
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.actions.writing import WRITERS
 from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Task
@@ -56,7 +55,7 @@ def recorded(domain: str, sessions: int, longest: int) -> Mapping[str, list[Demo
         for action, observation in zip(actions, shown, strict=False):
             if action.error is None and isinstance(action.parsed, dict) and len(observation) <= longest:
                 tool = str(action.parsed["name"])
-                if spec.action.syntax[0] in WRITERS:
+                if spec.action.syntax[0] == "claude_code_call":
                     tool = str(json.loads(parser.shown(action))["name"])
                 found[tool].append(
                     Demonstration(tool=tool, seed=task.seed, action=action.parsed, observation=observation)

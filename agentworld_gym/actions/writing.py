@@ -8,22 +8,36 @@ from typing import Any
 
 from agentworld_gym.actions.agent_calls import agent_code
 from agentworld_gym.actions.browser_calls import browsergym_text, call_text
-from agentworld_gym.actions.coding_calls import in_claude_code
 from agentworld_gym.actions.phones import droidbot, droidrun
 from agentworld_gym.domain.action_spec import Syntax
 
 
-def claude_code_call(parsed: Any) -> str:
-    """Write a call with the tools of Claude Code; what is no call is written as JSON."""
-    if isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
-        call = in_claude_code(parsed)
-        parsed = {"name": call["name"], "arguments": json.dumps(call["arguments"], ensure_ascii=False)}
-    return json.dumps(parsed, indent=2, ensure_ascii=False)
+def with_json_arguments(call: Mapping[str, Any], raw: str) -> dict[str, Any]:
+    """Return a call whose arguments are a JSON text.
+
+    It is the text that the agent wrote, blanks and escapes included, where that says the same.
+
+    Args:
+        call: The call as the dialect writes it, with its arguments as an object.
+        raw: What the agent wrote.
+
+    >>> call = {"name": "glob", "arguments": {"pattern": "*.py"}}
+    >>> with_json_arguments(call, json.dumps({"name": "glob", "arguments": '{"pattern":"*.py"}'}))
+    {'name': 'glob', 'arguments': '{"pattern":"*.py"}'}
+    >>> with_json_arguments(call, json.dumps(call))
+    {'name': 'glob', 'arguments': '{"pattern": "*.py"}'}
+    """
+    arguments = call["arguments"]
+    try:
+        written = json.loads(raw)["arguments"]
+        kept = isinstance(written, str) and json.loads(written) == arguments
+    except (ValueError, RecursionError, KeyError, TypeError):
+        kept = False
+    return {**call, "arguments": written if kept else json.dumps(arguments, ensure_ascii=False)}
 
 
 WRITERS: Mapping[Syntax, Callable[[Any], str]] = {
     "agent_code": agent_code,
-    "claude_code_call": claude_code_call,
     "playwright_call": call_text,
     "browsergym_call": browsergym_text,
 }

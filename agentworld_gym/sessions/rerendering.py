@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
+from agentworld_gym.documents.keys import nearest
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import load_view
@@ -121,11 +122,33 @@ def task_referred_to(row: Row) -> Task | None:
     """
     task = task_of(row)
     if task is None and may_refer(row):
+        codec = answer_codec(row.domain, row.profile or "full", "full")
         for answer, shown in zip(row.response, row.observations, strict=False):
-            if unescape(answer) != shown:
-                expected = f"a task that can be generated again, for the recorded answers refer to it: {answer[:80]!r}"
-                raise SpecError(f"row {row.id}", "task_id", row.task_id, expected)
+            # An answer without references is the observation, or how it is written without a task.
+            if unescape(answer) not in (shown, codec.write(None, "", shown)):
+                raise task_is_gone(row, f"because its answers refer to the state of the task, as {answer[:80]!r} does")
     return task
+
+
+def task_is_gone(row: Row, needed: str) -> SpecError:
+    """Return the error of a row whose task cannot be generated again.
+
+    Args:
+        row: The session.
+        needed: Why the task is needed, for the message.
+    """
+    if row.seed is None or row.level is None or not row.family:
+        why = "the row has no family, level and seed of its task"
+    elif row.family not in families(row.domain):
+        known = ", ".join(nearest(row.family, families(row.domain)))
+        why = f"the domain has no family {row.family}, but {known}"
+    elif not row.actions:
+        why = "the row has no plain actions"
+    else:
+        made = _generated(row.domain, row.family, row.level, row.seed)
+        found = made.id if made.id != row.task_id else f"another instruction, {made.instruction[:80]!r}"
+        why = f"family, level and seed give {found}"
+    return SpecError(f"row {row.id}", "task_id", row.task_id, f"a task that can be generated again, {needed}: {why}")
 
 
 def observation_meant(row: Row, prompts: Prompts, before: str, answer: str) -> str:
@@ -156,8 +179,7 @@ def required_task(row: Row, prompts: Prompts) -> Task | None:
         raise SpecError(f"row {row.id}", "dialect", row.dialect, f"{prompts.spec.dialect}, the dialect of the prompts")
     task = task_of(row)
     if task is None and prompts.form != "full":
-        expected = "a task that can be generated again, to render its prompts anew"
-        raise SpecError(row.id, "task_id", row.task_id, expected)
+        raise task_is_gone(row, "to render its prompts anew")
     return task
 
 

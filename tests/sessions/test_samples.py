@@ -224,9 +224,34 @@ def test_answers_that_refer_to_a_task_that_is_gone_have_no_meaning(domain: str) 
     row = next(row for row in recorded(domain, "compact") if any("@" in text for text in row.response))
     assert observation_meant(row, prompts, "", unescape(row.response[-1])) == row.observations[-1]
     lost = row.model_copy(update={"task_id": "another"})
-    expected = "task_id: got 'another', expected a task that can be generated again"
-    with pytest.raises(SpecError, match=f"row {row.id}: {expected}, for the recorded answers refer to it: '"):
+    expected = "task_id: got 'another', expected a task that can be generated again, because its answers refer to"
+    with pytest.raises(SpecError, match=rf"row {row.id}: {expected}.*: family, level and seed give {row.task_id}\Z"):
         observation_meant(lost, prompts, "", "@anything")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"seed": None}, "the row has no family, level and seed"),
+        ({"family": "off_by_won"}, "the domain has no family off_by_won, but "),
+        ({"instruction": "Do more."}, "family, level and seed give another instruction, '"),
+        ({"task_id": "another"}, "family, level and seed give "),
+    ],
+)
+def test_the_error_of_a_task_that_is_gone_says_row_and_task_and_why(change: dict[str, Any], why: str) -> None:
+    lost = recorded("web", "compact", "change")[0].model_copy(update=change)
+    with pytest.raises(SpecError, match=f"row {lost.id}: task_id: got '{lost.task_id}'.*to render.*anew: {why}"):
+        rerendered_messages(lost, Prompts(load_spec("web"), form="change"))
+
+
+def test_answers_that_refer_to_nothing_need_no_task() -> None:
+    prompts = Prompts(load_spec("swe"), profile="compact")
+    row = recorded("swe", "compact")[0].at(1)
+    report = "Command: true\nDirectory: (root)\nOutput: (none)\nError: (none)\nExit Code: 0"
+    for shown in ("", report):
+        answer = escape(prompts.answer(None, "", shown))
+        lost = row.model_copy(update={"task_id": "another", "response": (answer,), "observations": (shown,)})
+        assert observation_meant(lost, prompts, "", unescape(answer)) == shown
 
 
 @pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))

@@ -16,7 +16,6 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Message
 from agentworld_gym.domain.spec import Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.wordings import drawn_wording
 from agentworld_gym.recipe.data.filters import Filters, RowFilter
@@ -25,7 +24,7 @@ from agentworld_gym.recipe.rl.verifiers.truth import screen_before
 from agentworld_gym.recipe.thinking.reasoning_trace import Situation, engine_trace
 from agentworld_gym.recipe.thinking.turn_picker import TurnPicker
 from agentworld_gym.sessions.pools import Pool, PostPool
-from agentworld_gym.sessions.rerendering import prompts_for, task_of
+from agentworld_gym.sessions.rerendering import prompts_for, task_is_gone, task_of
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.samples import Sample
 from agentworld_gym.text.escaping import escape
@@ -134,8 +133,7 @@ class Queries:
 
     def _query(self, row: Row, task: Task | None) -> Query:
         if task is None and (self.form == "change" or self.profile not in (None, row.profile or "full")):
-            expected = "a task that can be generated again, to render its prompts anew"
-            raise SpecError(row.id, "task_id", row.task_id, expected)
+            raise task_is_gone(row, "to render its prompts anew")
         prompts = None
         if task is not None:
             profile = self.profile or row.profile or "full"

@@ -155,6 +155,21 @@ def test_both_scaffolds_leave_the_same_state() -> None:
     assert two.observation_in("claude-code") == "a.py\nc.py\nempty.txt\nn"
 
 
+@pytest.mark.parametrize(
+    ("parser", "name", "key"), [(CLAUDE, "Read", "file_path"), (CLI, "read_file", "absolute_path")]
+)
+@given(gap=st.sampled_from(["", " ", "\n  ", "\t"]), plain=st.booleans(), path=st.text(max_size=20))
+def test_arguments_keep_the_blanks_and_escapes_that_the_agent_wrote(
+    parser: ActionParser, name: str, key: str, gap: str, plain: bool, path: str
+) -> None:
+    given_path = "/repo/" + path.encode("utf-8", "ignore").decode()
+    arguments = json.dumps({key: given_path}, ensure_ascii=not plain, separators=("," + gap, ":" + gap))
+    action = parser.parse(json.dumps({"name": name, "arguments": arguments}))
+    assert json.loads(parser.shown(action)) == {"name": name, "arguments": arguments}
+    other, its_key = (CLI, "absolute_path") if parser is CLAUDE else (CLAUDE, "file_path")
+    assert json.loads(json.loads(other.shown(action))["arguments"]) == {its_key: given_path}
+
+
 def test_an_unknown_dialect_is_an_error(machine: SweMachine) -> None:
     with pytest.raises(EngineError, match="cli and claude-code"):
         machine.observation_in("cobol")
