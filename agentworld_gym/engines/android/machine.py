@@ -96,11 +96,11 @@ class AndroidMachine:
         Raises:
             EngineError: The machine does not speak the dialect.
         """
-        shown, elements = self.observation_in(dialect), self._display.elements
-        lines = shown.split("\n")
+        screen, elements = self.observation_in(dialect), self._display.elements
+        lines = screen.split("\n")
         # A short message is the last line and stands on no element.
         head = len(lines) - len(elements) - bool(self.phone.model["toast"])
-        spans = [*digests(dialect, shown), *self._origins(*focused_text(dialect, shown, elements), "deterministic")]
+        spans = [*digests(dialect, screen), *self._origins(*focused_text(dialect, screen, elements), "deterministic")]
         start = sum(len(line) + 1 for line in lines[:head])
         for element, line in zip(elements, lines[head:], strict=False):
             place = 0
