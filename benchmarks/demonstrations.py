@@ -8,7 +8,9 @@
 Sessions of the grounded world are recorded from the validation split, so that no session of training or testing has
 their seeds. Of each tool the file holds a call that worked, or one that did not where none did: the one whose answer
 has the median length, and a second one from another seed for tasks with the seed of the first. The same
-checkout writes the same bytes, but for times and process numbers in what the commands of repositories print.
+checkout writes the same bytes on every run, times and process numbers included: the clock of a repository's sandbox
+starts at one moment, and the number of a process group follows from the report. What Python itself prints may differ in
+another sandbox (`bubblewrap` or `monty`) or another version of Python.
 """
 
 from __future__ import annotations

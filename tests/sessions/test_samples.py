@@ -234,7 +234,7 @@ def test_answers_that_refer_to_a_task_that_is_gone_have_no_meaning(domain: str) 
     [
         ({"seed": None}, "the row has no family, level and seed"),
         ({"family": "off_by_won"}, "the domain has no family off_by_won, but "),
-        ({"instruction": "Do more."}, "family, level and seed give another instruction, '"),
+        ({"instruction": "Do more."}, "family, level and seed give another instruction, "),
         ({"task_id": "another"}, "family, level and seed give "),
     ],
 )
