@@ -22,8 +22,8 @@ from collections import Counter
 from pathlib import Path
 
 from agentworld_gym.engines.catalog import ENGINES
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import read_rows
 
 TARGET_SECONDS = 900
 

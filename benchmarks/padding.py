@@ -25,8 +25,8 @@ from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
 from agentworld_gym.recipe.data.turn_weights import CLASSES, Weighting, classify, turn_weights
 from agentworld_gym.recipe.training.batches import Batches
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import read_rows
 
 BUDGETS = (8192, 16384, 32768)
 LENGTHS = (2048, 3072, 4096, 8192)

@@ -23,8 +23,8 @@ from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.gspo import train
 from agentworld_gym.recipe.rl.verifiers import verify
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import read_rows
 from agentworld_gym.statistics.bootstrap import interval
 
 HARD = ("edit_in_place", "filter_lines", "sort_unique", "pipeline", "aggregate_csv")

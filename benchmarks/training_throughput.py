@@ -32,7 +32,7 @@ from agentworld_gym.recipe.training.model import make_model, make_tokenizer
 from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape
 from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.recipe.training.trainer import Trainer
-from agentworld_gym.sessions.reading import read_rows
+from agentworld_gym.sessions.row_reading import read_rows
 
 DOMAINS = ("terminal", "mcp")
 SIZES = {

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from jinja2 import StrictUndefined, TemplateError
 
-from agentworld_gym.actions.coding_calls import in_claude_code
+from agentworld_gym.actions.claude_code_calls import in_claude_code
 from agentworld_gym.actions.finish import read_finish
 from agentworld_gym.actions.naming import called, full_names, renamed
 from agentworld_gym.actions.syntaxes import READERS, read_json

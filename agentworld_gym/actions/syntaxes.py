@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentworld_gym.actions.browser_calls import as_tool_call, read_call_text
-from agentworld_gym.actions.coding_calls import canonical
+from agentworld_gym.actions.claude_code_calls import canonical
 from agentworld_gym.actions.phones import coordinates, droidbot, droidrun
 from agentworld_gym.actions.toolset import Problem, Toolset, first_line
 from agentworld_gym.domain.action_spec import Syntax

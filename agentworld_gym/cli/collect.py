@@ -54,7 +54,7 @@ def collect(
     from agentworld_gym.recipe.collect.recording_file import collect as record
     from agentworld_gym.recipe.config_files import load_config
     from agentworld_gym.sessions.parquet import write_parquet
-    from agentworld_gym.sessions.reading import read_rows
+    from agentworld_gym.sessions.row_reading import read_rows
 
     if out.suffix == ".parquet":
         raise SpecError("command line", "--out", str(out), "a folder, or a .jsonl file; --format parquet adds Parquet")

@@ -24,7 +24,7 @@ def index(
     A world model is then shown those most like its next step: --retrieval DIR.
     """
     from agentworld_gym.retrieval.build import build_index
-    from agentworld_gym.sessions.reading import read_rows
+    from agentworld_gym.sessions.row_reading import read_rows
 
     files = session_files(rows)
     with progress("indexing", sum(map(line_count, files))) as bar:

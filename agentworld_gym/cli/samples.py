@@ -85,7 +85,7 @@ def samples(
     from agentworld_gym.documents.strict import validated
     from agentworld_gym.recipe.data.preparation import Preparation, prepare
     from agentworld_gym.recipe.data.token_statistics import TokenTable
-    from agentworld_gym.sessions.reading import read_rows
+    from agentworld_gym.sessions.row_reading import read_rows
     from agentworld_gym.sessions.samples import read_samples, write_samples
 
     files = session_files(rows)

@@ -45,7 +45,7 @@ class _Sessions:
     def __iter__(self) -> Iterator[Row]:
         from itertools import chain, islice
 
-        from agentworld_gym.sessions.reading import read_rows
+        from agentworld_gym.sessions.row_reading import read_rows
 
         return islice(chain.from_iterable(map(read_rows, self.files)), self.limit)
 

@@ -25,8 +25,8 @@ from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import folds
-from agentworld_gym.sessions.reading import completed
 from agentworld_gym.sessions.row import Provenance, Row
+from agentworld_gym.sessions.row_reading import completed
 from agentworld_gym.text.escaping import unescape
 
 FORMATS = ("auto", *READERS, "browsergym", "agentworldbench")

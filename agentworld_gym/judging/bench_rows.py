@@ -24,7 +24,6 @@ from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import last_screen
-from agentworld_gym.sessions.reading import completed, row_of
 from agentworld_gym.sessions.rerendering import (
     may_refer,
     prompts_for,
@@ -34,6 +33,7 @@ from agentworld_gym.sessions.rerendering import (
     task_referred_to,
 )
 from agentworld_gym.sessions.row import ContentSpan, Row
+from agentworld_gym.sessions.row_reading import completed, row_of
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.bundled import TINY_PROFILE, tiny_form
 

@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from agentworld_gym.errors import AgentWorldError, SpecError, install
-from agentworld_gym.sessions.reading import row_of
 from agentworld_gym.sessions.row import Provenance, Row
+from agentworld_gym.sessions.row_reading import row_of
 
 GROUP = 256
 """How many rows are converted together, and lie together in the file."""

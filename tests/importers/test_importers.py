@@ -30,8 +30,8 @@ from agentworld_gym.importers.pickles import plain, read_pickle
 from agentworld_gym.importers.turns import turns_of
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.screens import read_screen
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import read_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SESSIONS = Path(os.environ.get("AGENTWORLD_RECORDED_SESSIONS", ROOT.parent / "shared" / "data"))

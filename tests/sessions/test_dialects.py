@@ -21,9 +21,9 @@ from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.demonstrations import open_demonstrations
 from agentworld_gym.sessions.parquet import read_parquet, write_parquet
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.rerendering import prompts_for, rerendered, spec_of, spec_source
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import read_rows
 
 SECOND = [f"{domain}:{name}" for domain in DOMAINS for name in list(load_spec(domain).dialects)[1:]]
 

@@ -14,8 +14,8 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import Row, applied, changes_between
+from agentworld_gym.sessions.row_reading import read_rows
 
 RECORDER = Recorder([load_spec("terminal")], CollectConfig(controls_share=0.5, probe_share=0.5), seed=7)
 ROWS = [row for number in range(24) if (row := RECORDER.row(number)) is not None]

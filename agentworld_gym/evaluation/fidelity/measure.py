@@ -31,9 +31,9 @@ from agentworld_gym.process.interrupts import remembered_interrupt
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.pools import group_of
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.rerendering import spec_source
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import read_rows
 
 Progress = Callable[[str, int, int], None]
 """A function that is called with what is being done, how much of it is over, and how much there is."""

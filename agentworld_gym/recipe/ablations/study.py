@@ -26,7 +26,7 @@ from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.recipe.ablations.arms import Arm, ArmData, arms_for
 from agentworld_gym.recipe.ablations.table import AblationConfig, ArmResult, Table, TurnOutcome, comparison_table
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.manifest import ensure_same_settings, write_atomically
+from agentworld_gym.recipe.saved_settings import ensure_same_settings, write_atomically
 from agentworld_gym.recipe.training.exact_match import exact_answers
 from agentworld_gym.recipe.training.metrics import Metrics
 from agentworld_gym.recipe.training.model import model_of_run, tokenizer_of_run
@@ -35,9 +35,9 @@ from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.retrieval.build import build_index
 from agentworld_gym.retrieval.index import META, StepIndex
 from agentworld_gym.retrieval.steps import steps_of
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.rerendering import observation_meant
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import read_rows
 from agentworld_gym.sessions.samples import Sample, read_samples, write_samples
 
 SETTINGS, ROWS, INDEX, SAMPLES, RESULT = "settings.yaml", "rows", "index", "samples.jsonl", "result.json"

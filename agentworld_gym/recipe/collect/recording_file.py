@@ -20,8 +20,8 @@ from agentworld_gym.fingerprint import installed
 from agentworld_gym.process.parallel import batches
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import Row, content_digest
+from agentworld_gym.sessions.row_reading import read_rows
 
 Progress = Callable[[int], None]
 """A function that is called with the number of rows in the file: at the start, and whenever some were written."""

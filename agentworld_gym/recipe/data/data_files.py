@@ -10,7 +10,7 @@ from agentworld_gym.domain.task import Split
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
 from agentworld_gym.recipe.data.text_corpora import DOMAIN as KNOWLEDGE
-from agentworld_gym.sessions.reading import read_rows
+from agentworld_gym.sessions.row_reading import read_rows
 from agentworld_gym.sessions.samples import Sample, read_samples
 
 

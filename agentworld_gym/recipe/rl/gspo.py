@@ -25,11 +25,11 @@ from agentworld_gym.errors import GeneratorError, TrainingError, install
 from agentworld_gym.process.number_formats import speeds
 from agentworld_gym.process.signals import stopped_by_signals
 from agentworld_gym.recipe.data.data_files import data_files
-from agentworld_gym.recipe.manifest import ensure_same_settings
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.hybrid_reward import HybridReward, PredictionJudge
 from agentworld_gym.recipe.rl.trl_reward import TrlReward
 from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
+from agentworld_gym.recipe.saved_settings import ensure_same_settings
 from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.training.model import (
     CONFIG,

@@ -23,9 +23,9 @@ from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.config import TurnsConfig
 from agentworld_gym.recipe.rl.verifiers import unverifiable
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
-from agentworld_gym.sessions.reading import row_of
 from agentworld_gym.sessions.rerendering import observation_meant, prompts_for
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import row_of
 from agentworld_gym.sessions.samples import Sample
 
 if TYPE_CHECKING:

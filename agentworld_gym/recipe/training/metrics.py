@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from agentworld_gym.errors import TrainingError
-from agentworld_gym.recipe.manifest import write_atomically
+from agentworld_gym.recipe.saved_settings import write_atomically
 
 Metrics = dict[str, Any]
 Progress = Callable[[Metrics], None]

@@ -19,7 +19,7 @@ from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.recipe.data.data_files import data_files, file_digests, must_be_unchanged
 from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
 from agentworld_gym.recipe.data.tokenization import tokenization_digest
-from agentworld_gym.recipe.manifest import ensure_same_settings
+from agentworld_gym.recipe.saved_settings import ensure_same_settings
 from agentworld_gym.recipe.training.batches import Batches
 from agentworld_gym.recipe.training.distributed import Processes
 from agentworld_gym.recipe.training.metrics import Metrics, Progress

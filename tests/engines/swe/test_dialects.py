@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.actions.coding_calls import canonical, in_claude_code
+from agentworld_gym.actions.claude_code_calls import canonical, in_claude_code
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines import EngineError

@@ -31,8 +31,8 @@ from agentworld_gym.recipe.collect.policies import AWARE, policy_actions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.row_reading import read_rows
 from agentworld_gym.tasks import generate
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world

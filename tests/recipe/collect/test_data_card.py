@@ -13,8 +13,8 @@ from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.data_card import card as card
 from agentworld_gym.recipe.collect.data_card.statistics import KINDS, summarise
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.row import ContentSpan, Row
+from agentworld_gym.sessions.row_reading import read_rows
 
 pytest.importorskip("matplotlib")
 

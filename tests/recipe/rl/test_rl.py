@@ -25,9 +25,9 @@ from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
 from agentworld_gym.recipe.rl.verifiers import Truth, verify
 from agentworld_gym.recipe.training.metrics import read_metrics
 from agentworld_gym.sessions.pools import BENCHMARK, group_of, stage_of
-from agentworld_gym.sessions.reading import read_rows
 from agentworld_gym.sessions.rerendering import prompts_for
 from agentworld_gym.sessions.row import Provenance
+from agentworld_gym.sessions.row_reading import read_rows
 
 SESSIONS = 24
 EVERYTHING = {"min_turns": 1, "repeated": "none", "empty_action": "none", "retry": "none"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.actions.coding_calls import canonical
+from agentworld_gym.actions.claude_code_calls import canonical
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, file_name
 from agentworld_gym.recipe.thinking.situation import Situation, amount, read_call, several

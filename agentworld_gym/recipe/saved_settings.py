@@ -1,6 +1,4 @@
-"""The manifest of a folder of results: the settings it was made with, written at the start and compared when it goes
-on.
-"""
+"""The settings that a folder of results was made with: written at the start, and compared when its making goes on."""
 
 from __future__ import annotations
 
