@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
+from math import inf
 from random import Random
 
 from bashkit import FileSystem
@@ -38,6 +40,14 @@ class Context:
     """The files of the interpreter, while it runs."""
     names_host: bool = False
     """Whether something in the shell may lead to a file that the sandbox fills from its host."""
+    names_sleep: bool = False
+    """Whether something in the shell may sleep."""
+    until: float = inf
+    """The virtual time at which a script that sleeps beyond it is left."""
+    leave: Callable[[], None] | None = None
+    """What ends a script at its next command, while one runs."""
+    wakes: float | None = None
+    """The virtual time at which the sleep ends in which a script was left; none where it was not left."""
     max_commands: int = MAX_COMMANDS
     """The number of commands after which a script counts as one that never ends."""
 
@@ -45,6 +55,19 @@ class Context:
     def uid(self) -> int:
         """The number of the user: 0 for root, 1000 for anybody else."""
         return 0 if self.user == "root" else 1000
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass; where that is more than the script has, the script is left in the middle of it."""
+        wakes = round(self.clock.now + seconds, 6)
+        if self.wakes is not None:
+            return
+        if wakes <= round(self.until, 6) or self.leave is None:
+            self.clock.advance(seconds)
+            self.clock.mark()
+        else:
+            self.wakes = wakes
+            self.clock.advance(max(self.until - self.clock.now, 0.0))
+            self.leave()
 
     def environment(self) -> dict[str, str]:
         """Return the variables that a login shell exports."""
@@ -69,4 +92,5 @@ class Context:
             history=self.history.copy(),
             modes=self.modes.copy(),
             files=None,
+            leave=None,
         )

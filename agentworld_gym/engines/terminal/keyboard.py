@@ -50,6 +50,9 @@ _ALIASES |= {"\x1bOA": UP, "\x1bOB": DOWN, "\x1bOC": RIGHT, "\x1bOD": LEFT}
 RECALLS = {UP: 1, DOWN: -1}
 """The keys that go through the history, each with how many lines it goes back."""
 
+INTERRUPTS = ("\x03", "\x1a")
+"""The keys that take the screen from a program."""
+
 CLEARED = "\x1b[H\x1b[2J"
 CONTINUATION = "> "
 MAX_PENDING = 2_000_000
@@ -75,7 +78,12 @@ def keys_of(keystrokes: str) -> Iterator[str]:
     if keystrokes.endswith("\t") and not keystrokes.endswith(COMPLETE):
         keystrokes = keystrokes[:-1] + COMPLETE
     keystrokes = keystrokes.encode("utf-8", "replace").decode("utf-8")
-    return (_ALIASES.get(match.group(), match.group()) for match in _KEYS.finditer(keystrokes))
+    return split_keys(keystrokes)
+
+
+def split_keys(text: str) -> Iterator[str]:
+    """Split characters into single control keys and runs of ordinary ones."""
+    return (_ALIASES.get(match.group(), match.group()) for match in _KEYS.finditer(text))
 
 
 def _named(keystrokes: str) -> str:
@@ -102,7 +110,7 @@ class EnteredScript:
 
 @dataclass(slots=True)
 class InputLine:
-    """The input line, the earlier lines of an unfinished script, and whether a program holds the screen."""
+    """The input line, the earlier lines of an unfinished script, and what is typed while a program holds the screen."""
 
     typed: str = ""
     """The text on the line."""
@@ -112,6 +120,8 @@ class InputLine:
     """The earlier lines of an unfinished script."""
     running: bool = False
     """Whether a program holds the screen."""
+    ahead: str = ""
+    """The keys of the lines that were entered while a program held the screen."""
     waiting: HereDocument | None = None
     """The here-document in which the earlier lines end, if they do."""
     recalled: int = 0
@@ -141,10 +151,12 @@ class InputLine:
         if key == "\x03":
             printed.append(self._tail() + "^C\n")
             self._clear()
-            self.pending = ""
+            self.pending = self.ahead = ""
             self.running = False
             return EnteredScript(status=130)
         if key == "\x1a" and self.running:
+            self._clear()
+            self.ahead = ""
             self.running = False
             printed.append("^Z\n[1]+  Stopped\n")
             return EnteredScript(status=148)
@@ -155,6 +167,13 @@ class InputLine:
         else:
             self._edit(key, printed)
         return None
+
+    def ended(self) -> str:
+        """Give the screen back after the program that held it, and return the keys that were typed ahead."""
+        ahead = self.ahead + self.typed
+        self._clear()
+        self.ahead, self.running = "", False
+        return ahead
 
     def insert(self, text: str, printed: list[str]) -> None:
         """Type a text at the cursor."""
@@ -238,6 +257,7 @@ class InputLine:
         line = self.typed
         self._clear()
         if self.running:
+            self.ahead = f"{self.ahead}{line}\n"[:MAX_PENDING]
             return None
         script = f"{self.pending}{line}\n"
         if self.pending and self.waiting and not self.waiting.ends(line) and len(script) < MAX_PENDING:

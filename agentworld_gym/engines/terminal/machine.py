@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar, Span
@@ -16,18 +18,38 @@ from agentworld_gym.engines.terminal.keyboard import (
     CLEARED,
     COMPLETE,
     CONTINUATION,
+    INTERRUPTS,
     RECALLS,
     EnteredScript,
     InputLine,
     keys_of,
+    split_keys,
 )
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
-from agentworld_gym.engines.terminal.shell import Shell
+from agentworld_gym.engines.terminal.shell import SLEEP, Outcome, Shell, keeps_sleep
 from agentworld_gym.engines.terminal.state import TerminalState
 
 LINE_SECONDS = 0.01
 MAX_WAIT = 3600.0
 CONFIRM = "Are you sure that the task is complete? Send [] again to confirm."
+
+
+@dataclass(frozen=True, slots=True)
+class _Unfinished:
+    """A script that was left in a sleep."""
+
+    shell: Shell
+    """The shell before the script, which is copied and never run."""
+    entered: EnteredScript
+    """The script."""
+    status: int
+    """The value of `$?` at its start."""
+    shown: int
+    """How many characters of its output the screen shows."""
+    done: str
+    """What is said of an earlier job once the script has ended."""
+    wakes: float
+    """The virtual time at which the sleep ends."""
 
 
 class TerminalMachine:
@@ -52,6 +74,8 @@ class TerminalMachine:
         self._status = 0
         self._jobs = ""
         self._begun = 0
+        self._until = 0.0
+        self._unfinished: _Unfinished | None = None
         self.carried = self.prompt()
         self._observation = capture(self.carried)
 
@@ -102,7 +126,7 @@ class TerminalMachine:
             EngineError: the engine gave up, or the keys ask for more work than is done in time; the machine cannot go
                 on.
         """
-        shell = self._open()
+        self._open()
         end = time.monotonic() + shells.LAST_RESORT_SECONDS
         if not keys:
             self._observation = CONFIRM
@@ -112,11 +136,15 @@ class TerminalMachine:
         for entry in keys if isinstance(keys, list | tuple) else ():
             if not isinstance(entry, Mapping):
                 continue
-            before = shell.context.clock.now
-            self._type(shell, str(entry.get("keystrokes", "")), end, printed)
-            waited = _seconds(entry.get("duration", 1.0)) - (shell.context.clock.now - before)
+            before = self._open().context.clock.now
+            duration = _seconds(entry.get("duration", 1.0))
+            self._until = before + duration
+            self._type(keys_of(str(entry.get("keystrokes", ""))), end, printed)
+            self._wake(end, printed)
+            clock = self._open().context.clock
+            waited = duration - (clock.now - before)
             if waited > 0:
-                shell.context.clock.advance(waited)
+                clock.advance(waited)
         self._observation = capture("".join(printed))
         self.carried = self._carry(printed)
         return self._observation
@@ -129,6 +157,8 @@ class TerminalMachine:
         twin._status = self._status
         twin._jobs = self._jobs
         twin._begun = self._begun
+        twin._until = self._until
+        twin._unfinished = self._unfinished
         twin.carried = self.carried
         twin._observation = self._observation
         return twin
@@ -193,13 +223,20 @@ class TerminalMachine:
             cwd = "~" + cwd[len(context.home) :]
         return f"{context.user}@{context.host}:{cwd}{'#' if context.uid == 0 else '$'} "
 
-    def _type(self, shell: Shell, keystrokes: str, end: float, printed: list[str]) -> None:
+    @property
+    def running(self) -> bool:
+        """Whether a program holds the screen."""
+        return self._line.running
+
+    def _type(self, keys: Iterable[str], end: float, printed: list[str]) -> None:
         line = self._line
-        for key in keys_of(keystrokes):
-            if time.monotonic() > end:
-                self.close()
-                raise EngineError(f"an action did not end within {shells.LAST_RESORT_SECONDS:g} s of real time")
-            if key in RECALLS and not line.running:
+        at_prompt = not line.running
+        for key in keys:
+            shell = self._open()
+            self._in_time(end)
+            if line.running and at_prompt and key not in INTERRUPTS:
+                line.ahead += key  # the keys arrived together, before the program made the terminal show them
+            elif key in RECALLS and not line.running:
                 line.recall([text for text in shell.context.history if "\n" not in text], RECALLS[key], printed)
             elif key == COMPLETE and not line.running:
                 line.insert(completion(shell, line.before), printed)
@@ -210,10 +247,16 @@ class TerminalMachine:
             else:
                 self._press(shell, key, printed)
 
+    def _in_time(self, end: float) -> None:
+        if time.monotonic() > end:
+            self.close()
+            raise EngineError(f"an action did not end within {shells.LAST_RESORT_SECONDS:g} s of real time")
+
     def _press(self, shell: Shell, key: str, printed: list[str]) -> None:
         entered = self._line.press(key, printed)
         if entered is None:
             return
+        self._unfinished = None
         if entered.status is not None:
             self._status = entered.status
         if entered.script:
@@ -242,22 +285,56 @@ class TerminalMachine:
         else:
             shell.context.history.append(entered.script.removesuffix("\n"))
         shell.context.clock.advance(LINE_SECONDS)
+        self._until += LINE_SECONDS
         done, self._jobs = self._jobs, ""
+        job = next((command for command in entered.commands if command.background), None)
+        context = shell.context
+        context.names_sleep = context.names_sleep or keeps_sleep(entered)
+        if job is None and (context.names_sleep or SLEEP in entered.script):
+            self._go_on(_Unfinished(shell.copy(), entered, self._status, 0, done, 0.0), shell, printed)
+            return
+        outcome = self._run(shell, entered, self._status, inf)
+        if job is not None:
+            printed.append(f"[1] {shell.last_background()}\n")
+            self._jobs = f"[1]+  Done                    {' '.join(job.words)}\n"
+        self._status = outcome.status
+        self._line.running = outcome.stuck
+        printed.append(outcome.text + done)
+
+    def _run(self, shell: Shell, entered: EnteredScript, status: int, until: float) -> Outcome:
         try:
-            outcome = shell.run(entered, self._status)
-            if any(command.background for command in entered.commands):
-                job = next(c for c in entered.commands if c.background)
-                printed.append(f"[1] {shell.last_background()}\n")
-                self._jobs = f"[1]+  Done                    {' '.join(job.words)}\n"
+            return shell.run(entered, status, until)
         except EngineError:
             self.close()
             raise
         except (RuntimeError, ValueError, OSError) as error:
             self.close()
             raise EngineError(f"the sandbox gave up: {error}") from error
+
+    def _go_on(self, script: _Unfinished, shell: Shell, printed: list[str]) -> None:
+        """Run a script up to the present moment; a later moment runs it anew, in a copy of the shell from before."""
+        outcome = self._run(shell, script.entered, script.status, self._until)
+        printed.append(outcome.text[script.shown :])
+        self._line.running = outcome.stuck or outcome.wakes is not None
+        if outcome.wakes is not None:
+            self._unfinished = replace(script, shown=len(outcome.text), wakes=outcome.wakes)
+            return
+        self._unfinished = None
         self._status = outcome.status
-        self._line.running = outcome.stuck
-        printed.append(outcome.text + done)
+        printed.append(script.done)
+
+    def _wake(self, end: float, printed: list[str]) -> None:
+        """End the sleeps that end by the present moment, and type what was typed ahead."""
+        while self._unfinished is not None and self._unfinished.wakes <= round(self._until, 6):
+            self._in_time(end)
+            script, asleep = self._unfinished, self._open()
+            self._shell = script.shell.copy()
+            asleep.close()
+            self._go_on(script, self._shell, printed)
+            if not self._line.running:
+                ahead = self._line.ended()
+                self._show_prompt(printed)
+                self._type(split_keys(ahead), end, printed)
 
 
 def _told(content: bytes) -> str:

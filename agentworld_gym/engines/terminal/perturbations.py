@@ -24,7 +24,7 @@ class PerturbedTerminal:
 
     A write-protected file refuses to be written to. A slow command shows its line alone, and its output below that once
     the agent has waited for it; what is typed before that is swallowed. A reader may see the files as they were before
-    the last change.
+    the last change. A command that takes longer than the agent waits may fail or be refused, and nothing else.
     """
 
     def __init__(self, machine: TerminalMachine, controls: Controls) -> None:
@@ -81,7 +81,7 @@ class PerturbedTerminal:
         if self._withheld is not None:
             return self._wait(typed)
         line = typed[:-1]
-        if not typed.endswith("\n") or not line.isprintable() or not line.strip():
+        if self._machine.running or not typed.endswith("\n") or not line.isprintable() or not line.strip():
             return self._machine.act(keys)
         self._calls += 1
         return self._enter(keys, line)
@@ -118,6 +118,8 @@ class PerturbedTerminal:
             self._machine = before
             return self._said(typed, *(f"bash: {path}: Permission denied" for path in refused))
         made = sorted(present.keys() - files.keys())
+        if self._machine.running:
+            return output
         if halved := self._halved(line, made, present, moved=bool(files.keys() - present.keys())):
             output = self._said(typed, f"{line.split()[0]}: {halved}: {NO_SPACE}")
         output = self._stale(keys, line, output, before, bool(changed or files.keys() ^ present.keys()))
@@ -158,7 +160,7 @@ class PerturbedTerminal:
         return output
 
     def _slow(self, output: str) -> str:
-        if not self._controls.strikes("slow-service", self._calls):
+        if self._machine.running or not self._controls.strikes("slow-service", self._calls):
             return output
         shown, _, self._withheld = output.partition(_BREAK)
         return shown

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from math import inf
 from random import Random
 from time import time
 from typing import Any
@@ -30,7 +31,11 @@ MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 2.0
 """The real time, in seconds, that a script may run whose work the sandbox does not count."""
 
+SLEEP = "sleep"
+"""The name of the command that takes virtual time."""
+
 _SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
+_CANCELLED = "execution cancelled\n"
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
 
@@ -51,13 +56,28 @@ def need_shell_files() -> None:
         raise EngineError(str(error)) from error
 
 
+def keeps_sleep(entered: EnteredScript) -> bool:
+    """Return whether a script may leave something behind that sleeps later: a function, an alias, a file.
+
+    >>> from agentworld_gym.engines.terminal.parser import parse
+    >>> [keeps_sleep(EnteredScript(text, tuple(parse(text)))) for text in ("sleep 5; ls", "alias nap='sleep 5'")]
+    [False, True]
+    """
+    script = entered.script
+    count = sum(command.words[:1] == [SLEEP] for command in entered.commands)
+    return script.count(SLEEP) > count or (count > 0 and ("()" in script or "function" in script))
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a script printed, in order, and how it ended; `stuck` means that it would run for ever."""
+    """What a script printed, in order, and how it ended."""
 
     text: str
     status: int
     stuck: bool = False
+    """Whether the script would run for ever."""
+    wakes: float | None = None
+    """The virtual time at which the sleep ends in which the script was left; none where it was not left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +116,7 @@ class Shell:
             random=Random(f"terminal {seed}"),
             max_commands=max_commands,
             names_host=any(names_host(file.content) for file in state.files.values()),
+            names_sleep=any(SLEEP in file.content for file in state.files.values()),
         )
         need_shell_files()
         with deferred_interrupt():
@@ -132,8 +153,16 @@ class Shell:
         assert files is not None
         return files
 
-    def run(self, entered: EnteredScript, status: int) -> Outcome:
-        """Run a complete script; `status` is the value of `$?` at its start.
+    def run(self, entered: EnteredScript, status: int, until: float = inf) -> Outcome:
+        """Run a complete script, up to the sleep that ends after a virtual time.
+
+        A script that was left in a sleep cannot go on. To see more of it, a copy of the shell from before is run up to
+        a later time.
+
+        Args:
+            entered: The script.
+            status: The value of `$?` at its start.
+            until: The virtual time at which it is left.
 
         Raises:
             EngineError: the script did not end within a very generous wall-clock time.
@@ -147,6 +176,7 @@ class Shell:
         if _NATIVE_TIMES.search(typed):
             _set_times(bash, {path: when + shift for path, when in self._times()})
         clock.mark()
+        context.until, context.leave, context.wakes = until, bash.cancel, None
         prefix = f"RANDOM={context.random.randrange(1 << 15)}\n" + clock_variables(typed, clock.now, clock.start)
         if status:
             prefix += f"(exit {status})\n"
@@ -159,6 +189,12 @@ class Shell:
                 )
         except BashError as error:
             raise EngineError(f"the sandbox gave up: {error}") from error
+        finally:
+            context.leave = None
+        left = context.wakes is not None
+        if left:
+            bash.clear_cancel()
+            chunks = [(out, "" if err.endswith(_CANCELLED) else err) for out, err in chunks]
         if shift:
             _set_times(bash, {path: min(when - shift, clock.now) for path, when in self._raw()})
         if context.times:
@@ -167,10 +203,10 @@ class Shell:
         if context.modes:
             self._keep_modes()
         self.cwd = bash.shell_state().cwd
-        text, stuck = bash_output(chunks, result.error or "", typed, self.cwd)
+        text, stuck = bash_output(chunks, "" if left else result.error or "", typed, self.cwd)
         if stuck is None:
             raise EngineError(f"a command did not end within {LAST_RESORT_SECONDS:g} s of real time")
-        return Outcome(text, result.exit_code, stuck)
+        return Outcome(text, result.exit_code, stuck, context.wakes)
 
     def last_background(self) -> str:
         """The process number of the last background job."""

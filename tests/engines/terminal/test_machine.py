@@ -200,7 +200,8 @@ def test_permissions_survive_writing_and_moving() -> None:
 def test_the_clock_is_virtual() -> None:
     machine = started(clock="2026-01-31T23:59:00")
     began = time.monotonic()
-    assert printed(machine, "date; sleep 3600; date +%F_%H").split("\n") == [
+    shown = machine.act([{"keystrokes": "date; sleep 3600; date +%F_%H\n", "duration": 3600.0}])
+    assert shown.split("\n")[1:-1] == [
         "Sat Jan 31 23:59:00 UTC 2026",
         "2026-02-01_00",
     ]
@@ -211,7 +212,9 @@ def test_the_clock_is_virtual() -> None:
 
 def test_file_times_follow_the_virtual_clock() -> None:
     machine = started()
-    typed(machine, "touch old", "sleep 90000", "touch fresh", "touch -d '3 days ago' older")
+    typed(machine, "touch old", "sleep 90000")
+    machine.act([{"keystrokes": "", "duration": 3600.0}] * 25)
+    typed(machine, "touch fresh", "touch -d '3 days ago' older")
     assert printed(machine, "stat -c '%n %y' fresh old older") == (
         "fresh 2026-03-03 10:00:00.000000000 +0000\n"
         "old 2026-03-02 09:00:00.000000000 +0000\n"

@@ -20,7 +20,7 @@ _LONGEST = 366 * 86400.0
 
 
 def sleep(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`sleep`: the virtual clock moves on, and nobody waits."""
+    """`sleep`: virtual time passes, and nobody waits."""
     if not call.argv:
         return hint("sleep", "missing operand").result
     total = 0.0
@@ -32,8 +32,7 @@ def sleep(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             return hint("sleep", f"invalid time interval '{argument}'").result
         else:
             total += float(match.group(1)) * _UNIT[match.group(2)]
-    context.clock.advance(min(total, _LONGEST))
-    context.clock.mark()
+    context.sleep(min(total, _LONGEST))
     return ""
 
 
