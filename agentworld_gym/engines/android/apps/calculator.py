@@ -42,7 +42,8 @@ class CalculatorApp(App):
             return _history(phone, screen, data)
         menu = widgets.more(("History", ("calculator/history",)), ("Clear history", ("calculator/clear_history",)))
         line = Widget(widgets.TEXT, text=data["line"], description="Formula", height=160)
-        value = Widget(widgets.TEXT, text=data["value"], description="Result preview", height=160)
+        preview = data["value"] or _preview(data["line"])
+        value = Widget(widgets.TEXT, text=preview, description="Result preview", height=160)
         keys = [
             Widget(
                 widgets.BUTTON,
@@ -99,7 +100,7 @@ def _press(phone: Phone, data: dict[str, Any], key: str) -> None:
             line = key
         else:
             line += key
-        data.update(line=line, value=_preview(line), done=False)
+        data.update(line=line, value="", done=False)
 
 
 def _preview(line: str) -> str:

@@ -1,0 +1,97 @@
+"""Measures the structured state of the phone: whether it is complete, and how short the answers of a world model get.
+
+python benchmarks/android_state.py [--episodes 500] [--sessions 24]
+
+An episode is restored from its state, as JSON, at a random step, and goes on beside the machine that it was taken from;
+every second one with controls in force. Answers are those to the steps of recorded sessions, half of them of experts
+and half of explorers, in compact prompts; the tokens are those of a small tokenizer of 4,096 pieces that is built from
+these answers and turns, one for each form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from android_speed import TITLES, chosen
+
+from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.engines import Controls
+from agentworld_gym.engines.android import AndroidMachine, AndroidView
+from agentworld_gym.recipe.collect.config import SmallModelSessions
+from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
+from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer
+from agentworld_gym.sessions.rerendering import prompts_for
+from agentworld_gym.sessions.row import Row
+
+STEPS = 40
+VIEW = AndroidView()
+
+
+def exact(number: int, strengths: dict[str, float]) -> tuple[bool, bool]:
+    """Whether a restored machine went on exactly, and whether the view printed every screen of both."""
+    rng = random.Random(number)
+    machine = AndroidMachine.start({}, number, Controls(strengths if number % 2 else {}, number))
+    machine.act({"action_type": "open_app", "app_name": TITLES[number % len(TITLES)]})
+    at, twin, same, printed = rng.randrange(STEPS), machine, True, True
+    for step in range(STEPS):
+        if step == at:
+            twin = AndroidMachine.restore(json.loads(json.dumps(machine.structured())))
+        action = chosen(machine, rng)
+        shown = machine.act(action)
+        if step >= at:
+            same = same and twin.act(action) == shown and twin.spans == machine.spans
+            same = same and twin.structured() == machine.structured()
+            printed = printed and VIEW.view(json.loads(json.dumps(twin.structured()["shown"]))) == shown
+    return same and twin.state() == machine.state(), printed
+
+
+def recorded(sessions: int) -> list[Row]:
+    """Sessions of experts and explorers."""
+    config = SmallModelSessions(policies={"expert": 0.5, "explore": 0.5}, max_turns=12)
+    recorder = Recorder([load_spec("android")], config, seed=5)
+    return [row for number in range(sessions) if (row := recorder.row(number)) is not None]
+
+
+def messages(rows: Sequence[Row], form: Form) -> dict[str, list[str]]:
+    """The contents of all messages of the sessions in a form, by role."""
+    contents: dict[str, list[str]] = {}
+    for row in rows:
+        for message in cpt_sample(row, prompts_for(row, form=form)).messages:
+            contents.setdefault(message["role"], []).append(message["content"])
+    return contents
+
+
+def spread(texts: Sequence[str], size: Callable[[str], int]) -> str:
+    """The median, the mean and the ninth decile of the sizes of texts."""
+    sizes = sorted(map(size, texts))
+    return f"{statistics.median(sizes):5.0f} {statistics.mean(sizes):7.1f} {sizes[len(sizes) * 9 // 10]:5d}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--episodes", type=int, default=500)
+    parser.add_argument("--sessions", type=int, default=24)
+    options = parser.parse_args()
+    strengths: dict[str, Any] = {name: 0.1 for name in load_spec("android").controls}
+    results = [exact(number, strengths) for number in range(options.episodes)]
+    print(f"restored machines that went on exactly: {sum(same for same, _ in results)} of {len(results)}")
+    print(f"episodes whose screens the view printed exactly: {sum(view for _, view in results)} of {len(results)}")
+    rows = recorded(options.sessions)
+    print(f"{sum(len(row.actions) for row in rows)} steps of {len(rows)} sessions; median, mean, ninth decile")
+    forms: tuple[Form, ...] = ("full", "change", "state")
+    for form in forms:
+        contents = messages(rows, form)
+        tokenizer = build_tokenizer([text for texts in contents.values() for text in texts], 4096)
+        for role, texts in contents.items():
+            tokens = spread(texts, lambda text: len(tokenizer.encode(text).ids))  # noqa: B023
+            print(f"{form:6} {role:9} characters {spread(texts, len)}   tokens {tokens}")
+
+
+if __name__ == "__main__":
+    main()
