@@ -110,6 +110,10 @@ class Restorable(Protocol):
         """
         ...
 
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+        ...
+
     @classmethod
     def restore(cls, structured: Mapping[str, Any], /) -> Machine:
         """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""

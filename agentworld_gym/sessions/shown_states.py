@@ -41,4 +41,4 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> list[str]:
 
 
 def _json(machine: Restorable) -> str:
-    return json.dumps(machine.structured()["shown"], ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(machine.shown(), ensure_ascii=False, separators=(",", ":"))

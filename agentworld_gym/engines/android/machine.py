@@ -174,7 +174,11 @@ class AndroidMachine:
         Its key `shown` holds what the view reads, and `kept` what updates alone need.
         """
         own = {"stored": sorted(self._stored), "seen": sorted(self._seen)}
-        return {"shown": shown(self.phone), "kept": {**kept(self.phone), **own}}
+        return {"shown": self.shown(), "kept": {**kept(self.phone), **own}}
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+        return shown(self.phone)
 
     @classmethod
     def restore(cls, structured: Mapping[str, Any]) -> AndroidMachine:
@@ -210,7 +214,7 @@ class AndroidMachine:
             start = 0
             for piece in (text,) if text in self._stored else _PIECES.split(text):
                 start = text.index(piece, start)
-                if piece in self._stored and piece not in self._seen:
+                if piece and piece in self._stored and piece not in self._seen:
                     at = place + len(quoted(text[:start]))
                     yield Span(at, at + len(quoted(piece)), "pre-existing")
                 start += len(piece)
