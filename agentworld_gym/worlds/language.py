@@ -293,14 +293,19 @@ class LanguageWorld:
     def _shown(self, session: LanguageSession, observed: Observation) -> str:
         """Return an observation in the form in which the prompts take screens: its text, or its structured state.
 
+        An observation that was recorded has its state in the change that the model wrote.
+
         Raises:
             ValueError: The model writes changes of a structured state, and the observation comes without one.
         """
         if session.states is None:
             return observed.text
-        if observed.state is None:
+        if observed.state is not None:
+            return observed.state
+        written = parse_completion(observed.completion)
+        if not written:
             raise ValueError("in the form `state` an observation needs its structured state")
-        return observed.state
+        return self.prompts.read(session.task, session.screen, written)
 
     def _read(
         self, answer: Completion | Failure, session: LanguageSession, action: Action, turn: str, seed: int | None

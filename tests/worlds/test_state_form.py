@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -139,6 +140,17 @@ def test_the_truth_takes_the_place_of_a_wrong_answer_with_its_state() -> None:
     states.correct(session, row.observations[0], state=truth[1])
     assert (session.observation, session.screen) == (row.observations[0], truth[1])
     assert session.history[-1]["content"] == learned()[json.dumps(session.history[:-1])]
+
+
+def test_a_recorded_answer_brings_its_state_along() -> None:
+    row = recorded()[0]
+    states = world()
+    session, (action, *_) = begun(states, row)
+    twin = session.fork()
+    (answer,) = states.step([session], [action])
+    assert isinstance(answer, Observation)
+    states.accept(twin, action, replace(answer, state=None))
+    assert twin.screen == session.screen
 
 
 @pytest.mark.parametrize("taught", [True, False])

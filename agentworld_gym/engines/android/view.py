@@ -66,7 +66,8 @@ class AndroidView:
         """
         phone, display = _display(shown)
         stack = shown["above"] or shown["tasks"][shown["front"]]
-        lines = [f"{shown['front']}/{len(stack) - 1} {_compact(stack[-1])}"]
+        holder = "above" if shown["above"] else shown["front"]
+        lines = [f"{holder}/{len(stack) - 1} {_compact(stack[-1])}"]
         if not shown["above"] and phone.screen["over"]:
             lines.append(_compact({key: value for key, value in stack[-2].items() if key not in ("fields", "scroll")}))
         lines.append("|".join(_texts(display)))
