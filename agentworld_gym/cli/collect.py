@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counted, counter, examples, progress, spec_source, stdout
+from agentworld_gym.cli.common import DialectOption, counted, counter, examples, progress, source_in_dialect, stdout
 from agentworld_gym.errors import AgentWorldError, SpecError, install
 
 
@@ -28,6 +28,7 @@ def collect(
         str | None,
         typer.Option("--config", help="Take the `collect` part of a configuration: a shipped one's name, or a file."),
     ] = None,
+    dialect: DialectOption = None,
     profile: Annotated[
         Literal["full", "compact"] | None, typer.Option("--profile", help="Prompts; full, if no configuration says so.")
     ] = None,
@@ -64,12 +65,12 @@ def collect(
     tabled = form == "parquet" or table.exists()
     if tabled and find_spec("pyarrow") is None:
         raise AgentWorldError(f"{table}: Parquet needs pyarrow: {install('data')}")
-    specs = [load_spec(source) for source in dict.fromkeys(map(spec_source, domains))]
+    specs = [load_spec(source) for source in dict.fromkeys(source_in_dialect(name, dialect) for name in domains)]
     asked: dict[str, Any] = {"profile": profile, "families": families, "controls_share": controls_share}
     base = CollectConfig() if config is None else load_config(config).collect
     overrides = {key: value for key, value in asked.items() if value is not None}
     settings = validated(CollectConfig, {**base.model_dump(), **overrides}, "command line")
-    with progress(f"{' '.join(spec.id for spec in specs)}, {split}", episodes) as bar:
+    with progress(f"{' '.join(spec.source for spec in specs)}, {split}", episodes) as bar:
         added = record(specs, file, episodes, seed, settings, split, workers, progress=counter(bar))
     written = [f"{file}: {counted(added, 'session')} added, {episodes} asked for"]
     if tabled:
@@ -87,6 +88,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "agentworld collect terminal mcp search swe --out data -n 1000 --workers 2",
             "agentworld collect mcp --out data -n 200 --split test --controls-share 0.3 --format parquet",
+            "agentworld collect swe --dialect claude-code --out data -n 200",
             "agentworld collect terminal --config tiny-terminal --out runs/sessions.jsonl -n 60000",
         )
     )(collect)

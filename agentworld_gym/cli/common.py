@@ -198,6 +198,24 @@ def spec_source(name: str) -> str:
     raise SpecError("command line", "ENV", name, expected)
 
 
+def source_in_dialect(name: str, dialect: str | None) -> str:
+    """Return what `load_spec` loads an environment's spec from, in a dialect; None takes that of the name.
+
+    Raises:
+        SpecError: Nothing has that name, or the domain has no such dialect.
+
+    >>> source_in_dialect("swe", None), source_in_dialect("swe", "claude-code"), source_in_dialect("swe:cli", None)
+    ('swe', 'swe:claude-code', 'swe')
+    """
+    from agentworld_gym.domain.spec import load_spec
+
+    source = spec_source(name)
+    named = load_spec(source)
+    spec = named if dialect is None else named.in_dialect(dialect)
+    plain = source.removesuffix(f":{named.dialect}")
+    return plain if spec.speaks_first_dialect else f"{plain}:{spec.dialect}"
+
+
 def env_options(name: str, **options: Any) -> dict[str, Any]:
     """Return the keyword arguments of `agentworld_gym.options.EnvOptions` that a user asked for.
 

@@ -287,6 +287,15 @@ class DomainSpec(Strict):
         """Whether the dialect in force is the first one, in which checks and screens are written."""
         return self.dialect == next(iter(self.dialects), "")
 
+    @property
+    def source(self) -> str:
+        """The id of the domain; behind it a colon and the dialect, where that is not the first one.
+
+        >>> load_spec("swe").source, load_spec("swe:cli").source, load_spec("swe:claude-code").source
+        ('swe', 'swe', 'swe:claude-code')
+        """
+        return self.id if self.speaks_first_dialect else f"{self.id}:{self.dialect}"
+
     def in_every_dialect(self) -> list[DomainSpec]:
         """Return the spec in each of its dialects, the one in force first."""
         return [self, *(self.in_dialect(name) for name in self.dialects if name != self.dialect)]
@@ -304,8 +313,10 @@ class DomainSpec(Strict):
         if name == self.dialect and name:
             return self
         if name not in self.dialects:
-            expected = ", ".join(nearest(name, list(self.dialects))) or "none: the domain has one dialect"
-            raise SpecError(self.path, "dialect", name, f"one of: {expected}")
+            known = ", ".join(nearest(name, list(self.dialects)))
+            raise SpecError(
+                self.path, "dialect", name, f"one of: {known}" if known else "no dialect: the domain has none"
+            )
         if not self.speaks_first_dialect:
             shipped = self.id in DOMAINS and _shipped(self.id).path == self.path
             return load_spec(self.id if shipped else str(self.path)).in_dialect(name)

@@ -94,7 +94,7 @@ def transfer(
     both = sorted(played["dream"].keys() & played["grounded"].keys())
     dream, real = ([played[side][seed] for seed in both] for side in ("dream", "grounded"))
     return TransferResult(
-        domain=spec.id,
+        domain=spec.source,
         policy=player.name,
         split=options.split,
         tasks=len(both),

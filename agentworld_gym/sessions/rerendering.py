@@ -68,7 +68,12 @@ def spec_of(row: Row) -> DomainSpec:
 
 def spec_source(row: Row) -> str:
     """Return the name by which `load_spec` loads the spec of a row, as `android` or `android:droidrun`."""
-    return row.domain if not row.dialect or spec_of(row).speaks_first_dialect else f"{row.domain}:{row.dialect}"
+    return spec_of(row).source if row.dialect else row.domain
+
+
+def is_of(row: Row, names: Iterable[str]) -> bool:
+    """Return whether a row is of one of some domains: `swe` takes all of its dialects, `swe:claude-code` that one."""
+    return not {row.domain, f"{row.domain}:{row.dialect}"}.isdisjoint(names)
 
 
 def prompts_for(

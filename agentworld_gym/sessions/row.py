@@ -221,7 +221,7 @@ class Row(Strict):
             return dialect
         known = load_spec(domain).dialects
         if dialect and dialect not in known:
-            raise ValueError(f"one of: {', '.join(known) or f'none, for the domain {domain} has one dialect'}")
+            raise ValueError(f"one of: {', '.join(known)}" if known else f"no dialect: the domain {domain} has none")
         return dialect or next(iter(known), "")
 
     @field_validator("actions", "observations", "spans", "changes", "fields_changed")

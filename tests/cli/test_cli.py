@@ -394,6 +394,26 @@ def test_collect_fills_a_folder_with_rows_tables_and_a_card(tmp_path: Path) -> N
     assert parquet.read_table(tmp_path / "data" / "train.parquet").num_rows == 5
 
 
+@pytest.mark.parametrize("asked", [["swe:claude-code"], ["swe", "--dialect", "claude-code"]])
+def test_collect_and_fidelity_take_a_dialect(asked: list[str], tmp_path: Path) -> None:
+    done = agentworld("collect", *asked, "--out", str(tmp_path), "-n", "2", "--no-card")
+    assert done.exit_code == 0, done.stderr
+    rows = (tmp_path / "train.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(row)["dialect"] for row in rows] == ["claude-code", "claude-code"]
+    data = ("--data", str(tmp_path / "train.jsonl"), "--nearest", "0", "--plans", "0")
+    done = agentworld("eval", "fidelity", *asked, "--world", "grounded", *data, "--out", str(tmp_path / "f.json"))
+    assert done.exit_code == 0, done.stderr
+    [measured] = json.loads((tmp_path / "f.json").read_text(encoding="utf-8"))["domains"]
+    assert (measured["domain"], measured["sessions"]) == ("swe:claude-code", 2)
+
+
+def test_a_dialect_that_a_domain_does_not_have_is_refused(tmp_path: Path) -> None:
+    done = agentworld("collect", "swe", "terminal", "--dialect", "cli", "--out", str(tmp_path), "-n", "1")
+    assert done.exit_code == 2 and "expected no dialect: the domain has none" in done.stderr
+    done = agentworld("eval", "fidelity", "--dialect", "cli", "--out", str(tmp_path / "f.json"))
+    assert done.exit_code == 2 and "the domain whose dialect it is" in done.stderr
+
+
 def test_collect_says_what_it_cannot_record(tmp_path: Path) -> None:
     out = str(tmp_path / "data")
     assert "with a grounded world" in agentworld("collect", CUSTOM, "--out", out, "-n", "1").stderr

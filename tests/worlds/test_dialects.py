@@ -99,7 +99,7 @@ def test_a_dialect_is_chosen_by_an_option_or_behind_a_colon(path):
     assert EnvOptions(spec=str(path), dialect="terse").domain_spec() == load_spec(f"{path}:terse")
     with pytest.raises(SpecError, match=r"dialect.*ters.*terse"):
         load_spec(f"{path}:ters")
-    with pytest.raises(SpecError, match="none: the domain has one dialect"):
+    with pytest.raises(SpecError, match="expected no dialect: the domain has none"):
         EnvOptions(spec="terminal", dialect="terse").domain_spec()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentworld_gym.cli.common import (
+    DialectOption,
     FamilyOption,
     FormOption,
     GeneratorOption,
@@ -25,7 +26,7 @@ from agentworld_gym.cli.common import (
     examples,
     pairs,
     progress,
-    spec_source,
+    source_in_dialect,
 )
 from agentworld_gym.cli.eval.output import (
     OutOption,
@@ -39,6 +40,7 @@ from agentworld_gym.cli.eval.output import (
     share_text,
     write_result,
 )
+from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.evaluation.results.fidelity import DomainFidelity
@@ -69,6 +71,7 @@ def fidelity(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "test",
+    dialect: DialectOption = None,
     profile: ProfileOption = None,
     prompts: PromptsOption = None,
     form: FormOption = None,
@@ -89,9 +92,11 @@ def fidelity(
     from agentworld_gym.options import EnvOptions
 
     check_writable(out)
-    domains = [spec_source(name) for name in envs or ()]
+    domains = [source_in_dialect(name, dialect) for name in envs or ()]
     recorded = {} if data is None else rows_of(existing_file(data), domains, tasks)
     domains = domains or list(recorded or ENGINES)
+    if dialect is not None and not envs:
+        raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")
     source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
     levels, families = level or [1, 2, 3], family or []
     measured: list[DomainFidelity] = []

@@ -60,7 +60,7 @@ def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
     owners = [number for number, _ in compress(asked, kept)]
     usage = (findings.taught or Replay()).usage + (findings.free or Replay()).usage
     return DomainFidelity(
-        domain=runner.spec.id,
+        domain=runner.spec.source,
         sessions=len(findings.cases),
         steps=len(asked),
         stale=findings.stale,

@@ -159,7 +159,7 @@ def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list
 
 
 def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, findings: Findings, say: Progress) -> None:
-    name = runner.spec.id
+    name = runner.spec.source
     if plan.quick:
         folder_of(runner.world)
     rows, recorded = list(plan.rows), list(plan.recorded)

@@ -43,7 +43,8 @@ class CollectConfig(Strict):
     """The probability that the mixed policy errs before a step."""
 
     mix: dict[str, Positive] = Field(default_factory=dict)
-    """How many sessions of each domain make up a round, in which the domains take turns; 1 for those not named."""
+    """How many sessions of each domain make up a round, in which the domains take turns; 1 for those not named. A
+    domain in another dialect than its first is named as `swe:claude-code`."""
 
     max_turns: Positive = 40
     """The most turns that a session may have."""

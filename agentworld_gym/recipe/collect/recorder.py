@@ -52,7 +52,7 @@ class Recorder:
             raise SpecError("collect", "domains", [], "at least one domain")
         self._seed, self._split = seed, split
         self._domains = [_DomainRecorder(spec, config) for spec in specs]
-        self._round = [domain for domain in self._domains for _ in range(config.mix.get(domain.spec.id, 1))]
+        self._round = [domain for domain in self._domains for _ in range(config.mix.get(domain.spec.source, 1))]
         self.recording = digest_of(
             {
                 "stages": [[domain.provenance.fingerprint, domain.prompts.digest] for domain in self._domains],

@@ -160,7 +160,7 @@ def _differences(
     # The seed of a row is that of its task; the seed of the recording stands in the id, before the number.
     recorded = row.id.split("-")[-2:-1]
     compared: dict[str, tuple[Any, Any]] = {
-        "domain": (row.domain, row.domain if spec is not None else ", ".join(spec.id for spec in specs)),
+        "domain": (row.domain, row.domain if spec is not None else ", ".join(spec.source for spec in specs)),
         "seed": (int(recorded[0]) if recorded and recorded[0].isdecimal() else None, seed),
         "split": (row.split, split),
         "profile": (row.profile, config.profile),

@@ -10,6 +10,7 @@ from agentworld_gym.domain.task import Split
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
 from agentworld_gym.recipe.data.text_corpora import DOMAIN as KNOWLEDGE
+from agentworld_gym.sessions.rerendering import is_of
 from agentworld_gym.sessions.row_reading import read_rows
 from agentworld_gym.sessions.samples import Sample, read_samples
 
@@ -34,16 +35,21 @@ def samples_of_files(
 
     Args:
         paths: The files.
-        domains: The domains to keep; an empty sequence keeps all.
+        domains: The domains to keep; an empty sequence keeps all. `swe:claude-code` keeps the sessions of a dialect.
         preparation: How rows become samples; None where every file holds samples.
         workers: The number of processes that prepare rows; the samples and their order do not depend on it.
+
+    Raises:
+        SpecError: A dialect is to be kept of a file that holds samples, which do not name theirs.
     """
     for path in paths:
         if preparation is None or _holds_samples(path):
+            if spoken := next((name for name in domains if ":" in name), None):
+                raise SpecError(path, "data.domains", spoken, "domains alone: samples do not name their dialects")
             wanted = {*domains, KNOWLEDGE}
             yield from (sample for sample in read_samples(path) if not domains or sample.domain in wanted)
         else:
-            rows = (row for row in read_rows(path) if not domains or row.domain in domains)
+            rows = (row for row in read_rows(path) if not domains or is_of(row, domains))
             yield from prepare(rows, preparation, workers)[0]
 
 

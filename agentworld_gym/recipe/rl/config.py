@@ -25,7 +25,7 @@ class TurnsConfig(Strict):
     """Files of recorded sessions, or folders that `agentworld collect` wrote, whose training split is taken."""
 
     domains: tuple[str, ...] = ()
-    """The domains whose sessions are kept; an empty tuple keeps all."""
+    """The domains whose sessions are kept, as `swe` or, in one dialect, `swe:claude-code`; an empty tuple keeps all."""
 
     max_prompt_tokens: Positive = 2048
     """The most tokens of a prompt; a turn with a longer one is replaced by an earlier turn of its session."""

@@ -23,7 +23,7 @@ from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.config import TurnsConfig
 from agentworld_gym.recipe.rl.verifiers import unverifiable
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
-from agentworld_gym.sessions.rerendering import observation_meant, prompts_for
+from agentworld_gym.sessions.rerendering import is_of, observation_meant, prompts_for
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.row_reading import row_of
 from agentworld_gym.sessions.samples import Sample
@@ -152,7 +152,7 @@ class TurnDataset:
     def _turn(self, place: int, sieve: RowFilter, rng: random.Random, counted: bool) -> int | None:
         """Return a turn of a session, drawn among those up to one; None if no turn can serve."""
         session = self._read(place)
-        if self._config.domains and session.domain not in self._config.domains:
+        if self._config.domains and not is_of(session, self._config.domains):
             return None
         reasons = Counter[str]()
         if self._config.pool is not None and not self._config.pool.holds(session):

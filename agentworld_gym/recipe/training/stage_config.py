@@ -32,7 +32,8 @@ class DataConfig(Strict):
     """Files that `agentworld samples` wrote, or folders that hold one such file for each split."""
 
     domains: tuple[str, ...] = ()
-    """The domains whose samples are kept; an empty tuple keeps all."""
+    """The domains whose samples are kept; an empty tuple keeps all. Of recorded sessions `swe:claude-code` keeps, or
+    records, those in a dialect."""
 
     max_tokens: Positive = 1536
     """The most tokens of a sample; longer ones are left out."""

@@ -31,8 +31,11 @@ from agentworld_gym.recipe.collect.policies import AWARE, policy_actions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
+from agentworld_gym.recipe.data.data_files import samples_of_files
+from agentworld_gym.recipe.data.preparation import Preparation
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.row_reading import read_rows
+from agentworld_gym.sessions.samples import write_samples
 from agentworld_gym.tasks import generate
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
@@ -48,6 +51,27 @@ CUSTOM = Path(__file__).resolve().parents[3] / "examples" / "custom_domain" / "s
 CONFIG = load_config("tiny-terminal").collect
 SESSIONS = [row for number in range(44) if (row := Recorder([SPEC], CONFIG, seed=5).row(number)) is not None][:40]
 TOKENIZER = build_tokenizer((m["content"] for s in SESSIONS for m in s.messages()), 700)
+
+
+def test_a_stage_keeps_the_dialect_that_its_data_names(tmp_path: Path) -> None:
+    file = tmp_path / "train.jsonl"
+    collect([load_spec("swe"), load_spec("swe:claude-code")], file, 6, 5, CollectConfig(mix={"swe:claude-code": 2}))
+    dialects = [row.dialect for row in read_rows(file)]
+    assert dialects == ["cli", "claude-code", "claude-code"] * 2
+    spoken = {row.id: row.dialect for row in read_rows(file)}
+    names = ("swe", "swe:cli", "swe:claude-code", "mcp")
+    kept = {name: list(samples_of_files([file], [name], Preparation(pool=None))) for name in names}
+    found = {name: {spoken[sample.id] for sample in samples} for name, samples in kept.items()}
+    assert found == {
+        "swe": {"cli", "claude-code"},
+        "swe:cli": {"cli"},
+        "swe:claude-code": {"claude-code"},
+        "mcp": set(),
+    }
+    assert len(kept["swe"]) == len(kept["swe:cli"]) + len(kept["swe:claude-code"])
+    write_samples(tmp_path / "samples.jsonl", kept["swe"])
+    with pytest.raises(SpecError, match="samples do not name their dialects"):
+        list(samples_of_files([tmp_path / "samples.jsonl"], ["swe:cli"]))
 
 
 def test_a_recording_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
