@@ -198,6 +198,9 @@ class EnvOptions(Options):
         for key, words in _ONLY_IN_LANGUAGE_WORLDS.items():
             if (value := getattr(self.language, key)) is not None:
                 raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
+        if self.language.prompts is not None and self.judge in ("same", "none"):
+            expected = f"None: only a language world, or a judge, reads prompts, not {self.world}"
+            raise SpecError("options", "prompts", self.language.prompts, expected)
 
     def _judge(self, options: WorldOptions, world: World[Any]) -> RubricJudge | None:
         sampling = options.spec.sampling.sampling()

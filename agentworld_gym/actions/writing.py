@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from agentworld_gym.actions.agent_calls import agent_code
@@ -36,8 +38,31 @@ def with_json_arguments(call: Mapping[str, Any], raw: str) -> dict[str, Any]:
     return {**call, "arguments": written if kept else json.dumps(arguments, ensure_ascii=False)}
 
 
+def keystroke_text(batch: Sequence[Mapping[str, Any]]) -> str:
+    """Return a batch of keystrokes as JSON with an indent of 2, whose durations are decimals with a point.
+
+    >>> print(keystroke_text([{"keystrokes": "", "duration": 1e-07}]))
+    [
+      {
+        "keystrokes": "",
+        "duration": 0.0000001
+      }
+    ]
+    """
+    return _POWER.sub(_decimal, json.dumps(batch, indent=2, ensure_ascii=False))
+
+
+def _decimal(line: re.Match[str]) -> str:
+    digits = f"{Decimal(line[2]):f}"
+    return f"{line[1]}{digits}{'' if '.' in digits else '.0'}"
+
+
+_POWER = re.compile(r'^( {4}"duration": )(-?[\d.]+e[-+]\d+)(?=,?$)', re.MULTILINE)
+"""The duration of an entry that has a power of ten. No text looks like it, because quotes in a text are escaped."""
+
 WRITERS: Mapping[Syntax, Callable[[Any], str]] = {
     "agent_code": agent_code,
+    "keystroke_batch": keystroke_text,
     "playwright_call": call_text,
     "browsergym_call": browsergym_text,
 }

@@ -3,7 +3,7 @@
 A copy is the folder `prompts` of a checkout: `<domain>/system_prompt.txt` and `<domain>/judge_system_prompt.txt`, where
 the desktop is called `os`. A system prompt is filled as in the rows of AgentWorldBench: the definitions of the tools
 stand at `{tool_definitions}`, and recorded calls of them at `{demonstrations}`. A whole checkout has the request to
-judges too, in the script of its evaluation.
+judges too, in the script of its evaluation. The request that ends a prompt is in no checkout; a user may add it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -26,9 +26,13 @@ VARIABLE = "AGENTWORLD_OFFICIAL_PROMPTS"
 """The environment variable that names the folder where `official` stands alone."""
 
 SYSTEM, JUDGE = "system_prompt.txt", "judge_system_prompt.txt"
+CLOSING = "closing_request.txt"
+"""The file with the words that end a request, which the folder of the makers does not have."""
+
 SCRIPT, REQUEST = "eval/lwm_eval_utils/task_configs.py", "JUDGE_USER_PROMPT"
 """Where a checkout has the request to judges, beside the folder `prompts`: the file, and the name of the text in it."""
 
+_FILES = "a file of the folder `prompts` of Qwen-AgentWorld"
 _PARTS = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 _PLACES = re.compile(r"\{(tool_definitions|demonstrations)\}")
 
@@ -73,6 +77,32 @@ class OfficialPrompts:
             SpecError: There is no such file, or it is no text.
         """
         return self._read(domain, JUDGE)
+
+    def need_judges(self, domains: Iterable[str]) -> None:
+        """Require a judge prompt for each of some domains, and at least one.
+
+        Raises:
+            SpecError: There is none.
+        """
+        for domain in domains:
+            self.judge(domain)
+        if not self.texts(JUDGE):
+            raise MissingFile(self.folder / "*" / JUDGE, _FILES)
+
+    def closing_request(self, domain: str) -> str | None:
+        """Read the closing request of a domain that the user put beside its prompts, or beside the folders of all
+        domains, without line breaks at its ends; None where there is no such file.
+
+        Raises:
+            SpecError: The file is no text, or an empty one.
+        """
+        for folder in (self.folder / OFFICIAL_NAMES.get(domain, domain), self.folder):
+            path = folder / CLOSING
+            if path.is_file():
+                if text := _text(path).replace("\r\n", "\n").strip("\n"):
+                    return text
+                raise SpecError(path, "file", "", "the request, or no such file")
+        return None
 
     def judge_request(self) -> str | None:
         """Read the request that the official script sends a judge, with its places in braces; None where the folder
@@ -153,4 +183,4 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise SpecError(path, "file", str(error), "a UTF-8 text") from error
     except OSError as error:
-        raise MissingFile(path, "a file of the folder `prompts` of Qwen-AgentWorld") from error
+        raise MissingFile(path, _FILES) from error

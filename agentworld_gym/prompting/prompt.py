@@ -117,12 +117,17 @@ class Prompts:
             own = templates.load(f"{base}/ledger.j2", optional=True)
             self._ledger = own or templates.load(LEDGER)
         self.closing = self._closing()
+        request = official.closing_request(spec.id) if official is not None else None
+        if request is not None:
+            self.closing = f"\n\n{request}"
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
         if ledger:
             form_part["ledger"] = True
         if self.answers.refers or self.form == "change":
             form_part["references"] = REFERENCES
         form_part |= self.system_message.digests
+        if request is not None:
+            form_part["closing"] = request
         self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
 from agentworld_gym.engines.catalog import load_view
 from agentworld_gym.generators import open_generator
-from agentworld_gym.prompting.official import OfficialPrompts
+from agentworld_gym.prompting.official import VARIABLE, OfficialPrompts
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
 
@@ -55,7 +55,10 @@ class LanguageOptions(Options):
     prompts: Annotated[
         FilePath | None,
         AfterValidator(_existing_folder),
-        Expected("a folder of prompt templates, or official:DIR with the official prompts"),
+        Expected(
+            "a folder of prompt templates, or official:DIR with the official prompts; official alone wants their "
+            f"folder in the variable {VARIABLE}"
+        ),
     ] = None
     """A folder of prompt templates that replace the shipped ones; or `official:DIR`, where DIR is the folder `prompts`
     of a checkout of Qwen-AgentWorld, and `official` alone takes the one that `AGENTWORLD_OFFICIAL_PROMPTS` names."""

@@ -95,6 +95,18 @@ class TestTerminal:
             {"keystrokes": "C-c", "duration": 3},
         ]
 
+    @pytest.mark.parametrize(
+        ("seconds", "shown"),
+        [("1e-07", "0.0000001"), ("0.00005", "0.00005"), ("1e20", "1" + "0" * 20 + ".0"), ("2", "2.0"), ("0.1", "0.1")],
+    )
+    def test_a_duration_is_shown_as_a_decimal_with_a_point(self, seconds: str, shown: str) -> None:
+        read = ActionParser(load_spec("terminal"))
+        text = r'    "duration": 1e-07'
+        action = read.parse(json.dumps([{"keystrokes": text}])[:-2] + f', "duration": {seconds}}}]')
+        lines = [f'    "keystrokes": {json.dumps(text)},', f'    "duration": {shown}']
+        assert read.shown(action).split("\n")[2:4] == lines
+        assert read.parse(read.shown(action)).parsed == action.parsed
+
     @pytest.mark.parametrize("text", ["ls -la", "cat <<E\na\nE", "  indented", "echo '[x]'", "{ ls; }", "", "#"])
     def test_any_other_text_is_a_command_line_with_enter(self, text: str) -> None:
         action = parser("keystroke_batch", "command_line").parse(text)

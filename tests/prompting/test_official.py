@@ -6,15 +6,17 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
+from agentworld_gym.contracts import Action
 from agentworld_gym.domain.spec import DOMAINS, OFFICIAL_NAMES, load_spec
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.judging.bench_rows import BenchRow
 from agentworld_gym.judging.judge import Judge, judge_digest, judge_messages
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.prompting.official import JUDGE, SCRIPT, SYSTEM, VARIABLE, OfficialPrompts, filled
+from agentworld_gym.prompting.official import CLOSING, JUDGE, SCRIPT, SYSTEM, VARIABLE, OfficialPrompts, filled
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.tool_definitions import tool_definitions
 from agentworld_gym.worlds.options import WorldOptions
@@ -68,6 +70,48 @@ def _check(domain: str, official: OfficialPrompts) -> None:
     assert beyond == "" or task.instruction in beyond
     assert Prompts(spec).digest != prompts.digest == pickle.loads(pickle.dumps(prompts)).digest
     assert Prompts(spec).closing == prompts.closing
+
+
+def test_a_closing_request_beside_the_templates_ends_every_request(folder: Path, official: OfficialPrompts) -> None:
+    spec = load_spec("terminal")
+    task, ours = spec.handwritten_tasks()[0], Prompts(spec, official=official)
+    (folder / CLOSING).write_text("\n\nSay what follows.\n\nWrap it.\n")
+    prompts = Prompts(spec, official=official)
+    assert prompts.closing == "\n\nSay what follows.\n\nWrap it."
+    assert prompts.digest != ours.digest
+    [*before, last] = prompts.messages(task, [(Action("ls"), "$ ls")], Action("pwd"))
+    [*same, other] = ours.messages(task, [(Action("ls"), "$ ls")], Action("pwd"))
+    assert before == same
+    assert last["content"].removesuffix(prompts.closing) == other["content"].removesuffix(ours.closing)
+    (folder / "terminal" / CLOSING).write_text("The terminal's own.")
+    assert Prompts(spec, official=official).closing == "\n\nThe terminal's own."
+    assert Prompts(load_spec("web"), official=official).closing == prompts.closing
+    (folder / "terminal" / CLOSING).write_text("\n")
+    with pytest.raises(SpecError, match=CLOSING):
+        Prompts(spec, official=official)
+
+
+def test_an_environment_says_where_the_folder_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(SpecError, match=VARIABLE):
+        gym.make("AgentWorld/Terminal-v0", world="tiny", prompts="official")
+
+
+@pytest.mark.parametrize("judge", ["same", "none"])
+def test_prompts_that_nobody_reads_are_refused(judge: str, folder: Path) -> None:
+    options = EnvOptions(spec="terminal", world="grounded", prompts=f"official:{folder}", judge=judge)
+    with pytest.raises(SpecError, match="only a language world, or a judge, reads prompts, not grounded"):
+        options.runner()
+
+
+def test_judge_prompts_are_looked_for_before_they_are_needed(folder: Path, official: OfficialPrompts) -> None:
+    official.need_judges([])
+    official.need_judges(["terminal", "desktop"])
+    (folder / "os" / JUDGE).unlink()
+    with pytest.raises(MissingFile, match=f"os/{JUDGE}"):
+        official.need_judges(["terminal", "desktop"])
+    with pytest.raises(MissingFile, match=JUDGE):
+        OfficialPrompts(folder / "wrong").need_judges([])
 
 
 def test_an_option_names_a_folder_or_takes_that_of_the_environment(

@@ -115,7 +115,7 @@ def bench(
         prices["judge"] = prices["model"]
     sampled = _sampling(sampling, "--sampling", TINY_SAMPLING if is_bundled(model) else {})
     check_folder(out, chosen, sampled)
-    official = _official(judge_prompts, chosen.counts)
+    official = _official(judge_prompts, judge, chosen.counts)
     for name in (RESULT, PAGE):
         writable(out / name, "--out")
     with ExitStack() as stack:
@@ -236,13 +236,15 @@ def _sampling(given: list[str] | None, option: str, preferred: Mapping[str, Any]
     return validated(SamplingSpec, fields, f"command line {option}").sampling()
 
 
-def _official(given: str | None, domains: Iterable[str]) -> OfficialPrompts | None:
+def _official(given: str | None, judge: str, domains: Iterable[str]) -> OfficialPrompts | None:
     """Return the official prompts that the user named, which have a judge prompt for each domain of the rows."""
     from agentworld_gym.prompting.official import OfficialPrompts
 
     official = OfficialPrompts.named(given)
     if given is not None and official is None:
         raise SpecError("command line", "--judge-prompts", given, "official:DIR, or official")
+    if official is not None and judge == "none":
+        raise SpecError("command line", "--judge-prompts", given, "--judge too: there is no judge to read them")
     if official is not None:
         for domain in domains:
             official.judge(domain)

@@ -24,6 +24,7 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import GeneratorError, TrainingError, install
 from agentworld_gym.process.number_formats import speeds
 from agentworld_gym.process.signals import stopped_by_signals
+from agentworld_gym.prompting.official import OfficialPrompts
 from agentworld_gym.recipe.data.data_files import data_files
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.hybrid_reward import HybridReward, PredictionJudge
@@ -104,6 +105,7 @@ def train(
     """
     must_have_model(config.model)
     data_files(config.data.rows, "train")
+    _official(config)
     try:
         import torch
         from accelerate import PartialState
@@ -344,6 +346,14 @@ def _export(trainer: GRPOTrainer, config: RlConfig, tokenizer: Any, folder: Path
     trainer.accelerator.wait_for_everyone()
 
 
+def _official(config: RlConfig) -> OfficialPrompts | None:
+    """Return the official prompts of the configured judge, which are there for the domains that the data names."""
+    official = None if config.judge is None else OfficialPrompts.named(config.judge.prompts)
+    if official is not None:
+        official.need_judges(name.partition(":")[0] for name in config.data.domains)
+    return official
+
+
 @contextmanager
 def _opened(config: RlConfig, judge: PredictionJudge | None) -> Iterator[PredictionJudge | None]:
     """Open the judge of a run: the given one, or the configured one with its generator."""
@@ -353,13 +363,12 @@ def _opened(config: RlConfig, judge: PredictionJudge | None) -> Iterator[Predict
     from agentworld_gym.generators import open_generator
     from agentworld_gym.judging.dimension_judge import DimensionJudge
     from agentworld_gym.judging.judge import Judge
-    from agentworld_gym.prompting.official import OfficialPrompts
 
     chosen = config.judge
     sampling = Sampling(temperature=chosen.temperature, max_tokens=chosen.max_tokens, thinking=chosen.thinking)
+    official = _official(config)
     lease = open_generator(chosen.generator)
     try:
-        official = OfficialPrompts.named(chosen.prompts)
         yield DimensionJudge(Judge(lease, sampling, chosen.tries, chosen.generator, official))
     finally:
         lease.close()

@@ -214,6 +214,15 @@ def test_what_a_bundled_model_cannot_read_is_refused(tmp_path: Path) -> None:
     assert "collect ENV --profile compact" in said and not (tmp_path / "run").exists()
 
 
+def test_judge_prompts_without_a_judge_are_refused(tmp_path: Path) -> None:
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
+    (tmp_path / "mcp").mkdir()
+    (tmp_path / "mcp" / "judge_system_prompt.txt").write_text("Judge.")
+    command = ["eval", "bench", str(file), "--model", "http://localhost:1/v1", "--out", str(tmp_path / "run")]
+    refused = CliRunner().invoke(app, [*command, "--judge-prompts", f"official:{tmp_path}"])
+    assert refused.exit_code == 2 and "there is no judge to read them" in " ".join(refused.output.split())
+
+
 # What survives
 
 

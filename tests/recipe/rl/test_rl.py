@@ -312,6 +312,15 @@ def test_a_judge_that_never_answers_masks_its_samples(folder, tmp_path):
     assert equal(before, after)
 
 
+def test_judge_prompts_that_are_not_there_end_a_run_at_its_start(folder, tmp_path):
+    from agentworld_gym.recipe.rl.gspo import train
+
+    judge = {"generator": "http://localhost:1/v1", "prompts": f"official:{tmp_path / 'wrong'}"}
+    with pytest.raises(SpecError, match=r"wrong/terminal/judge_system_prompt\.txt"):
+        train(config(folder, reward={}, judge=judge), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
