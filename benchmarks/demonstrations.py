@@ -6,8 +6,10 @@
     python benchmarks/demonstrations.py swe:claude-code --sessions 60 > domain_specs/demonstrations/claude-code.jsonl
 
 Sessions of the grounded world are recorded from the validation split, so that no session of training or testing has
-their seeds. Of each tool the file holds a call that worked, or one that did not where none did: the one whose answer
-has the median length, and a second one from another seed for tasks with the seed of the first. The same
+their seeds. Of each tool the file holds a call that worked, or one that did not where none did. It is a call with
+arguments that the tool declares, by an agent that follows its task, as far as there are such; explorers make arguments
+up. Of several it is the one whose answer has the median length, and a second one comes from another seed, for tasks
+with the seed of the first. The same
 checkout writes the same bytes on every run, times and process numbers included: the clock of a repository's sandbox
 starts at one moment, and the number of a process group follows from the report. What Python itself prints may differ in
 another sandbox (`bubblewrap` or `monty`) or another version of Python.
@@ -22,7 +24,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import median_low
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -38,31 +40,56 @@ from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.rerendering import task_of
 
 SEED = 20260101
+EXPLORING = ("explore", "blend")
+"""The policies that make arguments up."""
+
 _EXIT = re.compile(r"(?m)^Exit [Cc]ode:? (\d+)$")
 
 
-def recorded(domain: str, sessions: int, longest: int) -> Mapping[str, list[Demonstration]]:
+class Call(NamedTuple):
+    """A recorded call, and how well it serves as an example."""
+
+    example: Demonstration
+    """The call with its answer."""
+    declared: bool
+    """Whether the tool declares all of its arguments."""
+    follows: bool
+    """Whether an agent made it that follows its task."""
+
+    @property
+    def rank(self) -> tuple[bool, ...]:
+        """How well it serves; the best rank is the greatest."""
+        return not failed(self.example.observation), self.declared, self.follows
+
+
+def recorded(domain: str, sessions: int, longest: int) -> Mapping[str, list[Call]]:
     """Return the calls of each tool in some sessions, but for those whose answer is too long."""
     spec = load_spec(domain)
     parser = ActionParser(spec)
     recorder = Recorder([load_spec(spec.id)], CollectConfig(profile="compact", probe_share=0.0), SEED, "validation")
-    found: dict[str, list[Demonstration]] = defaultdict(list)
+    found: dict[str, list[Call]] = defaultdict(list)
     for number in range(sessions):
         row = recorder.row(number)
         task = None if row is None else task_of(row)
         if row is None or task is None or task.seed is None:
             continue
         actions = [parser.parse(text, task.tools) for text in row.actions]
+        declared = {tool["name"]: properties(tool) for tool in (*load_spec(spec.id).action.tools, *task.tools)}
         shown = row.observations if spec.speaks_first_dialect else in_dialect(spec, task, actions)
         for action, observation in zip(actions, shown, strict=False):
             if action.error is None and isinstance(action.parsed, dict) and len(observation) <= longest:
                 tool = str(action.parsed["name"])
                 if spec.action.syntax[0] == "claude_code_call":
                     tool = str(json.loads(parser.shown(action))["name"])
-                found[tool].append(
-                    Demonstration(tool=tool, seed=task.seed, action=action.parsed, observation=observation)
-                )
+                example = Demonstration(tool=tool, seed=task.seed, action=action.parsed, observation=observation)
+                known = action.parsed["arguments"].keys() <= declared[action.parsed["name"]]
+                found[tool].append(Call(example, known, row.policy not in EXPLORING))
     return found
+
+
+def properties(tool: Mapping[str, Any]) -> set[str]:
+    """Return the names of the arguments that a tool declares."""
+    return set(tool.get("parameters", {}).get("properties", {}))
 
 
 def in_dialect(spec: DomainSpec, task: Task, actions: Sequence[Action]) -> list[str]:
@@ -80,12 +107,17 @@ def in_dialect(spec: DomainSpec, task: Task, actions: Sequence[Action]) -> list[
     return shown
 
 
-def chosen(calls: Sequence[Demonstration]) -> list[Demonstration]:
-    """Choose two calls with answers of middling length, from different seeds where there are such."""
-    worked = [call for call in calls if not failed(call.observation)] or list(calls)
-    first = _middle(worked)
-    others = [call for call in worked if call.seed != first.seed]
-    return [first, *([_middle(others)] if others else [])]
+def chosen(calls: Sequence[Call]) -> list[Demonstration]:
+    """Choose two of the best calls with answers of middling length, from different seeds where there are such."""
+    first = _best(calls)
+    works = max(call.rank for call in calls)[:2]
+    others = [call for call in calls if call.example.seed != first.seed and call.rank[:2] == works]
+    return [first, *([_best(others)] if others else [])]
+
+
+def _best(calls: Sequence[Call]) -> Demonstration:
+    best = max(call.rank for call in calls)
+    return _middle([call.example for call in calls if call.rank == best])
 
 
 def failed(observation: str) -> bool:
