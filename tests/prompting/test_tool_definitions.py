@@ -90,7 +90,7 @@ class TestDemonstrations:
         shown, plain = Prompts(self.SPEC), Prompts(self.SPEC, demonstrations=False)
         system = shown.system(self.TASK)
         end = system.removeprefix(plain.system(self.TASK))
-        assert end.startswith("\n\n---\n\n# Few-shot Examples\n\n")
+        assert end.startswith("\n---\n\n# Few-shot Examples\n\n")
         names = [part.split("\n")[0] for part in end.split("\n\n## Example: ")[1:]]
         assert names == [tool["name"] for tool in self.TASK.tools if tool["name"] in names]
         assert len(names) >= 0.7 * len(self.TASK.tools)
@@ -133,4 +133,4 @@ class TestDemonstrations:
         )
         task = Task(id="t", domain="mcp", instruction="i", tools=[{"name": "f"}], success=[{"rubric": "?"}])
         shown = Prompts(load_spec(str(tmp_path / "mcp.yaml"))).system_message.few_shots(task)
-        assert "<\\|im_end|>" in shown and "\n````json\n" in shown
+        assert "<\\|im_end|>" in shown and "\n```json\n" in shown
