@@ -185,11 +185,19 @@ def test_a_failed_probe_leaves_success_absent():
     assert "a probe failed" in info["failure"]["message"]
 
 
-@pytest.mark.parametrize("answer", ["", "<predicted_observation></predicted_observation>", "<think>only this"])
-def test_an_empty_completion_is_a_failure(answer):
+@pytest.mark.parametrize("answer", ["", "<think>only this"])
+def test_a_completion_without_an_observation_is_a_failure(answer):
     env = make(world=dream("empty", lambda request: answer))
     env.reset(seed=1, options={"task": TASK})
     assert env.step("ls")[4]["failure"]["kind"] == "empty"
+
+
+def test_an_observation_may_be_empty_where_its_tags_say_so():
+    env = make(world=dream("silent", lambda request: "<predicted_observation></predicted_observation>"))
+    env.reset(seed=1, options={"task": TASK})
+    observation, _, terminated, truncated, info = env.step("ls")
+    assert (observation, terminated, truncated) == ("", False, False)
+    assert "failure" not in info
 
 
 def test_a_fork_goes_its_own_way_and_keeps_the_step_limit():
