@@ -34,8 +34,10 @@ def in_androidworld(screen: str) -> str:
 def readings(screen: str) -> tuple[str, ...]:
     """Return what a translated screen may be in AndroidWorld's lines: a checkbox has a text, or a description.
 
-    >>> [reading[28:39] for reading in readings('[ 0] | android.widget.CheckBox | text="Tea" | bounds=[0,0][9,9]')]
-    ['| text="Tea', '| desc="Tea']
+    >>> for reading in readings('[ 0] | android.widget.CheckBox | text="Tea" | bounds=[0,0][9,9]'):
+    ...     print(reading)
+    [ 0] | android.widget.CheckBox | text="Tea" | bounds=[0,0][9,9]
+    [ 0] | android.widget.CheckBox | desc="Tea" | bounds=[0,0][9,9]
     """
     other = "\n".join(
         line.replace(f'{_EITHER}text="', f'{_EITHER}desc="', 1) if _EITHER in line else line
