@@ -14,7 +14,7 @@ from agentworld_gym.engines.web.tools.result import ToolResult
 if TYPE_CHECKING:
     from playwright.async_api import Locator
 
-PATIENCE_MS = 1500
+PATIENCE_MS = 3000
 """How long an action waits for its element. The error tells of the five seconds that Playwright's server waits."""
 
 _REF = re.compile(r"e\d{1,9}")
