@@ -251,6 +251,10 @@ class Task(Strict):
     free_values: tuple[str, ...] = ()
     """Patterns of fields that may hold something else than the expert leaves, beside `OutcomeSpec.free_values`."""
 
+    def control_seed_in(self, seed: int) -> int:
+        """Return the seed of what the perturbations draw in an episode of this seed."""
+        return seed if self.control_seed is None else self.control_seed
+
     @field_validator("state", "hidden", "tools")
     @classmethod
     def _plain(cls, value: T) -> T:

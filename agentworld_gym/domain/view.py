@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 Structured = dict[str, Any]
 """A structured state: plain JSON data, with what is shown by its path (`tasks/clock/0/scroll/list`)."""
+
+
+def compact(value: Any) -> str:
+    """Return plain data as JSON without blanks.
+
+    >>> compact({"screen": "main", "scroll": {"list": 126}})
+    '{"screen":"main","scroll":{"list":126}}'
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 class View(Protocol):
@@ -41,7 +51,11 @@ class View(Protocol):
         ...
 
     def place(self, shown: Structured) -> tuple[str | int, ...]:
-        """Return the path of what the agent is at, such as the screen in front, where the paths of changes begin."""
+        """Return the path of what the agent is at, such as the screen in front, where the paths of changes begin.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
         ...
 
     def told(self, shown: Structured, action: Any) -> str:

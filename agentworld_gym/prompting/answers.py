@@ -18,13 +18,13 @@ from typing import Any, ClassVar, Protocol
 
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import Structured, View
+from agentworld_gym.domain.view import Structured, View, compact
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
 from agentworld_gym.prompting.references import REFERRING_DOMAINS, References, references_of
 from agentworld_gym.prompting.screen_shorthand import restore, shorten
-from agentworld_gym.prompting.state_changes import applied, compact, written
+from agentworld_gym.prompting.state_changes import applied, written
 from agentworld_gym.prompting.terminal_shorthand import with_carried, without_carried
 from agentworld_gym.screens.web import page_of
 
@@ -253,8 +253,7 @@ class StateAnswers:
 
     def begin(self, task: Task, seed: int) -> str:
         """Return the structured state in which an episode begins."""
-        control_seed = seed if task.control_seed is None else task.control_seed
-        return compact(self.view.begin(task.state, seed, task.controls, control_seed))
+        return compact(self.view.begin(task.state, seed, task.controls, task.control_seed_in(seed)))
 
     def printed(self, state: str) -> str:
         """Return the screen of a structured state.

@@ -26,20 +26,26 @@ True
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+from agentworld_gym.domain.view import compact
 from agentworld_gym.errors import AnswerError
 
 SAME = "same"
 GROWING = 1_000_000
 """The smallest number of which a change says by how much it grows."""
+DEEPEST = 24
+"""The largest number of steps of a path, and of brackets inside each other in a value."""
 Path = tuple[str | int, ...]
 _SET = re.compile(r"(\S+) (\+?=) (.*)")
 _ADD = re.compile(r"([+^])(\S+) (.*)")
 _ONE = re.compile(r"([->])(\S+)")
+_BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|([\[{])|([\]}])')
+"""A text, an opening or a closing bracket of JSON."""
 _ESCAPES = (("~", "~0"), ("/", "~1"), (" ", "~s"))
 _FENCE = re.compile(r"```\w*")
 
@@ -76,11 +82,6 @@ def at(state: Any, path: Path) -> Any:
     for step in path:
         state = state[_key(state, step)]
     return state
-
-
-def compact(value: Any) -> str:
-    """Return a value as JSON without blanks."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _changes(path: Path, before: Any, after: Any, place: Path) -> Iterator[str]:
@@ -202,13 +203,19 @@ def _joined(path: Path) -> str:
 
 
 def _read(text: str, place: Path) -> Path:
-    """Return the path that a text names."""
+    """Return the path that a text names.
+
+    Raises:
+        ValueError: It has too many steps.
+    """
     if text == "..":
         return place[:-1]
     start: Path = ()
     if text.startswith("."):
         start, text = place, text[1:]
     steps = text.split("/") if text else []
+    if len(steps) > DEEPEST:
+        raise ValueError(f"a path has at most {DEEPEST} steps")
     for plain, escaped in reversed(_ESCAPES):
         steps = [step.replace(escaped, plain) for step in steps]
     return (*start, *steps)
@@ -235,7 +242,7 @@ def _key(holder: Any, step: str | int) -> Any:
 def _operate(state: dict[str, Any], line: str, place: Path) -> None:
     """Carry out one operation."""
     if found := _SET.fullmatch(line):
-        path, value = _read(found[1], place), json.loads(found[3])
+        path, value = _read(found[1], place), _value(found[3])
         if found[2] == "+=":
             holder = at(state, path[:-1])
             key = _key(holder, path[-1])
@@ -249,15 +256,39 @@ def _operate(state: dict[str, Any], line: str, place: Path) -> None:
         entries = at(state, _read(found[2], place))
         if not isinstance(entries, list):
             raise TypeError("no list at this path")
-        entries.insert(0 if found[1] == "^" else len(entries), json.loads(found[3]))
+        entries.insert(0 if found[1] == "^" else len(entries), _value(found[3]))
     elif found := _ONE.fullmatch(line):
         path = _read(found[2], place)
         holder = at(state, path[:-1])
+        if found[1] == ">" and not isinstance(holder, list):
+            raise TypeError("only an entry of a list moves to its end")
         entry = holder.pop(_key(holder, path[-1]))
         if found[1] == ">":
             holder.append(entry)
     else:
         raise ValueError("an operation was expected")
+
+
+def _value(text: str) -> Any:
+    """Return the value that a text writes as JSON.
+
+    Raises:
+        ValueError: It is no JSON, it is not finite, or its brackets are too deep.
+    """
+    depth = deepest = 0
+    for opening, closing in _BRACKETS.findall(text):
+        depth += bool(opening) - bool(closing)
+        deepest = max(deepest, depth)
+    if deepest > DEEPEST:
+        raise ValueError(f"a value has at most {DEEPEST} brackets inside each other")
+    return json.loads(text, parse_float=_finite, parse_constant=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not finite")
+    return number
 
 
 def _grown(value: Any, more: Any) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Controls, Restorable
 from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.errors import SpecError
@@ -25,20 +25,16 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> list[str]:
         SpecError: The domain has no structured state, or its engine no longer shows what the session has.
     """
     seed = task.seed or 0
-    controls = Controls(task.controls, seed if task.control_seed is None else task.control_seed)
+    controls = Controls(task.controls, task.control_seed_in(seed))
     with closing(load_engine(row.domain).start(task.state, seed, controls, task.hidden)) as machine:
         if not isinstance(machine, Restorable):
             raise SpecError(row.id, "form", "state", "a domain whose engine has a structured state")
-        states = [_json(machine)]
+        states = [compact(machine.shown())]
         for text, observation in zip(row.actions, row.observations, strict=True):
             action = parser.parse(text, task.tools)
             if action.error is None:
                 shown = machine.act(action.parsed)
                 if shown != observation:
                     raise SpecError(row.id, "observations", observation, f"what the engine shows: {shown[:200]!r}")
-            states.append(_json(machine))
+            states.append(compact(machine.shown()))
         return states
-
-
-def _json(machine: Restorable) -> str:
-    return json.dumps(machine.shown(), ensure_ascii=False, separators=(",", ":"))

@@ -121,7 +121,7 @@ class GroundedWorld:
         return GroundedSession(machine, shown, task, seed, dialect=self.spec.dialect)
 
     def _start(self, task: Task, seed: int) -> Machine | Failure:
-        controls = Controls(task.controls, seed if task.control_seed is None else task.control_seed)
+        controls = Controls(task.controls, task.control_seed_in(seed))
         try:
             with deferred_interrupt():
                 return self.engine.start(task.state, seed, controls, task.hidden)

@@ -132,8 +132,6 @@ class Phone:
         self.model["ids"] += 1
         return int(self.model["ids"])
 
-    # Screens
-
     @property
     def stack(self) -> list[Screen]:
         """The back stack in front."""
@@ -257,8 +255,6 @@ class Phone:
         while self.stack[-1]["over"] and self.stack[-1]["app"] == "system" and len(self.stack) > 1:
             self.stack.pop()
 
-    # Settings
-
     def switch(self, key: str, value: bool | int | str) -> None:
         """Change a setting, with its effects: airplane mode switches radios off, a time zone changes the clock."""
         before = self.utc_hours
@@ -266,8 +262,6 @@ class Phone:
         self.model["clock"] += int(3600 * (self.utc_hours - before))
         if key == "airplane" and value:
             self.settings.update(wifi=False, bluetooth=False)
-
-    # Fields
 
     def text(self, key: str) -> str:
         """Return the text in a field of the screen on top; empty if there is no such field."""
@@ -345,8 +339,6 @@ class Phone:
         """Remove a notification."""
         self.model["notifications"] = [row for row in self.model["notifications"] if row["id"] != notification]
 
-    # Permissions
-
     def permitted(self, permission: str, app: str | None = None) -> bool:
         """Return whether an app, by default the one on top, has a permission."""
         return self.model["grants"].get(f"{app or self.screen['app']}/{permission}") in ("allowed", "once")
@@ -376,8 +368,6 @@ class Phone:
             app = self.apps.get(message[0].partition("/")[0])
             if app is not None:
                 app.update(self, message)
-
-    # Perturbations
 
     def ordered(self, name: str, items: Sequence[T]) -> list[T]:
         """Return the entries of a list or menu, in another order where the control `reordered-menu` strikes."""

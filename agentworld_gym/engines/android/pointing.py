@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display
@@ -40,7 +40,7 @@ def target_of(display: Display, action: Mapping[str, Any], shift: int = 0) -> Ta
         element = display.elements[place]
         return Target(*element.centre, element)
     if _is_whole(x, widgets.WIDTH) and _is_whole(y, widgets.HEIGHT):
-        return Target(int(x), int(y))  # type: ignore[arg-type]
+        return Target(int(x), int(y))
     return None
 
 
@@ -76,7 +76,7 @@ def _largest(display: Display) -> Widget | None:
     return max(areas, key=lambda area: (area.right - area.left) * (area.bottom - area.top)).widget
 
 
-def _is_whole(value: object, limit: int) -> bool:
+def _is_whole(value: object, limit: int) -> TypeGuard[int | float]:
     """Return whether a value is a whole number from 0 to below a limit; a float may stand for one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False

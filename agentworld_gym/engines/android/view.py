@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from agentworld_gym.domain.view import Structured
+from agentworld_gym.domain.view import Structured, compact
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display, next_field
@@ -48,13 +48,19 @@ class AndroidView:
         Raises:
             AnswerError: This is no state of a phone.
         """
-        return _display(shown)[1].text
+        with _predicted():
+            return Display(restored(shown)).text
 
     def place(self, shown: Structured) -> tuple[str | int, ...]:
-        """Return the path of the screen on top."""
-        if shown["above"]:
-            return "above", len(shown["above"]) - 1
-        return "tasks", shown["front"], len(shown["tasks"][shown["front"]]) - 1
+        """Return the path of the screen on top.
+
+        Raises:
+            AnswerError: This is no state of a phone.
+        """
+        with _predicted():
+            if shown["above"]:
+                return "above", len(shown["above"]) - 1
+            return "tasks", shown["front"], len(shown["tasks"][shown["front"]]) - 1
 
     def told(self, shown: Structured, action: Any) -> str:
         """Return the screen on top as the state has it, the texts on it, and what an action is aimed at.
@@ -64,17 +70,24 @@ class AndroidView:
         Raises:
             AnswerError: This is no state of a phone.
         """
-        phone, display = _display(shown)
-        stack = shown["above"] or shown["tasks"][shown["front"]]
-        holder = "above" if shown["above"] else shown["front"]
-        lines = [f"{holder}/{len(stack) - 1} {_compact(stack[-1])}"]
-        if not shown["above"] and phone.screen["over"]:
-            lines.append(_compact({key: value for key, value in stack[-2].items() if key not in ("fields", "scroll")}))
-        lines.append("|".join(_texts(display)))
-        if isinstance(action, Mapping):
-            lines += _aim(phone, display, action)
-        lines += _named_rows(phone, lines)
-        return "\n".join(filter(None, lines))
+        with _predicted():
+            return "\n".join(filter(None, _lines(shown, action)))
+
+
+def _lines(shown: Structured, action: Any) -> list[str]:
+    """Return the lines that tell of a state before an action."""
+    phone = restored(shown)
+    display = Display(phone)
+    stack = shown["above"] or shown["tasks"][shown["front"]]
+    holder = "above" if shown["above"] else shown["front"]
+    lines = [f"{holder}/{len(stack) - 1} {compact(stack[-1])}"]
+    if not shown["above"] and phone.screen["over"]:
+        lines.append(compact({key: value for key, value in stack[-2].items() if key not in ("fields", "scroll")}))
+    lines.append("|".join(_texts(display)))
+    if isinstance(action, Mapping):
+        lines += _aim(phone, display, action)
+    lines += _named_rows(phone, lines)
+    return lines
 
 
 def _texts(display: Display) -> list[str]:
@@ -123,7 +136,11 @@ def _named_rows(phone: Phone, lines: Sequence[str]) -> Iterator[str]:
     """Yield the paths of stored rows that the state names by a telephone number, as conversations are."""
     app = phone.screen["app"]
     for key, rows in phone.data.get(app, {}).items():
-        numbered = [row for row in rows if isinstance(row, dict) and row.get("number")] if type(rows) is list else []
+        numbered = (
+            [row for row in rows if isinstance(row, dict) and row.get("number") and "id" in row]
+            if type(rows) is list
+            else []
+        )
         found = [row for row in numbered if str(row["number"]) in lines[0] or str(row["number"]) in lines[-1]]
         if len(found) == 1:
             yield f"data/{app}/{key}/{found[0]['id']}"
@@ -156,21 +173,13 @@ def _words(message: Any) -> str:
     """Return a message as words."""
     if isinstance(message, tuple | list):
         return " ".join(filter(None, map(_words, message)))
-    return "" if message is None else message if isinstance(message, str) else _compact(message)
+    return "" if message is None else message if isinstance(message, str) else compact(message)
 
 
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _display(shown: Structured) -> tuple[Phone, Display]:
-    """Return the phone of a structured state, and what it displays.
-
-    Raises:
-        AnswerError: This is no state of a phone.
-    """
+@contextmanager
+def _predicted() -> Iterator[None]:
+    """Make an answer error of any error: a predicted state may be wrong in any way."""
     try:
-        phone = restored(shown)
-        return phone, Display(phone)
-    except Exception as error:  # A predicted state may be wrong in any way.
+        yield
+    except Exception as error:
         raise AnswerError(f"the view cannot print this state: {type(error).__name__}: {error}") from error

@@ -90,8 +90,6 @@ class _Bc:
         except _Quit:
             return
 
-    # --- statements
-
     def peek(self) -> str:
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
@@ -204,8 +202,6 @@ class _Bc:
         kept = dict(self.variables), self.scale
         self.expression()
         self.variables, self.scale = kept
-
-    # --- expressions
 
     def expression(self) -> Decimal:
         value = self.conjunction()

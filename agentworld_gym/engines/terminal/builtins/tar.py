@@ -127,8 +127,6 @@ class _Tar:
             self.spoiled = f"{ignored}tar: Child returned status 2\n{_FATAL}"
         return tarfile.open(fileobj=io.BytesIO(data))
 
-    # --- writing
-
     def create(self) -> None:
         if not self.operands:
             raise _Fatal(f"tar: Cowardly refusing to create an empty archive\n{_TRY}")
@@ -192,8 +190,6 @@ class _Tar:
         if kind == "directory":
             for child in self.tree.listing(path) or ():
                 yield from self.below(f"{name}/{child}", f"{path.rstrip('/')}/{child}")
-
-    # --- reading
 
     def chosen_members(self, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
         wanted = [operand.rstrip("/") for operand in self.operands]

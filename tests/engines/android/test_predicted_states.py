@@ -1,0 +1,115 @@
+"""States that a world model predicts may be wrong in any way: they are printed, or they are answer errors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentworld_gym.engines.android import AndroidView
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.answers import StateAnswers
+
+VIEW = AndroidView()
+ANSWERS = StateAnswers(VIEW)
+APPS = ("launcher", "contacts", "messages", "clock", "notes", "files", "settings", "calendar", "chess")
+SCREENS = ("main", "person", "thread", "edit", "menu", "system/alert", "system/menu", "note", "folder", "")
+
+
+def start() -> str:
+    """A phone with a conversation in front."""
+    shown = VIEW.begin({"contacts": {"people": [{"name": "Lea Merrick", "phone": "07700 900391"}]}}, 0)
+    shown["front"], shown["tasks"]["contacts"] = "contacts", [{"screen": "main"}, {"screen": "person", "person": 1}]
+    return json.dumps(shown)
+
+
+def paths(value: Any, path: str = "") -> list[str]:
+    """The paths of all values of a state."""
+    if isinstance(value, dict):
+        return [inner for key in value for inner in [f"{path}{key}", *paths(value[key], f"{path}{key}/")]]
+    if isinstance(value, list):
+        named = [entry.get("id", number) if isinstance(entry, dict) else number for number, entry in enumerate(value)]
+        return [
+            inner
+            for name, entry in zip(named, value, strict=True)
+            for inner in [f"{path}{name}", *paths(entry, f"{path}{name}/")]
+        ]
+    return []
+
+
+BEFORE = start()
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats()
+    | st.sampled_from([*APPS, *SCREENS, "07700 900391"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["id", "screen", "number", "text", "fields", "choices", "x"]), inner, max_size=4
+        )
+    ),
+    max_leaves=6,
+).map(json.dumps)
+PATHS = st.sampled_from(["..", ".", ".screen", ".scroll/list", ".fields/name", *paths(json.loads(BEFORE))])
+OPERATIONS = (
+    st.builds("{} = {}".format, PATHS, VALUES)
+    | st.builds("{} += {}".format, PATHS, VALUES)
+    | st.builds("{}{} {}".format, st.sampled_from("+^"), PATHS, VALUES)
+    | st.builds("{}{}".format, st.sampled_from("->"), PATHS)
+)
+ACTIONS = st.fixed_dictionaries(
+    {
+        "action_type": st.sampled_from(
+            ["click", "long_press", "scroll", "input_text", "keyboard_enter", "swipe", "wait"]
+        )
+    },
+    optional={
+        "index": st.integers(-1, 30) | st.floats(),
+        "x": st.integers(0, 1200),
+        "y": st.integers(0, 2400),
+        "direction": st.sampled_from(["up", "down", "left"]),
+    },
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS, after=OPERATIONS)
+def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: dict[str, Any], after: str) -> None:
+    try:
+        state = ANSWERS.read(None, BEFORE, answer)
+        ANSWERS.printed(state)
+    except AnswerError:
+        return
+    ANSWERS.display(state, action)
+    try:
+        ANSWERS.read(None, state, after)
+    except AnswerError:
+        return
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "front = " + "[" * 20_000,
+        "front = " + '{"a":' * 20_000 + "1" + "}" * 20_000,
+        "a/" * 20_000 + "a = 1",
+        "toast = 1e999",
+        "toast = NaN",
+        'front = "chess"',
+    ],
+    ids=["open brackets", "deep value", "deep path", "infinite", "no number", "no such app"],
+)
+def test_an_absurd_answer_is_an_answer_error(answer: str) -> None:
+    with pytest.raises(AnswerError):
+        ANSWERS.printed(ANSWERS.read(None, BEFORE, answer))
+
+
+def test_what_is_told_of_a_row_without_an_id_names_no_path() -> None:
+    state = json.loads(BEFORE)
+    state["data"]["contacts"]["people"] = [{"name": "Lea", "number": "07700 900391"}]
+    assert "data/contacts" not in ANSWERS.display(json.dumps(state), {"action_type": "wait"})
