@@ -54,7 +54,7 @@ def carried_out(actions: Iterable[Action]) -> list[str]:
     return [
         json.dumps(action.parsed, ensure_ascii=False) if isinstance(action.parsed, dict) else action.raw
         for action in actions
-        if _is_deed(action)
+        if is_deed(action)
     ]
 
 
@@ -72,10 +72,11 @@ def brought_about(actions: Sequence[Action], observations: Sequence[str]) -> lis
     >>> brought_about([done, ended], ["Find a.txt.", "a.txt", "a.txt"])
     ['a.txt']
     """
-    return [shown for action, shown in zip(actions, observations[1:], strict=True) if _is_deed(action)]
+    return [shown for action, shown in zip(actions, observations[1:], strict=True) if is_deed(action)]
 
 
-def _is_deed(action: Action) -> bool:
+def is_deed(action: Action) -> bool:
+    """Whether a world carried out an action: it could be read, and does not end the episode."""
     return action.kind is ActionKind.ACT and action.error is None
 
 

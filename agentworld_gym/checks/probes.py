@@ -9,7 +9,7 @@ from typing import Any
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.checks import output_of
-from agentworld_gym.checks.untold import partial_of
+from agentworld_gym.checks.untold import in_first_dialect, partial_of
 from agentworld_gym.contracts import Action, Failure, Session, Testing, Usage, World
 from agentworld_gym.domain.task import Check, Task
 from agentworld_gym.screens.sight import Sight
@@ -93,12 +93,12 @@ def _wave(
             asked.append((probe, action))
     going: list[Probe] = []
     sessions, actions = [probe.session for probe, _ in asked], [action for _, action in asked]
-    for (probe, _), answer in zip(asked, world.step(sessions, actions) if asked else (), strict=True):
+    for (probe, action), answer in zip(asked, world.step(sessions, actions) if asked else (), strict=True):
         if isinstance(answer, Failure):
             probe.failure = replace(answer, message=f"a probe failed: {answer.message}", retryable=False)
             continue
         probe.usage += answer.usage
-        observation = answer.text if answer.in_first_dialect is None else answer.in_first_dialect
+        observation = in_first_dialect(parser.spec, probe.session, action, answer)
         if probe.left:
             probe.sight.see(observation)
             going.append(probe)
@@ -106,7 +106,7 @@ def _wave(
             assert probe.check.expect is not None
             partial, tested = partial_of(parser.spec, probe.session), output_of(observation, output)
             expect = probe.check.expect
-            score = expect.score(tested) if partial is None else partial.score(expect, tested)
+            score = expect.score(tested) if partial is None else partial.score(expect, [action], [tested])
             if isinstance(score, Failure):
                 probe.failure = score
             else:

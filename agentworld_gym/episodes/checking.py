@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.checks.checks import brought_about, carried_out, due, passed, score
+from agentworld_gym.checks.checks import brought_about, carried_out, due, is_deed, passed, score
 from agentworld_gym.checks.probes import Probe, run_probes
 from agentworld_gym.checks.rubric import Case, RubricJudge
 from agentworld_gym.checks.untold import partial_of
@@ -76,7 +76,7 @@ class Checker:
         actions = self._parsed(step.episode) if check.answer is None else []
         outcomes = brought_about(actions, step.episode.observations[: len(actions) + 1])
         if check.observation is not None and (partial := partial_of(self._spec, step.episode.session)):
-            return partial.score(check.observation, *outcomes)
+            return partial.score(check.observation, list(filter(is_deed, actions)), outcomes)
         return passed(check, carried_out(actions), outcomes, step.action.answer)
 
     def _parsed(self, episode: Episode) -> list[Action]:

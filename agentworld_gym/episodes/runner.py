@@ -16,6 +16,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.actions.toolset import example_call
 from agentworld_gym.checks.rubric import RubricJudge
+from agentworld_gym.checks.untold import in_first_dialect
 from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Translated, World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
@@ -187,7 +188,7 @@ class EpisodeRunner:
         episode.confirming = action.kind is ActionKind.CONFIRM
         if answer is not None:
             episode.observation = answer.text
-            episode.observations.append(answer.text if answer.in_first_dialect is None else answer.in_first_dialect)
+            episode.observations.append(in_first_dialect(self.spec, episode.session, action, answer))
         else:
             session = episode.session
             episode.observation = session.observation

@@ -8,6 +8,9 @@ import re
 
 from agentworld_gym.screens.node import Node
 
+QUIET_TOOLS = frozenset({"browser_type", "browser_fill_form", "browser_press_key", "browser_select_option"})
+"""The tools that answer with the code that ran, and not with the page."""
+
 _START = re.compile(r"(?m)^(?:### Snapshot|- Page Snapshot:?)\s*$")
 _PAGE = re.compile(r"(?ms)^### (?:Open tabs|Page)\n.*?^### Snapshot\n```yaml\n.*?^```$")
 _URL = re.compile(r"(?m)^(?:- Page )?URL: (.*)$")

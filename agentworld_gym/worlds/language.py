@@ -25,7 +25,6 @@ from agentworld_gym.prompting.answers import StateAnswers
 from agentworld_gym.prompting.ledger import StateChange, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens.first_dialects import FIRST_DIALECTS
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import folds, looks, shows
 from agentworld_gym.screens.web import page_of
@@ -329,8 +328,6 @@ class LanguageWorld:
         if len(text) > self.spec.limits.max_observation_chars:
             limit = self.spec.limits.max_observation_chars
             return Failure(FailureKind.LENGTH, f"the observation has {len(text)} characters, the limit is {limit}")
-        translation = FIRST_DIALECTS.get((self.spec.id, self.spec.dialect))
-        first = None if translation is None else translation.translate(text)
         return Observation(
             text,
             answer.usage,
@@ -341,7 +338,6 @@ class LanguageWorld:
             answer.logprob,
             unescape(ledger),
             state,
-            first,
         )
 
     def close(self) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from worlds import language_world, predicted
 
-from agentworld_gym.checks.untold import partial_of
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.checks.untold import in_first_dialect, partial_of
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.domain.task import Expect, Task
 from agentworld_gym.engines.android import AndroidMachine
 from agentworld_gym.engines.desktop import DesktopMachine
@@ -18,7 +18,8 @@ from agentworld_gym.options import EnvOptions
 from agentworld_gym.screens.first_dialects import FIRST_DIALECTS
 from agentworld_gym.tasks.source import TaskSource
 
-DREAMT = sorted(FIRST_DIALECTS)
+SCREENS = [pair for pair in sorted(FIRST_DIALECTS) if pair[0] in ("android", "desktop")]
+ACTION = Action("look", parsed={"name": "browser_click", "arguments": {}})
 HEAD = "**Current Phone State:**\n• **App:** A (a)\n\n"
 TREE = f"{HEAD}Accessibility Tree:\n"
 LIST = f"{HEAD}Current Clickable UI elements from the device in the schema 'index. className':\n"
@@ -33,7 +34,7 @@ def score(domain: str, dialect: str, screen: str, expect: Expect) -> float | Fai
     """What a check finds on a dreamt screen."""
     partial = partial_of(load_spec(f"{domain}:{dialect}"), object())
     assert partial is not None
-    return partial.score(expect, partial.translation.translate(screen))
+    return partial.score(expect, [ACTION], [partial.translation.translate(screen, ACTION.parsed)])
 
 
 def untold(found: float | Failure) -> bool:
@@ -94,10 +95,10 @@ def test_translated_screens_are_what_the_engines_show_as_far_as_a_dialect_tells(
         phone.act({"action_type": "open_app", "app_name": app})
         translate = FIRST_DIALECTS["android", "droidbot"].translate
         own = [line for line in phone.observation.split("\n") if '" desc="' not in line and "CheckBox" not in line]
-        translated = translate(phone.observation_in("droidbot")).split("\n")
+        translated = translate(phone.observation_in("droidbot"), None).split("\n")
         missing = [line for line in own if line not in translated]
         assert len(missing) <= len(own) // 20, missing
-    assert FIRST_DIALECTS["desktop", "autoglm"].translate(desktop.observation_in("autoglm")).count("\n") == (
+    assert FIRST_DIALECTS["desktop", "autoglm"].translate(desktop.observation_in("autoglm"), None).count("\n") == (
         desktop.observation.count("\n")
     )
 
@@ -107,7 +108,7 @@ def task(domain: str, **check: Any) -> Task:
     return Task(id="t", domain=domain, instruction="i", first_observation=first, success=[check])
 
 
-@pytest.mark.parametrize(("domain", "dialect"), DREAMT)
+@pytest.mark.parametrize(("domain", "dialect"), SCREENS)
 @pytest.mark.parametrize("probed", [True, False], ids=["probe", "observation"])
 def test_an_episode_whose_check_asks_for_more_ends_without_a_verdict(domain: str, dialect: str, probed: bool) -> None:
     spec = load_spec(f"{domain}:{dialect}")
@@ -124,9 +125,94 @@ def test_an_episode_whose_check_asks_for_more_ends_without_a_verdict(domain: str
     assert f"the dialect {dialect} does not show" in end.info["failure"]["message"]
 
 
-@pytest.mark.parametrize(("domain", "dialect"), DREAMT)
+@pytest.mark.parametrize(("domain", "dialect"), sorted(FIRST_DIALECTS))
 def test_a_grounded_world_judges_every_check_in_every_dialect(domain: str, dialect: str) -> None:
     runner = EnvOptions(spec=domain, dialect=dialect, world="grounded").runner()
     ((episode, _, _),) = runner.start([0], {})
     assert partial_of(runner.spec, episode.session) is None is partial_of(runner.spec, episode.session.probe())
     episode.session.close()
+
+
+def test_every_further_dialect_has_a_translation() -> None:
+    further = {(domain, name) for domain in DOMAINS for name in list(load_spec(domain).dialects)[1:]}
+    assert further == set(FIRST_DIALECTS)
+
+
+PAGE = """URL: http://a.example/
+{error}
+RootWebArea 'Tea', focused
+	[2] row 'Hot tea (closed) 3'
+		[3] cell 'Hot tea (closed)'
+			[4] link 'Hot tea', clickable
+		[5] cell '3'
+	[6] checkbox 'Milk', clickable, checked='true'"""
+
+
+@pytest.mark.parametrize(
+    ("expect", "found"),
+    [
+        (Expect(matches=r'link "Hot tea"[^\n]*\n *- text: \(closed\)\n *- cell "3"'), 1.0),
+        (Expect(contains='- checkbox "Milk" [checked]'), 1.0),
+        (Expect(contains='"Green tea"'), 0.0),
+        (Expect(contains="/url: /tea"), None),
+        (Expect(matches=r"heading .* \[level=2\]"), None),
+    ],
+)
+def test_a_tree_of_browsergym_tells_rows_and_states_and_no_addresses(expect: Expect, found: float | None) -> None:
+    shown = score("web", "browsergym", PAGE.format(error=""), expect)
+    assert untold(shown) if found is None else shown == found
+
+
+def test_after_an_action_that_failed_no_page_is_tested_and_after_a_quiet_one_nothing_is() -> None:
+    failed = PAGE.format(error="Error of the last action: Ref e9 not found\n")
+    assert score("web", "browsergym", failed, Expect(contains='"Milk"')) == 0.0
+    assert score("web", "browsergym", failed, Expect(contains="### Error\nError: Ref e9")) == 1.0
+    assert untold(answered("web:browsergym", {"name": "browser_type"}, PAGE.format(error=""), Expect(contains="Milk")))
+
+
+def answered(source: str, call: object, shown: str, expect: Expect) -> float | Failure:
+    """What a check finds in the answer to a call."""
+    spec, action = load_spec(source), Action("call", parsed=call)
+    partial = partial_of(spec, object())
+    assert partial is not None
+    return partial.score(expect, [action], [in_first_dialect(spec, object(), action, Observation(shown))])
+
+
+def shell(command: str, **more: object) -> dict[str, object]:
+    return {"name": "run_shell_command", "arguments": {"command": command, **more}}
+
+
+@pytest.mark.parametrize(
+    ("call", "shown", "found"),
+    [
+        (shell("make"), "", 1.0),
+        (shell("make"), "Done.", 0.0),
+        (shell("make"), "Exit code 2\nNo rule.", 0.0),
+        (shell("make", directory="src"), "", None),
+        (shell("make &"), "", None),
+        (shell("make"), "Exit code 137\nKilled", None),
+        (shell("make"), "<tool_use_error>Error: no</tool_use_error>", None),
+        ({"name": "read_file", "arguments": {"absolute_path": "/a"}}, "     1→a", None),
+    ],
+)
+def test_claude_code_tells_what_a_command_printed_and_of_other_tools_nothing(
+    call: object, shown: str, found: float | None
+) -> None:
+    expect = Expect(matches=r"\nOutput: \(none\)\nError: \(none\)\nExit Code: 0\n")
+    answer = answered("swe:claude-code", call, shown, expect)
+    assert untold(answer) if found is None else answer == found
+
+
+def test_an_answer_that_passes_decides_beside_one_that_is_not_told() -> None:
+    partial = partial_of(load_spec("swe:claude-code"), object())
+    assert partial is not None
+    read, make = Action("r", parsed={"name": "read_file"}), Action("m", parsed=shell("make"))
+    report = partial.translation.translate("Done.", make.parsed)
+    assert partial.score(Expect(contains="Done."), [read, make], ["     1→a", report]) == 1.0
+    assert untold(partial.score(Expect(contains="Gone."), [read, make], ["     1→a", report]))
+
+
+def test_an_error_of_mcpmark_names_no_server() -> None:
+    wrong = "Error calling tool 'get_order': 1 validation error"
+    assert untold(answered("mcp:mcpmark", {"name": "shop-get_order"}, wrong, Expect(contains="Error calling tool 's")))
+    assert answered("mcp:mcpmark", {"name": "shop-get_order"}, '{"a": 1}', Expect(contains='"a": 1')) == 1.0

@@ -10,7 +10,6 @@ from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.swe import perturbations
-from agentworld_gym.engines.swe.envelope import Envelope, bounded
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.python.sandbox import PythonSandbox
@@ -19,6 +18,7 @@ from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
 from agentworld_gym.engines.swe.state import RepositoryState
 from agentworld_gym.engines.swe.tools import use
 from agentworld_gym.errors import SpecError
+from agentworld_gym.text.envelope import Envelope, bounded
 
 NONE = Controls()
 _METADATA = re.compile(

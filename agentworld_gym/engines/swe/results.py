@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from agentworld_gym.engines.swe.envelope import Envelope
+from agentworld_gym.text.envelope import Envelope
 
 Reason = Literal[
     "argument",

@@ -11,7 +11,6 @@ from typing import Any
 from bashkit import Bash, BashError, ExecutionProfile
 
 from agentworld_gym.engines.swe import disk, perturbations
-from agentworld_gym.engines.swe.envelope import Envelope, bounded
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.file_operations import number_of
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
@@ -26,6 +25,7 @@ from agentworld_gym.engines.terminal.parser import Incomplete, SimpleCommand, To
 from agentworld_gym.engines.terminal.script_rewriting import clock_variables, rewritten
 from agentworld_gym.engines.terminal.shell import need_shell_files
 from agentworld_gym.process.interrupts import deferred_interrupt
+from agentworld_gym.text.envelope import Envelope, bounded
 
 MAX_COMMANDS = 5_000
 MAX_LOOPS = 50_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.domain.task import Check, Expect
-from agentworld_gym.engines.swe.envelope import Envelope
 from agentworld_gym.tasks.swe.actions import shell
 from agentworld_gym.tasks.swe.repository import Repository
+from agentworld_gym.text.envelope import Envelope
 
 SUITE = "python -m pytest -q"
 UNWANTED = "conftest.py tests/conftest.py pytest.ini"

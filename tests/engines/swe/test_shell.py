@@ -15,13 +15,13 @@ import ctrl_c
 import pytest
 
 from agentworld_gym.engines.swe import SweEngine, SweMachine
-from agentworld_gym.engines.swe.envelope import bounded
 from agentworld_gym.engines.swe.episode import BEGIN
 from agentworld_gym.engines.swe.git.call import GitCall
 from agentworld_gym.engines.swe.git.diff import Change, patch
 from agentworld_gym.engines.swe.git.history import History
 from agentworld_gym.engines.swe.git.program import run_git
 from agentworld_gym.engines.swe.state import GitState
+from agentworld_gym.text.envelope import bounded
 
 CALC = '''"""Arithmetic."""
 

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 
-from agentworld_gym.engines.swe.envelope import Envelope
 from agentworld_gym.engines.swe.results import (
     BackgroundRead,
     Edited,
@@ -27,6 +26,7 @@ from agentworld_gym.engines.swe.results import (
     Written,
 )
 from agentworld_gym.engines.swe.scaffolds import cli
+from agentworld_gym.text.envelope import Envelope
 from agentworld_gym.text.numbered_lines import LONGEST_LINE, numbered
 
 AROUND = 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from agentworld_gym.engines.swe.envelope import Envelope
 from agentworld_gym.engines.swe.file_operations import MAX_LINES
 from agentworld_gym.engines.swe.results import (
     BackgroundRead,
@@ -26,6 +25,7 @@ from agentworld_gym.engines.swe.results import (
     TodosWritten,
     Written,
 )
+from agentworld_gym.text.envelope import Envelope
 from agentworld_gym.text.numbered_lines import LONGEST_LINE
 
 TODOS_WRITTEN = (

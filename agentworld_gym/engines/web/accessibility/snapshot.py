@@ -7,7 +7,8 @@ from functools import lru_cache
 from agentworld_gym.engines.web.accessibility.tree import Item, tree_of
 from agentworld_gym.engines.web.document.dom import CACHED, Document
 from agentworld_gym.engines.web.document.page import Page
-from agentworld_gym.engines.web.strings import quoted, yaml_key, yaml_value
+from agentworld_gym.engines.web.strings import quoted
+from agentworld_gym.text.yaml_scalars import yaml_key, yaml_value
 
 MAX_NAME = 900
 

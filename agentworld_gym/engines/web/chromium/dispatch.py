@@ -13,7 +13,8 @@ from agentworld_gym.engines.web.chromium.browsergym_calls import CALLS
 from agentworld_gym.engines.web.chromium.call import ChromiumCall, error_text
 from agentworld_gym.engines.web.chromium.playwright_tools import TOOLS
 from agentworld_gym.engines.web.tools.call import NO_CALL, read_call
-from agentworld_gym.engines.web.tools.result import QUIET_TOOLS, ToolResult
+from agentworld_gym.engines.web.tools.result import ToolResult
+from agentworld_gym.screens.web import QUIET_TOOLS
 
 WAITING_TOOLS = frozenset({"browser_wait_for", "noop"})
 MODAL_TOOLS = frozenset(

@@ -17,7 +17,6 @@ from agentworld_gym.engines.web.strings import single_quoted
 from agentworld_gym.engines.web.tools.call import Call
 from agentworld_gym.engines.web.tools.result import (
     CHOOSER_LINE,
-    QUIET_TOOLS,
     ToolResult,
     dialog_line,
     event_line,
@@ -25,6 +24,7 @@ from agentworld_gym.engines.web.tools.result import (
     tab_lines,
 )
 from agentworld_gym.engines.web.tools.wait_for import wait_for
+from agentworld_gym.screens.web import QUIET_TOOLS
 
 MAX_SIZE = 10_000
 

@@ -70,10 +70,6 @@ def tab_lines(tabs: list[tuple[str, str]], current: int) -> list[str]:
     ]
 
 
-QUIET_TOOLS = frozenset({"browser_type", "browser_fill_form", "browser_press_key", "browser_select_option"})
-"""The tools that answer with the code that ran, and not with the page."""
-
-
 def page_lines(title: str, url: str, console: Sequence[str] = ()) -> list[str]:
     """Return the URL and the title of a page, and the number of errors and warnings in its console where it has any.
 
