@@ -9,7 +9,8 @@ Sessions of the grounded world are recorded from the validation split, so that n
 their seeds. Of each tool the file holds a call that worked, or one that did not where none did. It is a call with
 arguments that the tool declares, by an agent that follows its task, as far as there are such; explorers make arguments
 up. Of several it is the one whose answer has the median length, and a second one comes from another seed, for tasks
-with the seed of the first. The same
+with the seed of the first. Calls that agents seldom get right stand in `demonstration_calls.yaml` and take the place of
+theirs. The same
 checkout writes the same bytes on every run, times and process numbers included: the clock of a repository's sandbox
 starts at one moment, and the number of a process group follows from the report. What Python itself prints may differ in
 another sandbox (`bubblewrap` or `monty`) or another version of Python.
@@ -23,6 +24,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import median_low
 from typing import Any, NamedTuple
 
@@ -30,6 +32,7 @@ import orjson
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, ActionKind
+from agentworld_gym.documents.strict import read_yaml
 from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, Multilingual
@@ -87,6 +90,30 @@ def recorded(domain: str, sessions: int, longest: int) -> Mapping[str, list[Call
     return found
 
 
+def prepared() -> Mapping[str, list[Demonstration]]:
+    """Return the calls of `demonstration_calls.yaml` by tool, each with what the grounded server answers.
+
+    Raises:
+        ValueError: A call fails.
+    """
+    known = read_yaml(Path(__file__).with_name("demonstration_calls.yaml"))
+    found: dict[str, list[Demonstration]] = {}
+    for scenario, entries in known["calls"].items():
+        state = {"scenario": scenario, "size": "small", "seed": known["seed"]}
+        for calls in entries:
+            machine = load_engine("mcp").start(state, 0, Controls(), {})
+            for call in calls:
+                ((name, arguments),) = call.items()
+                action = {"name": f"{scenario}-{name}", "arguments": arguments}
+                answer = machine.act(action)
+                if failed(answer):
+                    raise ValueError(f"demonstration_calls.yaml: {action}: {answer}; expected a call that succeeds")
+            machine.close()
+            example = Demonstration(tool=action["name"], seed=known["seed"], action=action, observation=answer)
+            found[example.tool] = [example]
+    return found
+
+
 def properties(tool: Mapping[str, Any]) -> set[str]:
     """Return the names of the arguments that a tool declares."""
     return set(tool.get("parameters", {}).get("properties", {}))
@@ -139,8 +166,11 @@ def main() -> None:
     arguments.add_argument("--sessions", type=int, default=400)
     arguments.add_argument("--longest", type=int, default=1600, help="characters of the longest answer that is shown")
     given = arguments.parse_args()
-    for _, calls in sorted(recorded(given.domain, given.sessions, given.longest).items()):
-        for call in chosen(calls):
+    found = {tool: chosen(calls) for tool, calls in recorded(given.domain, given.sessions, given.longest).items()}
+    if load_spec(given.domain).id == "mcp":
+        found |= prepared()
+    for _, calls in sorted(found.items()):
+        for call in calls:
             data: dict[str, Any] = call.model_dump()
             sys.stdout.buffer.write(orjson.dumps(data) + b"\n")
 
