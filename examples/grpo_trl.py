@@ -22,6 +22,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 
+from agentworld_gym.generators.pretrained.catalog import model_source
 from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward, observation_tokens
 from agentworld_gym.text.escaping import escape
 
@@ -114,7 +115,9 @@ def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], ste
 def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
     """Train and return the log of every step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", help="a name or folder for transformers; without it a tiny model is made")
+    parser.add_argument(
+        "--model", help="a folder, a name for transformers or of `agentworld models list`; else a tiny model"
+    )
     parser.add_argument("--world", default="grounded", help="who plays the terminal")
     parser.add_argument("--families", nargs="+", default=["copy_move"])
     parser.add_argument("--steps", type=int, default=4, help="GRPO steps")
@@ -146,8 +149,9 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         loss = warm_up(model, tokenizer, shown, options.warm_up)
         print(f"warm-up: {options.warm_up} steps in {time.perf_counter() - began:.0f} s, loss {loss:.2f}")
     else:
-        tokenizer = AutoTokenizer.from_pretrained(options.model, trust_remote_code=False)
-        model = AutoModelForCausalLM.from_pretrained(options.model, dtype="auto", trust_remote_code=False)
+        source = model_source(options.model)
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        model = AutoModelForCausalLM.from_pretrained(source, dtype="auto", trust_remote_code=False)
 
     config = GRPOConfig(
         output_dir=options.output,
