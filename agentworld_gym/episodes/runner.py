@@ -17,7 +17,16 @@ from agentworld_gym.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.actions.toolset import example_call
 from agentworld_gym.checks.rubric import RubricJudge
 from agentworld_gym.checks.untold import in_first_dialect
-from agentworld_gym.contracts import Action, ActionKind, Failure, FailureKind, Translated, World
+from agentworld_gym.contracts import (
+    Action,
+    ActionKind,
+    Failure,
+    FailureKind,
+    Observation,
+    Teachable,
+    Translated,
+    World,
+)
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.checking import Checker
@@ -157,6 +166,20 @@ class EpisodeRunner:
         if self.traces:
             log_steps(self.traces, zip(steps, transitions, strict=True), latency)
         return transitions
+
+    def accept(self, episode: Episode, text: str, observed: Observation) -> None:
+        """Enter an action with what it is known to have shown; no world is asked, nothing is tested or paid.
+
+        Args:
+            episode: An episode of a world that can be told (`contracts.Teachable`).
+            text: What the agent wrote.
+            observed: What it was shown.
+        """
+        action = self._read(episode, text)
+        if action.kind is not ActionKind.FINISH:
+            assert isinstance(self.world, Teachable)
+            self.world.accept(episode.session, action, observed)
+        self._enter(Step(episode, action, None if action.kind is ActionKind.FINISH else observed))
 
     def close(self) -> None:
         """Close the world, the judge and the logs."""
