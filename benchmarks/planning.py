@@ -2,7 +2,7 @@
 
     python benchmarks/planning.py                                   # the terminal, and planning in its small dream
     python benchmarks/planning.py --domain mcp --dream none
-    python benchmarks/planning.py --tasks 24 --budgets 8 32
+    python benchmarks/planning.py --tasks 24 --budgets 8 32 --searches tree
 
 Three agents play the same unseen tasks: one that draws from the menu, which is also where the plans come from; one that
 plans in the grounded world in which it acts; and one that plans in the dream and acts in the grounded world. The budget
@@ -31,13 +31,14 @@ WORLDS = {"swe": "grounded:monty"}
 console = Console()
 
 
-def searches(budget: int, depth: int) -> list[Search]:
-    """Return the searches of a budget."""
-    return [
-        BestOfN(n=max(1, budget // depth), depth=depth),
-        BeamSearch(width=max(1, budget // (8 * depth)), depth=depth, branch=8),
-        TreeSearch(simulations=budget, depth=depth),
-    ]
+def searches(names: list[str], budget: int, depth: int) -> list[Search]:
+    """Return the searches of a budget; a beam of one state tries more than a small budget allows."""
+    every: dict[str, Search] = {
+        "best": BestOfN(n=max(1, budget // depth), depth=depth),
+        "beam": BeamSearch(width=max(1, budget // (8 * depth)), depth=depth, branch=8),
+        "tree": TreeSearch(simulations=budget, depth=depth),
+    }
+    return [every[name] for name in names]
 
 
 def measured(runner: Any, policy: Policy, tasks: int, agent: str, budget: int) -> dict[str, Any]:
@@ -69,6 +70,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=48)
     parser.add_argument("--budgets", type=int, nargs="+", default=[8, 32, 128])
     parser.add_argument("--depth", type=int, default=6)
+    parser.add_argument("--searches", nargs="+", choices=["best", "beam", "tree"], default=["best", "beam", "tree"])
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     world = WORLDS.get(arguments.domain, "grounded")
@@ -77,7 +79,7 @@ def main() -> None:
     dreamt = None if arguments.dream == "none" else options.changed(world=arguments.dream).runner()
     rows = [measured(runner, open_policy("menu", runner.spec), arguments.tasks, "menu alone", 0)]
     for budget in arguments.budgets:
-        for search in searches(budget, arguments.depth):
+        for search in searches(arguments.searches, budget, arguments.depth):
             planners = {"plans in the grounded world": Planner(runner, search)}
             if dreamt is not None:
                 planners["plans in the dream"] = Planner(runner, search, imagination=OtherWorld(dreamt))
