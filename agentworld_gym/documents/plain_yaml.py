@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,9 @@ MAX_SIZE = 20_000_000
 
 MAX_DIGITS = 4000
 """How many characters a whole number may have; Python does not write longer ones."""
+
+SHORT = 50_000
+"""How many characters a text may have at most for what it says to be kept for the next reader."""
 
 MAX_VALUES = 2_000_000
 """How many values the state of a task may hold."""
@@ -125,12 +130,10 @@ def load_yaml(text: str, file: str | Path) -> Any:
         SpecError: It is not YAML, too deep, too large, or nests within itself: the error names file, line and problem.
     """
     try:
-        loader = _Loader(text)
+        return deepcopy(_parsed_before(text)) if len(text) <= SHORT else _parsed(text)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise SpecError(file, f"line {line}", f"{chr(error.character)!r}: {error.reason}", "valid YAML") from error
-    try:
-        return loader.get_single_data()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else "the whole file"
@@ -138,5 +141,15 @@ def load_yaml(text: str, file: str | Path) -> Any:
     except (ValueError, RecursionError) as error:
         # A day that does not exist, or a number of too many digits, is a ValueError.
         raise SpecError(file, "the whole file", str(error), "valid YAML") from error
+
+
+def _parsed(text: str) -> Any:
+    loader = _Loader(text)
+    try:
+        return loader.get_single_data()
     finally:
         loader.dispose()
+
+
+# Every environment reads the specs and tasks of its domain, which takes a hundred times as long as to copy them.
+_parsed_before = lru_cache(maxsize=512)(_parsed)
