@@ -43,9 +43,10 @@ def differing(comparison: Comparison) -> set[str]:
 
 @pytest.mark.parametrize(
     "works",
-    [("record", "replay", "collect", "go_on"), pytest.param((), marks=pytest.mark.slow)],
+    [("record", "replay", "collect", "go_on"), ()],
     ids=["some work", "all work"],
 )
+@pytest.mark.slow
 def test_a_tree_equals_itself(tmp_path: Path, works: tuple[str, ...]) -> None:
     comparison = two_trees.compared([ROOT, ROOT], tmp_path, "tiny", chosen=works)
     assert comparison.differences == []
@@ -59,8 +60,14 @@ def test_a_tree_equals_itself(tmp_path: Path, works: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("files", "old", "new", "chosen", "areas"),
     [
-        ("system.j2", "You", "You now", ("collect", "samples"), {"rows", "samples", "thinking"}),
-        ("*.py", "Unknown tool: ", "Unknown tool; ", ("record", "replay"), {"sessions", "recordings", "replays"}),
+        pytest.param(
+            *("system.j2", "You", "You now", ("collect", "samples"), {"rows", "samples", "thinking"}),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *("*.py", "Unknown tool: ", "Unknown tool; ", ("record", "replay"), {"sessions", "recordings", "replays"}),
+            marks=pytest.mark.slow,
+        ),
         ("*.py", "agentworld-recording-2", "agentworld-recording-3", ("record", "replay"), {"recordings", "others"}),
     ],
     ids=["a prompt", "an engine's message", "the format of recordings"],
