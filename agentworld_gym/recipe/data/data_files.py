@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -84,4 +85,8 @@ def _digest(path: Path) -> str:
 
 def _holds_samples(path: Path) -> bool:
     with path.open("rb") as file:
-        return b'"messages"' in file.readline()
+        line = file.readline()
+    try:
+        return "messages" in json.loads(line)
+    except ValueError:
+        return False  # the reader of rows says what is wrong with the line

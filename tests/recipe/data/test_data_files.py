@@ -1,0 +1,52 @@
+"""The files that a stage learns from: rows and samples are told apart by what they are, not by words in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.errors import SpecError
+from agentworld_gym.recipe.collect.config import CollectConfig
+from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.recipe.data.data_files import samples_of_files
+from agentworld_gym.recipe.data.preparation import Preparation
+from agentworld_gym.sessions.row import Row
+
+
+@pytest.fixture(scope="module")
+def row() -> Row:
+    """A recorded session of the terminal."""
+    recorder = Recorder([load_spec("terminal")], CollectConfig(policies={"expert": 1.0}), seed=0)
+    recorded = recorder.row(0)
+    assert recorded is not None
+    return recorded
+
+
+def test_a_row_whose_world_has_something_named_messages_is_a_row(row: Row, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    named = row.model_copy(update={"initial_state": {"messages": "", **row.initial_state}})
+    path.write_text(named.model_dump_json() + "\n")
+    assert '"messages"' in path.read_text()
+
+    (sample,) = samples_of_files([path], ["terminal"], Preparation(pool=None))
+
+    assert sample.domain == "terminal"
+    assert sum(message["role"] == "assistant" for message in sample.messages) == len(row.actions)
+
+
+def test_a_file_of_samples_is_read_as_samples(row: Row, tmp_path: Path) -> None:
+    rows, path = tmp_path / "rows.jsonl", tmp_path / "samples.jsonl"
+    rows.write_text(row.model_dump_json() + "\n")
+    (sample,) = samples_of_files([rows], [], Preparation(pool=None))
+    path.write_text(sample.model_dump_json() + "\n")
+
+    assert list(samples_of_files([path], [], Preparation(pool=None))) == [sample]
+
+
+def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"messages": \n')
+    with pytest.raises(SpecError, match=r"rows\.jsonl: line 1"):
+        list(samples_of_files([path], [], Preparation(pool=None)))
