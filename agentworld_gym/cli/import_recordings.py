@@ -18,7 +18,7 @@ def import_recordings(
     paths: Annotated[list[Path], typer.Argument(help="JSON lines, JSON, BrowserGym experiments, or folders of them.")],
     out: Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of rows, one JSON object a line.")],
     form: Annotated[
-        Literal["auto", "responses", "chat", "atif", "browsergym", "agentworldbench"],
+        Literal["auto", "responses", "chat", "atif", "opentelemetry", "harness", "browsergym", "agentworldbench"],
         typer.Option("--format", help="How the records are written; auto tells by their keys."),
     ] = "auto",
     domain: Annotated[
@@ -82,6 +82,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "agentworld import jobs/ --out rows.jsonl",
             "agentworld import sessions.jsonl --format chat --domain swe --out rows.jsonl",
+            "agentworld import spans.jsonl --format opentelemetry --out rows.jsonl",
             "agentworld import ~/agentlab_results/my_study --format browsergym --out rows.jsonl",
         ),
     )(import_recordings)

@@ -19,6 +19,8 @@ from agentworld_gym.importers.conversation import (
     text_of,
     tools_of,
 )
+from agentworld_gym.importers.harness import harness, is_trace
+from agentworld_gym.importers.opentelemetry import opentelemetry
 
 Record = Mapping[str, Any]
 Reader = Callable[[Record, str, Tally], Conversation]
@@ -105,7 +107,13 @@ def atif(record: Record, name: str, tally: Tally) -> Conversation:
     return Conversation(str(record.get("session_id") or record.get("trajectory_id") or name), events, tools, score)
 
 
-READERS: dict[str, Reader] = {"responses": responses, "chat": chat, "atif": atif}
+READERS: dict[str, Reader] = {
+    "responses": responses,
+    "chat": chat,
+    "atif": atif,
+    "opentelemetry": opentelemetry,
+    "harness": harness,
+}
 
 
 def format_of(record: Record) -> str | None:
@@ -118,6 +126,10 @@ def format_of(record: Record) -> str | None:
         return "agentworldbench"
     if is_session(record):
         return "browsergym"
+    if isinstance(record.get("spans"), list):
+        return "opentelemetry"
+    if is_trace(record):
+        return "harness"
     if "steps" in record and ("agent" in record or str(record.get("schema_version", "")).startswith("ATIF")):
         return "atif"
     if "responses_create_params" in record or ("input" in record and "output" in record):

@@ -20,6 +20,8 @@ from agentworld_gym.fingerprint import installed
 from agentworld_gym.importers.browsergym import browsed, experiment, experiments, grouped
 from agentworld_gym.importers.conversation import Tally
 from agentworld_gym.importers.formats import READERS, Record, format_of
+from agentworld_gym.importers.harness import grouped_steps
+from agentworld_gym.importers.opentelemetry import grouped_spans
 from agentworld_gym.importers.turns import Turns, dialect_of, domain_of, turns_of
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
@@ -75,7 +77,7 @@ class Importer:
         if not files and not folders:
             raise SpecError(path, "files", [], "*.json or *.jsonl files, or experiments of BrowserGym")
         for file in files:
-            for number, record in grouped(_records(file)):
+            for number, record in grouped_spans(grouped_steps(grouped(_records(file)))):
                 self.tally.records += 1
                 form = format_of(record) if self.form == "auto" else self.form
                 if form is None:
