@@ -6,10 +6,10 @@ turns the action into a `ChatRequest`, which a `Generator` answers with a `Compl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
@@ -247,6 +247,45 @@ class SelectiveGenerator(Protocol):
 
     def sent(self, sampling: Sampling) -> dict[str, Any]:
         """Return the fields of a request's sampling that are sent, by name."""
+        ...
+
+
+Delivered: TypeAlias = "Sequence[tuple[int, Any]] | BaseException"
+"""Some answers, each with the number of its question; or the reason why no further answer can come."""
+
+Deliver = Callable[[Delivered], None]
+
+
+class RequestStream(Protocol):
+    """Requests that are sent one after the other, and whose answers are delivered as they come."""
+
+    def send(self, requests: Sequence[tuple[int, ChatRequest]]) -> None:
+        """Begin some requests, each under a number of its own."""
+        ...
+
+    def work(self) -> None:
+        """Do what the generator does in the thread of its caller, until an answer is delivered.
+
+        A generator that works elsewhere has nothing to do here, and neither has one without an open request.
+        """
+        ...
+
+    def close(self) -> None:
+        """Cancel the requests that are open. A second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class StreamingGenerator(Protocol):
+    """A generator that takes further requests while others are open, so that none waits for the longest answer."""
+
+    def stream(self, deliver: Deliver) -> RequestStream:
+        """Open a stream of requests.
+
+        Args:
+            deliver: The function that takes the answers, each once and with the number of its request. Any thread may
+                call it.
+        """
         ...
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Generator, Usage
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.task import Task
+from agentworld_gym.flow import Request, Work, in_one_wave
 from agentworld_gym.prompting.parsing import parse_verdict
 from agentworld_gym.prompting.prompt import Prompts
 
@@ -69,7 +70,7 @@ class Verdict:
 
 @dataclass
 class RubricJudge:
-    """Asks a generator for a verdict on each case, all of them in one wave.
+    """Asks a generator for a verdict on each case.
 
     A verdict that is not whole (see `agentworld_gym.prompting.parsing.parse_verdict`) is asked for again.
 
@@ -87,27 +88,20 @@ class RubricJudge:
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict | Failure]:
         """Return one verdict or failure for each case, in order."""
-        results: list[Verdict | Failure] = [UNREADABLE] * len(cases)
-        spent = [Usage()] * len(cases)
-        waiting = list(range(len(cases)))
+        return in_one_wave(map(self.judging, cases))
+
+    def judging(self, case: Case) -> Work[Verdict | Failure]:
+        """Judge one case, as a piece of work that asks the generator."""
+        spent = Usage()
         for attempt in range(self.tries):
-            if not waiting:
-                break
-            requests = [self._request(cases[index], attempt) for index in waiting]
-            again = []
-            for position, answer in self.generator.submit(requests):
-                index = waiting[position]
-                if isinstance(answer, Failure):
-                    results[index] = answer
-                    continue
-                spent[index] += answer.usage
-                verdict = self._read(answer, cases[index])
-                if verdict is None:
-                    again.append(index)
-                else:
-                    results[index] = Verdict(verdict, spent[index])
-            waiting = sorted(again)
-        return results
+            answer = yield Request(self.generator, self._request(case, attempt))
+            if isinstance(answer, Failure):
+                return answer
+            spent += answer.usage
+            score = self._read(answer, case)
+            if score is not None:
+                return Verdict(score, spent)
+        return UNREADABLE
 
     def _request(self, case: Case, attempt: int) -> ChatRequest:
         messages = self.prompts.judge(case.task, case.turns, case.criteria, case.answer)

@@ -37,13 +37,12 @@ def log_fork(logs: TraceLogs, twin: Episode, parent: Episode) -> None:
     logs.write([{**row, "system": twin.session.system}], [agent])
 
 
-def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]], latency: float) -> None:
-    """Write one wave of steps.
+def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]]) -> None:
+    """Write some steps.
 
     Args:
         logs: The logs to write.
         steps: The steps, entered into their episodes, each with what the agent got.
-        latency: The seconds that the world took for the wave.
 
     Raises:
         TraceError: A log cannot be written.
@@ -54,7 +53,7 @@ def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]], latency
         turn = len(episode.actions) + isinstance(answer, Failure)
         row = {"episode": episode.id, "turn": turn, "action": step.action.raw}
         if answer is not None:
-            world.append({**row, "wave_s": latency, **_answer_fields(answer)})
+            world.append({**row, "wave_s": step.latency, **_answer_fields(answer)})
         agent.append(
             {
                 **row,

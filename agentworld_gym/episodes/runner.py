@@ -35,6 +35,7 @@ from agentworld_gym.episodes.log_rows import log_fork, log_starts, log_steps
 from agentworld_gym.episodes.reward import transition_of
 from agentworld_gym.episodes.step import Moment, Step, Transition
 from agentworld_gym.errors import AgentWorldError, RecordingError
+from agentworld_gym.flow import TOGETHER, Work, answering, in_one_wave
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.traces.log import TraceLogs
 
@@ -151,21 +152,27 @@ class EpisodeRunner:
         Returns:
             What the agent of each episode gets.
         """
+        taken = in_one_wave(map(self.stepping, episodes, actions))
+        self.log(taken)
+        return [transition for _, transition in taken]
+
+    def stepping(self, episode: Episode, text: str) -> Work[tuple[Step, Transition]]:
+        """Take one step in an episode, as a piece of work that asks the world and whoever tests the checks."""
         began = time.perf_counter()
-        steps = [Step(episode, self._read(episode, text)) for episode, text in zip(episodes, actions, strict=True)]
-        asked = [step for step in steps if step.action.kind is not ActionKind.FINISH]
-        if asked:
-            answers = self.world.step([step.episode.session for step in asked], [step.action for step in asked])
-            for step, answer in zip(asked, answers, strict=True):
-                step.answer = answer
-        latency = time.perf_counter() - began
-        for step in steps:
-            self._enter(step)
-        self._checker.test(steps)
-        transitions = [transition_of(step, self.spec.reward, self.fingerprint) for step in steps]
+        step = Step(episode, self._read(episode, text))
+        if step.action.kind is ActionKind.FINISH:
+            yield TOGETHER
+        else:
+            step.answer = yield from answering(self.world, episode.session, step.action)
+        step.latency = time.perf_counter() - began
+        self._enter(step)
+        yield from self._checker.testing(step)
+        return step, transition_of(step, self.spec.reward, self.fingerprint)
+
+    def log(self, taken: Sequence[tuple[Step, Transition]]) -> None:
+        """Write some steps to the logs, if there are any logs."""
         if self.traces:
-            log_steps(self.traces, zip(steps, transitions, strict=True), latency)
-        return transitions
+            log_steps(self.traces, taken)
 
     def accept(self, episode: Episode, text: str, observed: Observation) -> None:
         """Enter an action with what it is known to have shown; no world is asked, nothing is tested or paid.

@@ -50,6 +50,9 @@ class Step:
     answer: Observation | Failure | None = None
     """What the world answered; None where it is not asked, as on `finish`."""
 
+    latency: float = 0.0
+    """The seconds from the action to the world's answer."""
+
     moment: Moment | None = None
     """What the step is for the checks; None where the world failed, so that there was no step."""
 

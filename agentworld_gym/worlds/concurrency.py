@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
+from agentworld_gym.contracts import Action, Failure, Observation
+from agentworld_gym.flow import Work, in_one_wave
+
+S = TypeVar("S")
 T = TypeVar("T")
 
 PATIENCE = 0.05
@@ -33,6 +37,23 @@ def rounds(sessions: Sequence[object]) -> Iterator[list[int]]:
             seen.add(key)
         yield here
         waiting = later
+
+
+def in_rounds(
+    answering: Callable[[S, Action], Work[Observation | Failure]], sessions: Sequence[S], actions: Sequence[Action]
+) -> list[Observation | Failure]:
+    """Answer the actions of a wave, all at once; a session that stands in it twice is stepped in order.
+
+    Args:
+        answering: A function that makes the piece of work of one answer.
+        sessions: The sessions.
+        actions: The actions, one a session.
+    """
+    answers: dict[int, Observation | Failure] = {}
+    for indices in rounds(sessions):
+        works = [answering(sessions[index], actions[index]) for index in indices]
+        answers |= zip(indices, in_one_wave(works), strict=True)
+    return [answers[index] for index in range(len(actions))]
 
 
 def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:

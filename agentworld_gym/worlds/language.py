@@ -21,6 +21,7 @@ from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
+from agentworld_gym.flow import TOGETHER, Request, Work
 from agentworld_gym.prompting.answers import StateAnswers
 from agentworld_gym.prompting.ledger import StateChange, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
@@ -29,7 +30,7 @@ from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import folds, looks, shows
 from agentworld_gym.screens.web import page_of
 from agentworld_gym.text.escaping import unescape
-from agentworld_gym.worlds.concurrency import rounds
+from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
 
 
@@ -176,36 +177,32 @@ class LanguageWorld:
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Ask for one completion an action that can be parsed; the requests of a wave are submitted together.
 
-        A look at the screen that was just shown is answered with that screen, and the model is not asked.
+        A look at the screen that was just shown is answered with that screen, and the model is not asked. Histories
+        grow only once the wave is whole, so that an interrupted one leaves every session as it was.
         """
-        results: list[Observation | Failure] = [UNANSWERED] * len(sessions)
-        for indices in rounds(sessions):
-            turns = {index: self._turn(sessions[index], actions[index]) for index in indices}
-            requests: list[ChatRequest] = []
-            asked: list[int] = []
-            for index in indices:
-                session, error = sessions[index], actions[index].error
-                if error is not None:
-                    results[index] = Observation(error, prompt=turns[index])
-                elif (seen := self._seen(session, actions[index])) is not None:
-                    results[index] = Observation(seen)
-                elif session.tokens >= self.spec.limits.context_tokens:
-                    limit = self.spec.limits.context_tokens
-                    results[index] = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
-                else:
-                    requests.append(self._request(session, actions[index], turns[index]))
-                    asked.append(index)
-            for position, answer in self.generator.submit(requests) if requests else ():
-                index, seed = asked[position], requests[position].sampling.seed
-                results[index] = self._read(answer, sessions[index], actions[index], turns[index], seed)
-            # Histories grow only once the wave is whole, so that an interrupted one leaves every session as it was.
-            for index in indices:
-                observed = results[index]
-                if isinstance(observed, Failure):
-                    sessions[index].failures += 1
-                else:
-                    self._append(sessions[index], actions[index], turns[index], observed)
-        return results
+        return in_rounds(self.answering, sessions, actions)
+
+    def answering(self, session: LanguageSession, action: Action) -> Work[Observation | Failure]:
+        """Answer one action, as a piece of work that asks the generator."""
+        turn = self._turn(session, action)
+        observed: Observation | Failure
+        if action.error is not None:
+            observed = Observation(action.error, prompt=turn)
+        elif (seen := self._seen(session, action)) is not None:
+            observed = Observation(seen)
+        elif session.tokens >= self.spec.limits.context_tokens:
+            limit = self.spec.limits.context_tokens
+            observed = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
+        else:
+            request = self._request(session, action, turn)
+            answer = yield Request(self.generator, request)
+            observed = self._read(answer, session, action, turn, request.sampling.seed)
+        yield TOGETHER
+        if isinstance(observed, Failure):
+            session.failures += 1
+        else:
+            self._append(session, action, turn, observed)
+        return observed
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Append an answer that is known already, as from a recording, as if the generator had given it."""
@@ -346,7 +343,6 @@ class LanguageWorld:
 
 
 MASK = 2**64 - 1
-UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
 
 
 def step_seed(seed: int, turn: int, failures: int = 0) -> int:

@@ -13,7 +13,6 @@ from agentworld_gym.contracts import (
     Accountable,
     Action,
     Failure,
-    FailureKind,
     Observation,
     Teachable,
     Testing,
@@ -22,8 +21,9 @@ from agentworld_gym.contracts import (
 from agentworld_gym.documents.json_lines import JsonlWriter, sealed
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import RecordingError
+from agentworld_gym.flow import TOGETHER, Work, answering, named
 from agentworld_gym.text.escaping import escape
-from agentworld_gym.worlds.concurrency import rounds
+from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.recordings.format import (
     FORMAT,
     next_key,
@@ -36,11 +36,9 @@ from agentworld_gym.worlds.recordings.format import (
 )
 from agentworld_gym.worlds.recordings.recorded_session import RecordedSession, inner_session
 
-NOT_RECORDED = Failure(FailureKind.RECORDING, "this transition is not in the recording")
-
 
 class RecordingWorld:
-    """Passes everything on to another world and writes each transition to a file, flushed once a wave.
+    """Passes everything on to another world and writes each transition to a file.
 
     A recording that is there already is continued; it must be of the same world.
 
@@ -90,44 +88,27 @@ class RecordingWorld:
 
     def step(self, sessions: Sequence[RecordedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Step the inner world where the transition is not recorded yet."""
-        results: list[Observation | Failure] = [NOT_RECORDED] * len(sessions)
-        for indices in rounds(sessions):
-            keys = {index: next_key(sessions[index].key, actions[index]) for index in indices}
-            asked = self._to_ask(keys)
-            inner = [inner_session(sessions[index]) for index in asked]
-            answers = self.inner.step(inner, [actions[index] for index in asked]) if asked else []
-            rows = []
-            for index, answer in zip(asked, answers, strict=True):
-                results[index] = answer
-                if isinstance(answer, Observation):
-                    row = {"key": keys[index], "parent": sessions[index].key, "action": actions[index].raw}
-                    rows += self._keep({**row, **packed(answer)})
-            self._write(rows)
-            for index in sorted(set(indices).difference(asked)):
-                results[index] = self._recall(sessions[index], actions[index], keys[index])
-            for index in indices:
-                if isinstance(answer := results[index], Observation):
-                    sessions[index].go_on(keys[index], answer.text)
-        return results
+        return in_rounds(self.answering, sessions, actions)
 
-    def _to_ask(self, keys: Mapping[int, str]) -> list[int]:
-        """Return whom to ask: each unknown transition once, but everyone where the inner world is not teachable."""
-        if self._teachable is None:
-            return list(keys)
-        asked: dict[str, int] = {}
-        for index, key in keys.items():
-            if key not in self._rows:
-                asked.setdefault(key, index)
-        return list(asked.values())
+    def answering(self, session: RecordedSession, action: Action) -> Work[Observation | Failure]:
+        """Answer one action from the recording, or as a piece of work of the inner world.
 
-    def _recall(self, session: RecordedSession, action: Action, key: str) -> Observation | Failure:
-        """Return a recorded answer, and tell it to the inner world."""
-        if key not in self._rows:
-            return Failure(FailureKind.SERVER, "the same transition failed in this wave", retryable=True)
-        assert self._teachable is not None
-        observed = unpacked(self._rows[key])
-        self._teachable.accept(inner_session(session), action, observed)
-        return observed
+        A teachable world is asked for a transition once, however many sessions take it at a time.
+        """
+        key, inner = next_key(session.key, action), inner_session(session)
+        answer: Observation | Failure
+        if self._teachable is not None and key in self._rows:
+            yield TOGETHER
+            answer = unpacked(self._rows[key])
+            self._teachable.accept(inner, action, answer)
+        elif self._teachable is not None:
+            answer = yield from named(answering(self.inner, inner, action), key)
+        else:
+            answer = yield from answering(self.inner, inner, action)
+        if isinstance(answer, Observation):
+            self._write(self._keep({"key": key, "parent": session.key, "action": action.raw, **packed(answer)}))
+            session.go_on(key, answer.text)
+        return answer
 
     def _keep(self, row: dict[str, Any]) -> list[dict[str, Any]]:
         if row["key"] in self._rows:

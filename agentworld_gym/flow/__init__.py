@@ -1,0 +1,31 @@
+"""Work that waits for answers, many pieces of it side by side: what waves, `send` and `recv` are made of.
+
+A piece of work is a Python generator. Where it needs an answer, it yields the question and is resumed with the answer:
+
+- A `Request` goes to a generator.
+- A `Call` goes to a function that answers many questions at once, such as `World.step`.
+- A list of further pieces of work is answered by the list of their results.
+- `TOGETHER` (None) marks the place from which on the work changes a session.
+
+A `Flow` resumes each piece as its answer comes. A synchronous wave is the flow that resumes no piece beyond `TOGETHER`
+before all of them are there, so that an interrupted wave leaves every session as it was.
+"""
+
+from agentworld_gym.flow.flow import Flow, in_one_wave
+from agentworld_gym.flow.questions import TOGETHER, Answering, Asked, Call, Request, Work, answering, named
+from agentworld_gym.flow.streams import UNANSWERED, stream_of
+
+__all__ = [
+    "TOGETHER",
+    "UNANSWERED",
+    "Answering",
+    "Asked",
+    "Call",
+    "Flow",
+    "Request",
+    "Work",
+    "answering",
+    "in_one_wave",
+    "named",
+    "stream_of",
+]
