@@ -12,6 +12,7 @@
     ├── TooManyFiles           the limit of open files is reached, and cannot be raised
     ├── GeneratorError         a generator cannot be made (missing extra, no such model, bad address)
     ├── TrainingError          a training run cannot go on (a loss that explodes, a full disk)
+    ├── UnderWayError          an episode's step is under way, or none is where one is waited for
     └── ClosedError            used after close()
 
 A failure of the world during an episode is not an exception: see `agentworld_gym.contracts.Failure`.
@@ -139,3 +140,7 @@ class TrainingError(AgentWorldError):
 
 class ClosedError(AgentWorldError):
     """An environment, world or generator was used after `close()`."""
+
+
+class UnderWayError(AgentWorldError):
+    """A step of an episode is under way, so that it can take no other; or no step is, where one is waited for."""

@@ -1,8 +1,8 @@
-"""The environment of many episodes at a time, which `gym.make_vec` makes: one wave of the world a step."""
+"""The environment of many episodes at a time, which `gym.make_vec` makes: steps in waves, or each as it is ready."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, cast
@@ -18,7 +18,9 @@ from agentworld_gym.contracts import World
 from agentworld_gym.domain.task import Task
 from agentworld_gym.env import MAX_SEED, WorldSpec, picture_of, text_spaces, transcript
 from agentworld_gym.episodes.episode import Episode
-from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.episodes.step import Transition
+from agentworld_gym.episodes.stream import EpisodeStream
+from agentworld_gym.errors import ClosedError, SpecError, UnderWayError
 from agentworld_gym.options import EnvOptions
 
 Flags = NDArray[np.bool_]
@@ -49,6 +51,10 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     >>> observations, rewards, terminated, truncated, infos = envs.step(["ls", "pwd"])
     >>> observations
     ('[1] ls', '[1] pwd')
+    >>> envs.unwrapped.send(["date"], env_id=[1])
+    >>> observations, rewards, terminated, truncated, infos = envs.unwrapped.recv()
+    >>> observations, infos["env_id"].tolist()
+    (('[2] date',), [1])
     >>> envs.close()
     """
 
@@ -84,6 +90,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         members: Any = self.action_space
         for member, space in enumerate(members.spaces):
             space.offer(partial(self._offers, member))
+        self._stream = EpisodeStream(self.runner)
+        self._reset: dict[int, dict[str, Any]] = {}
         self._over: Flags = np.zeros(num_envs, dtype=bool)
         self._streams = [seeding.np_random() for _ in range(num_envs)]
 
@@ -123,7 +131,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Begin an episode in every member, or in those of `options["reset_mask"]`.
+        """Begin an episode in every member, or in those of `options["reset_mask"]`; their steps under way are dropped.
 
         Args:
             seed: The seed: an integer gives member i the seed `seed + i`, a list gives each member its own, and None
@@ -142,6 +150,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         episode_options = dict(options or {})
         mask = episode_options.pop("reset_mask", None)
         members = list(range(self.num_envs)) if mask is None else self._masked(mask)
+        self._drop(members)
         if len(self.episodes) < self.num_envs and len(members) < self.num_envs:
             raise gym.error.ResetNeeded("the first reset must be of all members")
         started = self._begin(members, self._seeds(seed, members), episode_options)
@@ -162,39 +171,118 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         Raises:
             ClosedError: The environment is closed.
             SpecError: There is not one text a member.
+            UnderWayError: Steps that were sent are under way.
             gymnasium.error.ResetNeeded: No episode has begun, or members have ended and are not reset by themselves.
         """
-        if self.closed:
-            raise ClosedError("this environment is closed; make another one")
-        if not self.episodes:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        self._check(actions)
-        rewards = np.zeros(self.num_envs, dtype=np.float64)
-        terminated, truncated = np.zeros(self.num_envs, dtype=bool), np.zeros(self.num_envs, dtype=bool)
-        infos: dict[str, Any] = {}
-        resetting = (
-            self._over if self.autoreset_mode is AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, dtype=bool)
-        )
-        playing = np.flatnonzero(~resetting).tolist()
+        self._must_have_begun("step")
+        if self._stream.under_way or self._reset:
+            raise UnderWayError("steps are under way; recv() them before step()")
+        self._check(actions, self.num_envs)
+        members = list(range(self.num_envs))
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
             raise gym.error.ResetNeeded("members have ended; reset them with options={'reset_mask': …}")
+        resetting = [member for member in members if self._resets(member)]
+        playing = [member for member in members if not self._resets(member)]
         results = self.runner.advance([self.episodes[i] for i in playing], [actions[i] for i in playing])
-        for member, result in zip(playing, results, strict=True):
+        started = self._begin(resetting, self._seeds(None, resetting), {}) if resetting else {}
+        return self._handed_out(dict(zip(playing, results, strict=True)), started)
+
+    def send(self, actions: Sequence[str], env_id: Sequence[int] | NDArray[np.integer[Any]] | None = None) -> None:
+        """Begin one action in some members, none of which waits for another; `recv` returns what they come to.
+
+        A member that has ended is begun anew in the mode `NextStep`, and its action is discarded, as by `step`.
+
+        Args:
+            actions: The texts that the agents wrote, one for each member that is named.
+            env_id: The numbers of the members; None names all of them.
+
+        Raises:
+            ClosedError: The environment is closed.
+            SpecError: There is not one text a member, or there is no such member; nothing is begun.
+            UnderWayError: A member has a step under way already, or is named twice; nothing is begun.
+            gymnasium.error.ResetNeeded: No episode has begun, or a member has ended and is not reset by itself.
+        """
+        self._must_have_begun("send")
+        members = list(range(self.num_envs)) if env_id is None else [int(member) for member in _elements(env_id)]
+        if not all(0 <= member < self.num_envs for member in members):
+            raise SpecError("send", "env_id", env_id, f"numbers of members from 0 to {self.num_envs - 1}")
+        self._check(actions, len(members))
+        if again := sorted(member for member in members if member in self._reset or members.count(member) > 1):
+            raise UnderWayError(f"member {again[0]} has a step under way; recv() it before another is sent")
+        resetting = [member for member in members if self._resets(member)]
+        playing = {member: action for member, action in zip(members, actions, strict=True) if member not in resetting}
+        if any(self._over[member] for member in playing):
+            raise gym.error.ResetNeeded("members have ended; reset them with options={'reset_mask': …}")
+        self._stream.send([self.episodes[member] for member in playing], list(playing.values()))
+        if resetting:
+            self._reset |= self._begin(resetting, self._seeds(None, resetting), {})
+
+    def recv(self, min_ready: int = 1) -> tuple[tuple[str, ...], NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+        """Return what the members came to whose steps have ended, as soon as there are `min_ready` of them.
+
+        Each result has one row for each of these members: those that began anew, and then the others in the order in
+        which their steps ended. `infos["env_id"]` holds their numbers. An interrupt loses nothing: what is under way
+        stays so, and `recv` can be called again.
+
+        Args:
+            min_ready: The number of members to wait for; where fewer are under way, all of them.
+
+        Returns:
+            The observations, the rewards, which members terminated, which were truncated, and `infos`.
+
+        Raises:
+            ClosedError: The environment is closed.
+            SpecError: `min_ready` is no integer of at least 1.
+            UnderWayError: Nothing is under way.
+        """
+        self._must_have_begun("recv")
+        wanted: Any = min_ready
+        if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
+            raise SpecError("recv", "min_ready", min_ready, "an integer of at least 1")
+        if not self._stream.under_way and not self._reset:
+            raise UnderWayError("nothing is under way; send() actions before recv()")
+        ended = self._stream.recv(int(min_ready) - len(self._reset))
+        places = {episode.id: member for member, episode in enumerate(self.episodes)}
+        results = {places[episode.id]: transition for episode, transition in ended}
+        started, self._reset = self._reset, {}
+        observations, rewards, terminated, truncated, infos = self._handed_out(results, started)
+        members = np.array([*started, *results], dtype=np.int32)
+        rows = {**_rows_of(infos, members), "env_id": members}
+        shown = tuple([observations[member] for member in members])
+        return shown, rewards[members], terminated[members], truncated[members], rows
+
+    def _handed_out(
+        self, results: Mapping[int, Transition], started: dict[int, dict[str, Any]]
+    ) -> tuple[tuple[str, ...], NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+        """Return the outcome of some members' steps, with a row for every member, and reset who is to be reset."""
+        rewards = np.zeros(self.num_envs, dtype=np.float64)
+        terminated, truncated = np.zeros(self.num_envs, dtype=bool), np.zeros(self.num_envs, dtype=bool)
+        for member, result in results.items():
             rewards[member] = result.reward
             terminated[member], truncated[member] = result.terminated, result.truncated
         over: Flags = terminated | truncated
-        begun = np.flatnonzero(over if self.autoreset_mode is AutoresetMode.SAME_STEP else resetting).tolist()
-        started = self._begin(begun, self._seeds(None, begun), {}) if begun else {}
-        for member, result in zip(playing, results, strict=True):
+        for member in results:
+            self._over[member] = over[member]
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
+            ended: list[int] = np.flatnonzero(over).tolist()
+            started = {**started, **self._begin(ended, self._seeds(None, ended), {})}
+        infos: dict[str, Any] = {}
+        for member, result in results.items():
             info = dict(result.info)
-            if member in started:
-                infos = self._add_info(infos, {"final_obs": result.observation, "final_info": info}, member)
-            else:
-                infos = self._add_info(infos, info, member)
+            final = {"final_obs": result.observation, "final_info": info}
+            infos = self._add_info(infos, final if member in started else info, member)
         for member, info in started.items():
             infos = self._add_info(infos, info, member)
-        self._over = over
         return self._observations(), rewards, terminated, truncated, infos
+
+    def _resets(self, member: int) -> bool:
+        return bool(self._over[member]) and self.autoreset_mode is AutoresetMode.NEXT_STEP
+
+    def _must_have_begun(self, verb: str) -> None:
+        if self.closed:
+            raise ClosedError("this environment is closed; make another one")
+        if not self.episodes:
+            raise gym.error.ResetNeeded(f"call reset() before {verb}()")
 
     def _begin(
         self, members: Sequence[int], seeds: Sequence[int], options: dict[str, Any]
@@ -210,6 +298,14 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
             self._over[member] = False
             infos[member] = dict(info)
         return infos
+
+    def _drop(self, members: Sequence[int]) -> None:
+        """Abandon the steps of members that are about to begin anew."""
+        if len(members) == self.num_envs:
+            self._stream.close()
+            self._stream = EpisodeStream(self.runner)
+        self._stream.drop([self.episodes[member] for member in members if self.episodes])
+        self._reset = {member: info for member, info in self._reset.items() if member not in members}
 
     def _masked(self, mask: Any) -> list[int]:
         if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != (self.num_envs,) or not mask.any():
@@ -233,9 +329,9 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         drawn = [(seeds[member], self._streams[member][0]) for member in members]
         return [int(stream.integers(MAX_SEED)) if one is None else int(one) for one, stream in drawn]
 
-    def _check(self, actions: Sequence[str]) -> None:
-        if len(_elements(actions)) != self.num_envs:
-            raise SpecError("step", "actions", actions, f"{self.num_envs} strings")
+    def _check(self, actions: Sequence[str], count: int) -> None:
+        if len(_elements(actions)) != count:
+            raise SpecError("step", "actions", actions, f"{count} strings")
         for member, action in enumerate(actions):
             if not isinstance(action, str):
                 raise SpecError("step", f"actions.{member}", action, "a string")
@@ -259,7 +355,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         return _remade, (type(self), self.num_envs, options), {"_spec": self.spec}
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Free all episodes and the world."""
+        """Free all episodes and the world; steps under way are abandoned, and their requests are cancelled."""
+        self._stream.close()
         for episode in self.episodes:
             episode.session.close()
         self.runner.close()
@@ -270,6 +367,13 @@ def _elements(value: Any) -> list[Any]:
     if isinstance(value, np.ndarray):
         return list(value) if value.ndim == 1 else []
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []
+
+
+def _rows_of(infos: Mapping[str, Any], members: NDArray[np.int32]) -> dict[str, Any]:
+    """Return the rows of some members."""
+    return {
+        key: _rows_of(value, members) if isinstance(value, dict) else value[members] for key, value in infos.items()
+    }
 
 
 def _is_seed(value: Any) -> bool:

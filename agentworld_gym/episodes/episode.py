@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from agentworld_gym.contracts import Session
 from agentworld_gym.domain.task import Task
+from agentworld_gym.errors import UnderWayError
 from agentworld_gym.screens.sight import Sight
 
 
@@ -103,6 +104,9 @@ class Episode:
     over: bool = False
     """Whether the episode has ended."""
 
+    under_way: bool = False
+    """Whether a step was sent whose outcome has not been handed out."""
+
     @property
     def steps(self) -> int:
         """How many steps have begun: as many as there were actions, or rounds of them."""
@@ -114,7 +118,13 @@ class Episode:
         return Sight(self.task.domain, self.observations).offers(self.task.menu)
 
     def fork(self, name: str) -> Episode:
-        """Return an exact copy that goes its own way, under another name."""
+        """Return an exact copy that goes its own way, under another name.
+
+        Raises:
+            UnderWayError: A step of the episode is under way.
+        """
+        if self.under_way:
+            raise UnderWayError(f"episode {self.id} has a step under way; recv() it before the episode is forked")
         session = self.session.fork()
         return replace(self, id=name, session=session, actions=list(self.actions), observations=list(self.observations))
 

@@ -11,9 +11,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator, SelectiveGenerator
+from agentworld_gym.contracts import (
+    ChatRequest,
+    Completion,
+    Deliver,
+    Failure,
+    Generator,
+    RequestStream,
+    SelectiveGenerator,
+)
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
+from agentworld_gym.flow import stream_of
 from agentworld_gym.generators.pretrained.catalog import model_source
 
 HANDLES: Mapping[str, str] = {
@@ -141,6 +150,12 @@ class Lease:
         if self._give_back is None:
             raise ClosedError("this generator is closed")
         return self.generator.submit(requests)
+
+    def stream(self, deliver: Deliver) -> RequestStream:
+        """Open a stream of requests to the generator."""
+        if self._give_back is None:
+            raise ClosedError("this generator is closed")
+        return stream_of(self.generator, deliver)
 
     def describe(self) -> dict[str, tuple[str, bool]]:
         """Return the generator's parts of a fingerprint."""

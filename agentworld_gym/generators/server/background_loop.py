@@ -12,17 +12,18 @@ import os
 import queue
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-from agentworld_gym.contracts import Completion, Failure
+from agentworld_gym.contracts import ChatRequest, Completion, Delivered, Failure
 from agentworld_gym.errors import ClosedError
 
 T = TypeVar("T")
 Answer = Completion | Failure
 Deliver = Callable[[int, Answer], None]
+Handover = Callable[[Delivered], None]
 
 
 class BackgroundLoop:
@@ -111,11 +112,17 @@ class Wave(Iterator[tuple[int, Answer]]):
 
     def __init__(self, loop: BackgroundLoop, size: int, work: Callable[[Deliver], Coroutine[Any, Any, None]]) -> None:
         self._future: Future[None] | None = None  # There is none where the loop is closed already.
-        mailbox = _Mailbox(loop.loop)
-        self._mailbox, self._open = mailbox, size
+        answers: queue.SimpleQueue[list[tuple[int, Answer]] | BaseException] = queue.SimpleQueue()
+        mailbox = _Mailbox(loop.loop, answers.put)
+        self._answers, self._open = answers, size
         self._at_hand: Iterator[tuple[int, Answer]] = iter(())
         future = self._future = loop.start(work(mailbox.deliver))
-        future.add_done_callback(mailbox.end)
+
+        def end(future: Future[None]) -> None:
+            mailbox.flush()
+            answers.put(_reason(future) or RuntimeError("the wave ended with answers missing"))
+
+        future.add_done_callback(end)
 
     def __next__(self) -> tuple[int, Answer]:
         if not self._open:
@@ -129,10 +136,13 @@ class Wave(Iterator[tuple[int, Answer]]):
 
     def _wait(self) -> list[tuple[int, Answer]]:
         try:
-            return self._mailbox.take()
+            answers = self._answers.get()
+            if isinstance(answers, BaseException):
+                raise answers
         except BaseException:
             self.close()
             raise
+        return answers
 
     def cancel(self) -> None:
         """Cancel the requests that are still open; whoever waits for an answer gets a `ClosedError`."""
@@ -148,39 +158,81 @@ class Wave(Iterator[tuple[int, Answer]]):
         self.cancel()
 
 
+class ServerStream:
+    """Waves of requests that are sent one after the other; all answers are delivered at one place, as they come.
+
+    Args:
+        loop: The loop that the work runs on.
+        work: The coroutine function, which takes requests and delivers each index once.
+        deliver: The function that takes the answers.
+    """
+
+    def __init__(
+        self,
+        loop: BackgroundLoop,
+        work: Callable[[list[ChatRequest], Deliver], Coroutine[Any, Any, None]],
+        deliver: Handover,
+    ) -> None:
+        self._loop, self._work, self._deliver = loop, work, deliver
+        self._futures: set[Future[None]] = set()
+
+    def send(self, requests: Sequence[tuple[int, ChatRequest]]) -> None:
+        """Send some requests now, each under a number of its own."""
+        numbers = [number for number, _ in requests]
+        mailbox = _Mailbox(
+            self._loop.loop, lambda answers: self._deliver([(numbers[index], answer) for index, answer in answers])
+        )
+        future = self._loop.start(self._work([request for _, request in requests], mailbox.deliver))
+        self._futures.add(future)
+        future.add_done_callback(partial(self._end, mailbox))
+
+    def _end(self, mailbox: _Mailbox, future: Future[None]) -> None:
+        mailbox.flush()
+        self._futures.discard(future)
+        if (reason := _reason(future)) is not None:
+            self._deliver(reason)
+
+    def work(self) -> None:
+        """Do nothing: the loop has a thread of its own."""
+
+    def cancel(self) -> None:
+        """Cancel the requests that are open; whoever waits for an answer gets a `ClosedError`."""
+        for future in list(self._futures):
+            future.cancel()
+
+    def close(self) -> None:
+        """Cancel the requests that are open."""
+        self.cancel()
+
+    def __del__(self) -> None:
+        self.cancel()
+
+
 class _Mailbox:
     """Hands answers from the loop's thread to the consumer's, all of one turn of the loop together.
 
     Waking the consumer for every answer would make two threads fight over the interpreter in the middle of a wave.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+    def __init__(self, loop: asyncio.AbstractEventLoop, put: Callable[[list[tuple[int, Answer]]], None]) -> None:
+        self._loop, self._put = loop, put
         self._turn: list[tuple[int, Answer]] = []
-        self._queue: queue.SimpleQueue[list[tuple[int, Answer]] | BaseException] = queue.SimpleQueue()
 
     def deliver(self, index: int, answer: Answer) -> None:
         """Keep an answer for the end of this turn of the loop; this is called on the loop."""
         if not self._turn:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._turn.append((index, answer))
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Hand over what was kept."""
         turn, self._turn = self._turn, []
         if turn:
-            self._queue.put(turn)
+            self._put(turn)
 
-    def end(self, future: Future[None]) -> None:
-        """Say why no further answer comes; this is called when the work is over."""
-        self._flush()
-        if future.cancelled():
-            self._queue.put(ClosedError("the wave was cancelled: its generator was closed"))
-        else:
-            self._queue.put(future.exception() or RuntimeError("the wave ended with answers missing"))
 
-    def take(self) -> list[tuple[int, Answer]]:
-        """Wait for the next answers."""
-        answers = self._queue.get()
-        if isinstance(answers, BaseException):
-            raise answers
-        return answers
+def _reason(future: Future[None]) -> BaseException | None:
+    """Return why requests that ended have no answer; None where they have one."""
+    if future.cancelled():
+        return ClosedError("the wave was cancelled: its generator was closed")
+    return future.exception()

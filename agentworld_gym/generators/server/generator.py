@@ -23,7 +23,7 @@ from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKi
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.generators.server.background_loop import Deliver, Wave, background_loop
+from agentworld_gym.generators.server.background_loop import Deliver, Handover, ServerStream, Wave, background_loop
 from agentworld_gym.generators.server.bodies import (
     ACCEPTED,
     ERROR_BYTES,
@@ -114,7 +114,7 @@ class ServerGenerator:
             self._extra.setdefault("logprobs", True)
         # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` does not send them.
         self.supports_seed = "seed" not in self._extra
-        self._waves: weakref.WeakSet[Wave] = weakref.WeakSet()
+        self._waves: weakref.WeakSet[Wave | ServerStream] = weakref.WeakSet()
         self._session: aiohttp.ClientSession | None = None
         self._inherited: aiohttp.ClientSession | None = None
         self._pid = os.getpid()
@@ -131,6 +131,14 @@ class ServerGenerator:
         wave = Wave(background_loop(), len(requests), partial(self._wave, list(requests)))
         self._waves.add(wave)
         return wave
+
+    def stream(self, deliver: Handover) -> ServerStream:
+        """Open a stream of requests, each of which is sent at once; see `StreamingGenerator`."""
+        if self._closed:
+            raise ClosedError("this ServerGenerator is closed")
+        stream = ServerStream(background_loop(), self._wave, deliver)
+        self._waves.add(stream)
+        return stream
 
     def describe(self) -> dict[str, tuple[str, bool]]:
         """Return the model's name, the server's version, and `extra_body`, if any.
