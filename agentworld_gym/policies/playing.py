@@ -1,7 +1,7 @@
 """Policies that play tasks to their end, many at a time, in any world.
 
-A `Policy` sees episodes a wave at a time, so that one that is a network answers for all of them at once. Equal seeds
-give equal draws in every world: only what a world shows makes a policy act otherwise.
+A `Policy` sees all episodes that are ready at a time, so that one that is a network answers for them at once. Equal
+seeds give equal draws in every world: only what a world shows makes a policy act otherwise.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.episode import Episode, no_tokens
 from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.episodes.stream import EpisodeStream
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy
 from agentworld_gym.screens.sight import ActionStream, on_screen
@@ -149,7 +150,9 @@ def play(
     wave: int = WAVE,
     on_progress: Callable[[int], None] | None = None,
 ) -> Iterator[Played]:
-    """Play one episode for each seed; as one ends, the next takes its place in the wave.
+    """Play one episode for each seed; as one ends, the next takes its place.
+
+    Every episode goes on as its own answer comes, and the policy acts in those that are ready at a time.
 
     Args:
         runner: The world and its tasks.
@@ -162,31 +165,36 @@ def play(
         Episodes in the order in which they end.
     """
     waiting = enumerate(seeds)
-    live: list[_Live] = []
+    live: dict[str, _Live] = {}
+    stream = EpisodeStream(runner)
+    ready: list[_Live] = []
     done = 0
     try:
         while (fresh := list(islice(waiting, wave - len(live)))) or live:
             begun = runner.start([seed for _, seed in fresh], {}) if fresh else []
             for (place, _), (episode, _, _) in zip(fresh, begun, strict=True):
-                live.append(_Live(place, episode, policy.begin(episode)))
-            episodes = [member.episode for member in live]
-            steps = runner.advance(episodes, policy.act(episodes, [member.kept for member in live]))
-            going = []
-            for member, step in zip(live, steps, strict=True):
+                live[episode.id] = _Live(place, episode, policy.begin(episode))
+                ready.append(live[episode.id])
+            episodes = [member.episode for member in ready]
+            stream.send(episodes, policy.act(episodes, [member.kept for member in ready]))
+            ready, before = [], done
+            for episode, step in stream.recv():
+                member = live[episode.id]
                 member.reward += step.reward
                 member.step_usage += Usage(*step.info["tokens"].values())
                 member.check_usage += Usage(*step.info.get("check_tokens", no_tokens()).values())
                 if not (step.terminated or step.truncated):
-                    going.append(member)
+                    ready.append(member)
                     continue
-                member.episode.session.close()
+                del live[episode.id]
+                episode.session.close()
                 done += 1
                 yield member.played(step.info)
-            if on_progress and len(going) < len(live):
+            if on_progress and done > before:
                 on_progress(done)
-            live = going
     finally:
-        for member in live:
+        stream.close()
+        for member in live.values():
             member.episode.session.close()
 
 
