@@ -178,11 +178,10 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         if self._stream.under_way or self._reset:
             raise UnderWayError("steps are under way; recv() them before step()")
         self._check(actions, self.num_envs)
-        members = list(range(self.num_envs))
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
             raise gym.error.ResetNeeded("members have ended; reset them with options={'reset_mask': …}")
-        resetting = [member for member in members if self._resets(member)]
-        playing = [member for member in members if not self._resets(member)]
+        resets = self._over & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
+        resetting, playing = np.flatnonzero(resets).tolist(), np.flatnonzero(~resets).tolist()
         results = self.runner.advance([self.episodes[i] for i in playing], [actions[i] for i in playing])
         started = self._begin(resetting, self._seeds(None, resetting), {}) if resetting else {}
         return self._handed_out(dict(zip(playing, results, strict=True)), started)
@@ -261,8 +260,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
             rewards[member] = result.reward
             terminated[member], truncated[member] = result.terminated, result.truncated
         over: Flags = terminated | truncated
-        for member in results:
-            self._over[member] = over[member]
+        if results:
+            self._over[list(results)] = over[list(results)]
         if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
             ended: list[int] = np.flatnonzero(over).tolist()
             started = {**started, **self._begin(ended, self._seeds(None, ended), {})}

@@ -33,26 +33,40 @@ def answer(request) -> str | Failure:
 
 
 class Held(ScriptedGenerator):
-    """A generator whose answers come one at a time, in any order, when `release` is called."""
+    """A generator whose answers come one at a time, in any order; by hand they come when `release` is called."""
 
     def __init__(self, order: random.Random) -> None:
         super().__init__(answer)
-        self.order, self.waiting, self.deliver, self.released_by_hand = order, {}, None, False
+        self.order, self.by_hand = order, False
 
-    def stream(self, deliver):
-        self.waiting, self.deliver = {}, deliver
-        return self
+    def stream(self, deliver) -> HeldStream:
+        self.opened = HeldStream(self, deliver)
+        return self.opened
+
+    @property
+    def waiting(self) -> dict:
+        return self.opened.waiting
+
+    def release(self, number: int) -> None:
+        said = self._answer(self.waiting.pop(number))
+        self.opened.deliver([(number, Completion(said) if isinstance(said, str) else said)])
+
+
+class HeldStream:
+    """The requests of one stream, each held until its answer is released."""
+
+    def __init__(self, generator: Held, deliver) -> None:
+        self.generator, self.deliver, self.waiting = generator, deliver, {}
 
     def send(self, requests) -> None:
         self.waiting.update(requests)
 
     def work(self) -> None:
-        if self.waiting and not self.released_by_hand:
-            self.release(self.order.choice(sorted(self.waiting)))
+        if self.waiting and not self.generator.by_hand:
+            self.generator.release(self.generator.order.choice(sorted(self.waiting)))
 
-    def release(self, number: int) -> None:
-        said = self._answer(self.waiting.pop(number))
-        self.deliver([(number, Completion(said) if isinstance(said, str) else said)])
+    def close(self) -> None:
+        self.waiting.clear()
 
 
 @contextmanager
@@ -106,7 +120,7 @@ def test_in_any_order_of_answers_each_member_plays_what_it_plays_in_waves(seed, 
 def test_one_slow_answer_holds_up_nobody_else():
     with held_world(random.Random(0), 3) as (envs, generator):
         envs.reset(seed=0)
-        generator.released_by_hand, generator._answer = True, lambda request: predicted("fine")
+        generator.by_hand, generator._answer = True, lambda request: predicted("fine")
         envs.send(["ls", "ls", "ls"])
         slow, *others = sorted(generator.waiting)
         for number in others:
@@ -148,7 +162,7 @@ def test_misuse_is_refused_and_changes_nothing():
 def test_an_interrupted_recv_loses_nothing_and_can_be_called_again():
     with held_world(random.Random(0), 2) as (envs, generator):
         envs.reset(seed=0)
-        generator.released_by_hand = True
+        generator.by_hand = True
         envs.send(["ls", "ls"])
         timer = threading.Timer(0.2, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT))
         timer.start()

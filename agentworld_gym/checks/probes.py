@@ -12,7 +12,7 @@ from agentworld_gym.checks.checks import output_of
 from agentworld_gym.checks.untold import in_first_dialect, partial_of
 from agentworld_gym.contracts import Failure, Session, Testing, Usage, World
 from agentworld_gym.domain.task import Check, Task
-from agentworld_gym.flow import Call, Work, answering, in_one_wave
+from agentworld_gym.flow import Call, Work, answering_of, in_one_wave
 from agentworld_gym.screens.sight import Sight
 
 
@@ -82,7 +82,7 @@ def _acting(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pa
     if action is None or action.error is not None:
         probe.score = 0.0
         return
-    answer = yield from answering(world, probe.session, action)
+    answer = yield from answering_of(world)(probe.session, action)
     if isinstance(answer, Failure):
         probe.failure = _failed(answer)
         return

@@ -17,7 +17,7 @@ from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Check
 from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.step import CheckResults, Moment, Step
-from agentworld_gym.flow import Call, Work
+from agentworld_gym.flow import Call, Work, in_one_wave
 from agentworld_gym.screens.sight import Sight
 
 SOLVED = 1.0 - 1e-9
@@ -36,16 +36,20 @@ class Checker:
 
     def __init__(self, spec: DomainSpec, world: World[Any], parser: ActionParser, judge: RubricJudge | None) -> None:
         self._spec, self._world, self._parser, self._judge = spec, world, parser, judge
+        self._accountable = world if isinstance(world, Accountable) else None
         self.output = re.compile(spec.observation.output) if spec.observation.output else None
 
+    def test(self, steps: Sequence[Step]) -> None:
+        """Test what is due after each step of a wave, and enter the results into the steps; probes run together."""
+        if asked := [step for step in steps if _asks(step)]:
+            in_one_wave(map(self.testing, asked))
+
     def testing(self, step: Step) -> Work[None]:
-        """Test what is due at the moment of a step, and enter the results into it."""
-        if step.moment is None:
+        """Test what is due after a step, as a piece of work, and enter the results into the step."""
+        if step.moment is None or not _asks(step):
             return
         task, over = step.episode.task, step.moment is not Moment.STEP
         numbers = due(task, step.moment)
-        if not numbers and not over:
-            return
         results = step.results = CheckResults()
         probed: list[int] = []
         judged: list[int | None] = []
@@ -124,11 +128,16 @@ class Checker:
     def _telling_collateral(self, step: Step, results: CheckResults) -> Work[None]:
         """Ask a world that knows its state what an episode that passes all checks changed beside its task."""
         solved = not results.failure and score(step.episode.task, results.passed) >= SOLVED
-        if not solved or not isinstance(self._world, Accountable):
+        if not solved or self._accountable is None:
             return
-        answer = yield Call(self._world.collateral, (step.episode.session,))
+        answer = yield Call(self._accountable.collateral, (step.episode.session,))
         if isinstance(answer, Failure):
             message = f"the state cannot be told: {answer.message}"
             results.failure = replace(answer, message=message, retryable=False)
         else:
             results.collateral = answer
+
+
+def _asks(step: Step) -> bool:
+    """Return whether anything is to be tested after a step: its episode ends, or some checks of its task are due."""
+    return step.moment is not None and (step.moment is not Moment.STEP or bool(due(step.episode.task, step.moment)))

@@ -35,7 +35,7 @@ from agentworld_gym.episodes.log_rows import log_fork, log_starts, log_steps
 from agentworld_gym.episodes.reward import transition_of
 from agentworld_gym.episodes.step import Moment, Step, Transition
 from agentworld_gym.errors import AgentWorldError, RecordingError
-from agentworld_gym.flow import TOGETHER, Work, answering, in_one_wave
+from agentworld_gym.flow import Work, answering_of
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.traces.log import TraceLogs
 
@@ -66,6 +66,7 @@ class EpisodeRunner:
         self.max_steps, self.traces = max_steps, traces
         self.parser = ActionParser(spec)
         self.fingerprint = world.fingerprint.digest
+        self._answering = answering_of(world)
         self._checker = Checker(spec, world, self.parser, judge)
         self.output = self._checker.output
         """Where the output stands in an observation; None says that all of the observation is output."""
@@ -152,18 +153,28 @@ class EpisodeRunner:
         Returns:
             What the agent of each episode gets.
         """
-        taken = in_one_wave(map(self.stepping, episodes, actions))
+        began = time.perf_counter()
+        steps = [Step(episode, self._read(episode, text)) for episode, text in zip(episodes, actions, strict=True)]
+        asked = [step for step in steps if step.action.kind is not ActionKind.FINISH]
+        if asked:
+            answers = self.world.step([step.episode.session for step in asked], [step.action for step in asked])
+            for step, answer in zip(asked, answers, strict=True):
+                step.answer = answer
+        latency = time.perf_counter() - began
+        for step in steps:
+            step.latency = latency
+            self._enter(step)
+        self._checker.test(steps)
+        taken = [(step, transition_of(step, self.spec.reward, self.fingerprint)) for step in steps]
         self.log(taken)
         return [transition for _, transition in taken]
 
     def stepping(self, episode: Episode, text: str) -> Work[tuple[Step, Transition]]:
-        """Take one step in an episode, as a piece of work that asks the world and whoever tests the checks."""
+        """Take the step that `advance` takes, as a piece of work that asks the world and whoever tests the checks."""
         began = time.perf_counter()
         step = Step(episode, self._read(episode, text))
-        if step.action.kind is ActionKind.FINISH:
-            yield TOGETHER
-        else:
-            step.answer = yield from answering(self.world, episode.session, step.action)
+        if step.action.kind is not ActionKind.FINISH:
+            step.answer = yield from self._answering(episode.session, step.action)
         step.latency = time.perf_counter() - began
         self._enter(step)
         yield from self._checker.testing(step)

@@ -7,13 +7,14 @@ A piece of work is a Python generator. Where it needs an answer, it yields the q
 - A list of further pieces of work is answered by the list of their results.
 - `TOGETHER` (None) marks the place from which on the work changes a session.
 
-A `Flow` resumes each piece as its answer comes. A synchronous wave is the flow that resumes no piece beyond `TOGETHER`
-before all of them are there, so that an interrupted wave leaves every session as it was.
+A `Flow` resumes each piece as its answer comes. `in_one_wave` asks the questions of all pieces together, and resumes
+none beyond `TOGETHER` before all of them are there, so that an interrupted wave leaves every session as it was.
 """
 
-from agentworld_gym.flow.flow import Flow, in_one_wave
-from agentworld_gym.flow.questions import TOGETHER, Answering, Asked, Call, Request, Work, answering, named
+from agentworld_gym.flow.flow import Flow
+from agentworld_gym.flow.questions import TOGETHER, Answering, Asked, Call, Request, Work, answering_of, named
 from agentworld_gym.flow.streams import UNANSWERED, stream_of
+from agentworld_gym.flow.wave import in_one_wave
 
 __all__ = [
     "TOGETHER",
@@ -24,7 +25,7 @@ __all__ = [
     "Flow",
     "Request",
     "Work",
-    "answering",
+    "answering_of",
     "in_one_wave",
     "named",
     "stream_of",

@@ -1,4 +1,4 @@
-"""Pieces of work under way, and the synchronous wave, which is a special case of them."""
+"""Pieces of work under way, each of which goes on as its answers come."""
 
 from __future__ import annotations
 
@@ -38,10 +38,6 @@ class Flow(Generic[T]):
     Answers come from other threads or are made while `recv` waits; every piece of work is resumed in the thread that
     calls. An interrupt of `recv` loses nothing: what was under way still is, and the next call waits for it again.
 
-    Args:
-        together: Whether no piece of work goes on beyond `TOGETHER` before all that are under way have come to it or to
-            their end.
-
     >>> def double(number):
     ...     answer = yield Call(lambda numbers: [2 * n for n in numbers], (number,))
     ...     return answer
@@ -51,8 +47,7 @@ class Flow(Generic[T]):
     [('a', 2), ('b', 4)]
     """
 
-    def __init__(self, together: bool = False) -> None:
-        self._together = together
+    def __init__(self) -> None:
         self._numbers = itertools.count()
         self._works: dict[int, Work[Any]] = {}
         self._tags: dict[int, Any] = {}
@@ -60,7 +55,6 @@ class Flow(Generic[T]):
         self._parents: dict[int, tuple[int, int]] = {}
         self._open: dict[int, _Open] = {}
         self._keys: dict[str, int] = {}
-        self._held: list[int] = []
         self._inbox: deque[tuple[int, Any]] = deque()
         self._outbox: dict[Any, tuple[Request | Call, list[tuple[int, Any]]]] = {}
         self._streams: dict[Any, RequestStream | CallStream] = {}
@@ -119,14 +113,10 @@ class Flow(Generic[T]):
 
     def _turn(self) -> None:
         """Wait until something can go on, and let it."""
-        if self._held and not self._open:
-            self._inbox.extend((number, None) for number in self._held)
-            self._held.clear()
-        else:
-            for stream in list(self._streams.values()):
-                stream.work()
-            self._mailbox.wait()
-            self._collect()
+        for stream in list(self._streams.values()):
+            stream.work()
+        self._mailbox.wait()
+        self._collect()
         self._go_on()
 
     def _collect(self) -> None:
@@ -165,10 +155,7 @@ class Flow(Generic[T]):
             self._abandon(self._root(number))
             raise
         if asked is TOGETHER:
-            if self._together:
-                self._held.append(number)
-            else:
-                self._inbox.appendleft((number, None))
+            self._inbox.appendleft((number, None))
         elif isinstance(asked, list):
             self._branches[number] = _Branches([None] * len(asked), len(asked))
             for place, branch in enumerate(asked):
@@ -216,8 +203,6 @@ class Flow(Generic[T]):
         for branch in [branch for branch, (parent, _) in self._parents.items() if parent == number]:
             del self._parents[branch]
             self._abandon(branch)
-        if number in self._held:
-            self._held.remove(number)
         for question in self._open.values():
             if number in question.askers:
                 question.askers.remove(number)
@@ -232,26 +217,4 @@ class Flow(Generic[T]):
     def _opened(self, asked: Request | Call) -> RequestStream | CallStream:
         if isinstance(asked, Request):
             return stream_of(asked.generator, self._mailbox.put)
-        return CallStream(asked.function, self._mailbox.put, interruptible=self._together)
-
-
-def in_one_wave(works: Iterable[Work[T]]) -> list[T]:
-    """Do some pieces of work as a synchronous wave, and return their results in order.
-
-    An interrupt before all of them came to `TOGETHER` cancels what is open and leaves every session as it was.
-
-    >>> def double(number):
-    ...     [answer] = yield [quadruple(number / 2)]
-    ...     return answer
-    >>> def quadruple(number):
-    ...     return (yield Call(lambda numbers: [4 * n for n in numbers], (number,)))
-    >>> in_one_wave([double(1), double(2)])
-    [2.0, 4.0]
-    """
-    flow: Flow[T] = Flow(together=True)
-    try:
-        flow.send(enumerate(works))
-        results = dict(flow.recv(flow.under_way))
-    finally:
-        flow.close()
-    return [results[place] for place in range(len(results))]
+        return CallStream(asked.function, self._mailbox.put)

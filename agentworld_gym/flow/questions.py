@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Generator as PythonGenerator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from agentworld_gym.contracts import Action, ChatRequest, Failure, Generator, Observation, World
@@ -55,18 +56,16 @@ class Answering(Protocol):
         ...
 
 
-def answering(world: World[Any], session: Any, action: Action) -> Work[Observation | Failure]:
-    """Answer one action in any world.
+def answering_of(world: World[Any]) -> Callable[[Any, Action], Work[Observation | Failure]]:
+    """Return the function that answers one action in any world, as a piece of work; one look-up serves all steps.
 
     A world that is not `Answering` steps the sessions that wait at a time in one wave.
     """
-    if isinstance(world, Answering):
-        return world.answering(session, action)
-    return _stepped(world, session, action)
+    return world.answering if isinstance(world, Answering) else partial(_stepped, world.step)
 
 
-def _stepped(world: World[Any], session: Any, action: Action) -> Work[Observation | Failure]:
-    answer: Observation | Failure = yield Call(world.step, (session, action))
+def _stepped(step: Callable[..., Sequence[Any]], session: Any, action: Action) -> Work[Observation | Failure]:
+    answer: Observation | Failure = yield Call(step, (session, action))
     return answer
 
 

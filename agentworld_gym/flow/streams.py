@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from queue import SimpleQueue
 from typing import Any
 
@@ -64,8 +63,8 @@ class _Submissions:
 class CallStream:
     """Questions to a function that answers many at once."""
 
-    def __init__(self, function: Callable[..., Sequence[Any]], deliver: Deliver, interruptible: bool) -> None:
-        self._function, self._deliver, self._interruptible = function, deliver, interruptible
+    def __init__(self, function: Callable[..., Sequence[Any]], deliver: Deliver) -> None:
+        self._function, self._deliver = function, deliver
         self._waiting: list[tuple[int, tuple[Any, ...]]] = []
 
     def send(self, calls: Sequence[tuple[int, tuple[Any, ...]]]) -> None:
@@ -77,7 +76,7 @@ class CallStream:
         if not self._waiting:
             return
         # A function may change its sessions one after the other; to cut it short would lose the answers of some.
-        with nullcontext() if self._interruptible else deferred_interrupt():
+        with deferred_interrupt():
             lists = zip(*(arguments for _, arguments in self._waiting), strict=True)
             answers = self._function(*map(list, lists))
             waiting, self._waiting = self._waiting, []

@@ -21,7 +21,7 @@ from agentworld_gym.contracts import (
 from agentworld_gym.documents.json_lines import JsonlWriter, sealed
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import RecordingError
-from agentworld_gym.flow import TOGETHER, Work, answering, named
+from agentworld_gym.flow import TOGETHER, Work, answering_of, named
 from agentworld_gym.text.escaping import escape
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.recordings.format import (
@@ -53,6 +53,7 @@ class RecordingWorld:
 
     def __init__(self, inner: World[Any], path: Path) -> None:
         self.inner = inner
+        self._inner_answering = answering_of(inner)
         self._teachable: Teachable[Any] | None = inner if isinstance(inner, Teachable) else None
         self.fingerprint = inner.fingerprint
         self.deterministic = inner.deterministic
@@ -102,9 +103,9 @@ class RecordingWorld:
             answer = unpacked(self._rows[key])
             self._teachable.accept(inner, action, answer)
         elif self._teachable is not None:
-            answer = yield from named(answering(self.inner, inner, action), key)
+            answer = yield from named(self._inner_answering(inner, action), key)
         else:
-            answer = yield from answering(self.inner, inner, action)
+            answer = yield from self._inner_answering(inner, action)
         if isinstance(answer, Observation):
             self._write(self._keep({"key": key, "parent": session.key, "action": action.raw, **packed(answer)}))
             session.go_on(key, answer.text)
