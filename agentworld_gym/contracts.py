@@ -93,6 +93,7 @@ class ActionKind(StrEnum):
     ACT = "act"  # It goes to the world.
     CONFIRM = "confirm"  # It goes to the world, which asks to confirm; repeated at once it is a finish.
     FINISH = "finish"  # It is the agent's verb for "done" and never goes to a world.
+    MESSAGE = "message"  # It goes to other agents and never to a world.
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,11 @@ class Action:
 
     agent: str | None = None
     """The name of the agent, where several share a world."""
+
+    @property
+    def asks_world(self) -> bool:
+        """Whether the action goes to the world."""
+        return self.kind in (ActionKind.ACT, ActionKind.CONFIRM)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class ActionParser:
         try:
             return self._parse(text, toolsets, agent)
         except Problem as problem:
-            return Action(text, error=self._refused(str(problem), text), agent=agent)
+            return Action(text, error=self.refused(str(problem), text), agent=agent)
 
     def shown(self, action: Action, screen: str = "") -> str:
         """Return an action as the block of a full prompt shows it.
@@ -180,7 +180,13 @@ class ActionParser:
                 return Action(text, parsed, kind=kind, answer=answer, agent=agent)
         return Action(text, parsed, agent=agent)
 
-    def _refused(self, problem: str, raw: str) -> str:
+    def refused(self, problem: str, raw: str) -> str:
+        """Return the error that the domain prints for an action that it does not take.
+
+        Args:
+            problem: What is wrong with the action.
+            raw: The text that the agent wrote.
+        """
         try:
             return self._error.render(problem=problem, raw=_cut(raw, self._limit))
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError):

@@ -12,10 +12,9 @@ from agentworld_gym.checks.checks import brought_about, carried_out, due, is_dee
 from agentworld_gym.checks.probes import Probe, probing
 from agentworld_gym.checks.rubric import Case, RubricJudge
 from agentworld_gym.checks.untold import partial_of
-from agentworld_gym.contracts import Accountable, Action, Failure, World
+from agentworld_gym.contracts import Accountable, Failure, World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Check
-from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.step import CheckResults, Moment, Step
 from agentworld_gym.flow import Call, Work, in_one_wave
 from agentworld_gym.screens.sight import Sight
@@ -75,14 +74,11 @@ class Checker:
 
     def _matched(self, check: Check, step: Step) -> float | Failure:
         """Return how much of a pattern check passes; a failure where what the world shows does not tell."""
-        actions = self._parsed(step.episode) if check.answer is None else []
+        actions = step.episode.taken if check.answer is None else []
         outcomes = brought_about(actions, step.episode.observations[: len(actions) + 1])
         if check.observation is not None and (partial := partial_of(self._spec, step.episode.session)):
             return partial.score(check.observation, list(filter(is_deed, actions)), outcomes)
         return passed(check, carried_out(actions), outcomes, step.action.answer)
-
-    def _parsed(self, episode: Episode) -> list[Action]:
-        return [self._parser.parse(text, episode.task.tools) for text in episode.actions]
 
     def _probing(self, step: Step, results: CheckResults, numbers: Sequence[int]) -> Work[None]:
         """Run the probes of some checks, each on a fork of its own."""
@@ -107,7 +103,7 @@ class Checker:
         """Have rubrics judged: those of checks, and with the number None the domain's own."""
         assert self._judge is not None
         episode = step.episode
-        turns = list(zip(self._parsed(episode), episode.observations[1:], strict=True))
+        turns = list(zip(episode.taken, episode.observations[1:], strict=True))
         cases = []
         for number in numbers:
             question = None if number is None else episode.task.success[number].rubric

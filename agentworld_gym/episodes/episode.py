@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
-from agentworld_gym.contracts import Session
+from agentworld_gym.contracts import Action, Session
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import UnderWayError
 from agentworld_gym.screens.sight import Sight
@@ -89,6 +89,9 @@ class Episode:
     actions: list[str] = field(default_factory=list)
     """The actions so far, as the agent wrote them."""
 
+    taken: list[Action] = field(default_factory=list)
+    """The same actions, as they were read."""
+
     observations: list[str] = field(default_factory=list)
     """What the world showed, at the start and after each action, in the first dialect of the domain."""
 
@@ -126,7 +129,14 @@ class Episode:
         if self.under_way:
             raise UnderWayError(f"episode {self.id} has a step under way; recv() it before the episode is forked")
         session = self.session.fork()
-        return replace(self, id=name, session=session, actions=list(self.actions), observations=list(self.observations))
+        return replace(
+            self,
+            id=name,
+            session=session,
+            actions=list(self.actions),
+            taken=list(self.taken),
+            observations=list(self.observations),
+        )
 
 
 def no_tokens() -> dict[str, int]:

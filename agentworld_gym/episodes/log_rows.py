@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from agentworld_gym.contracts import Failure, Observation
+from agentworld_gym.contracts import Action, ActionKind, Failure, Observation
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.step import Step, Transition
@@ -51,7 +51,7 @@ def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]]) -> None
     for step, transition in steps:
         episode, answer = step.episode, step.answer
         turn = len(episode.actions) + isinstance(answer, Failure)
-        row = {"episode": episode.id, "turn": turn, "action": step.action.raw}
+        row = {"episode": episode.id, "turn": turn, "action": step.action.raw, **_agent_fields(step.action)}
         if answer is not None:
             world.append({**row, "wave_s": step.latency, **_answer_fields(answer)})
         agent.append(
@@ -70,6 +70,13 @@ def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]]) -> None
 def _start(episode: Episode) -> dict[str, Any]:
     row = {"episode": episode.id, "turn": 0, "task_id": episode.task.id, "seed": episode.seed}
     return row if episode.agents == 1 else {**row, "agents": episode.agents}
+
+
+def _agent_fields(action: Action) -> dict[str, Any]:
+    """Return who acted, where several agents share an episode, and whether it was a message."""
+    if action.agent is None:
+        return {}
+    return {"agent": action.agent, **({"message": True} if action.kind is ActionKind.MESSAGE else {})}
 
 
 def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:

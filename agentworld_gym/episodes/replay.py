@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import TraceError
 from agentworld_gym.traces.diff import EpisodeDiff, Turn, agreeing, compare, turns_of
@@ -58,7 +59,7 @@ def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner
     played = [Turn(0, "", first)]
     try:
         for turn in recorded[1:]:
-            (step,) = runner.advance([copy], [turn.action])
+            (step,) = runner.advance([copy], [_as_taken(turn)])
             failure = step.info.get("failure")
             asked = turn.observation is not None or turn.failure is not None
             observation = step.observation if asked and not failure else None
@@ -68,3 +69,14 @@ def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner
     finally:
         copy.session.close()
     return played
+
+
+def _as_taken(turn: Turn) -> str | Action:
+    """Return the action of a turn; where roles decided how it was read, it is read so again."""
+    step = turn.step
+    if step is None or step.agent is None:
+        return turn.action
+    if step.message:
+        return Action(turn.action, kind=ActionKind.MESSAGE, agent=step.agent)
+    error = step.info.get("action_error")
+    return turn.action if error is None else Action(turn.action, error=error, agent=step.agent)

@@ -33,7 +33,7 @@ from agentworld_gym.episodes.checking import Checker
 from agentworld_gym.episodes.episode import Episode, Info, no_tokens
 from agentworld_gym.episodes.log_rows import log_fork, log_starts, log_steps
 from agentworld_gym.episodes.reward import transition_of
-from agentworld_gym.episodes.step import Moment, Step, Transition
+from agentworld_gym.episodes.step import CheckResults, Moment, Step, Transition
 from agentworld_gym.errors import AgentWorldError, RecordingError
 from agentworld_gym.flow import Work, answering_of
 from agentworld_gym.tasks.source import TaskSource
@@ -104,10 +104,10 @@ class EpisodeRunner:
                     begun.session.close()
                 kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
                 raise kind(f"the world cannot begin task {task.id}: {session.message}")
-            observation = _after_instruction(task, session.observation)
+            observation = after_instruction(task, session.observation)
             first = observation
             if isinstance(session, Translated):
-                first = _after_instruction(task, session.in_first_dialect)
+                first = after_instruction(task, session.in_first_dialect)
             episodes.append(
                 Episode(self._next_id(), task, seed, session, agents, observations=[first], observation=observation)
             )
@@ -143,19 +143,19 @@ class EpisodeRunner:
             log_fork(self.traces, twin, episode)
         return twin
 
-    def advance(self, episodes: Sequence[Episode], actions: Sequence[str]) -> list[Transition]:
+    def advance(self, episodes: Sequence[Episode], actions: Sequence[str | Action]) -> list[Transition]:
         """Take one step in each episode: read the action, ask the world, test the checks that are due, and pay.
 
         Args:
             episodes: The episodes.
-            actions: What the agent of each episode wrote.
+            actions: What the agent of each episode wrote; an action that was read already is taken as it is.
 
         Returns:
             What the agent of each episode gets.
         """
         began = time.perf_counter()
         steps = [Step(episode, self._read(episode, text)) for episode, text in zip(episodes, actions, strict=True)]
-        asked = [step for step in steps if step.action.kind is not ActionKind.FINISH]
+        asked = [step for step in steps if step.action.asks_world]
         if asked:
             answers = self.world.step([step.episode.session for step in asked], [step.action for step in asked])
             for step, answer in zip(asked, answers, strict=True):
@@ -173,7 +173,7 @@ class EpisodeRunner:
         """Take the step that `advance` takes, as a piece of work that asks the world and whoever tests the checks."""
         began = time.perf_counter()
         step = Step(episode, self._read(episode, text))
-        if step.action.kind is not ActionKind.FINISH:
+        if step.action.asks_world:
             step.answer = yield from self._answering(episode.session, step.action)
         step.latency = time.perf_counter() - began
         self._enter(step)
@@ -194,10 +194,22 @@ class EpisodeRunner:
             observed: What it was shown.
         """
         action = self._read(episode, text)
-        if action.kind is not ActionKind.FINISH:
+        if action.asks_world:
             assert isinstance(self.world, Teachable)
             self.world.accept(episode.session, action, observed)
-        self._enter(Step(episode, action, None if action.kind is ActionKind.FINISH else observed))
+        self._enter(Step(episode, action, observed if action.asks_world else None))
+
+    def test(self, episode: Episode, task: Task, moment: Moment) -> CheckResults | None:
+        """Test the checks of a further task on an episode that has taken an action; None where none is due.
+
+        Args:
+            episode: The episode.
+            task: A task with other checks over the same state.
+            moment: What the last action is for the checks.
+        """
+        step = Step(replace(episode, task=task), episode.taken[-1], moment=moment)
+        self._checker.test([step])
+        return step.results
 
     def close(self) -> None:
         """Close the world, the judge and the logs."""
@@ -214,8 +226,8 @@ class EpisodeRunner:
         if self.judge is None and (self.spec.reward.rubric or any(check.rubric for check in task.success)):
             raise AgentWorldError(f"task {task.id} is scored by a rubric; pass judge='URL' or judge='vllm:MODEL'")
 
-    def _read(self, episode: Episode, text: str) -> Action:
-        action = self.parser.parse(text, episode.task.tools)
+    def _read(self, episode: Episode, text: str | Action) -> Action:
+        action = self.parser.parse(text, episode.task.tools) if isinstance(text, str) else text
         if action.kind is ActionKind.CONFIRM and episode.confirming:
             return replace(action, kind=ActionKind.FINISH)
         return action
@@ -226,6 +238,7 @@ class EpisodeRunner:
         if isinstance(answer, Failure):
             return
         episode.actions.append(action.raw)
+        episode.taken.append(action)
         episode.confirming = action.kind is ActionKind.CONFIRM
         if answer is not None:
             episode.observation = answer.text
@@ -244,7 +257,7 @@ class EpisodeRunner:
             step.moment = Moment.STEP
 
 
-def _after_instruction(task: Task, observation: str) -> str:
+def after_instruction(task: Task, observation: str) -> str:
     """Return what an agent sees first: the instruction, a blank line, and what the world shows."""
     return f"{task.instruction}\n\n{observation}" if observation else task.instruction
 

@@ -96,10 +96,11 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
     return role_of_agent(core.domain, core.tools)
 
 
-def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]]) -> str:
+def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]], finishes: bool = True) -> str:
     """Return what an agent is told of a domain: its description, the syntax of actions, the tools, and how to finish.
 
-    The texts of tools are data: they are escaped, so that they end no message of a chat.
+    Where the agent may not finish, nothing is said of that. The texts of tools are data: they are escaped, so that they
+    end no message of a chat.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> told = role_of_agent(load_spec("mcp"), [{"name": "bank-pay", "description": "Pays a bill."}])
@@ -111,4 +112,5 @@ def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]]) -> str:
     if tools:
         lines.append(_TOOLS)
         lines += [escape(json.dumps(tool, ensure_ascii=False, default=str)) for tool in tools]
-    return "\n".join([*(line.strip() for line in lines if line), "When the task is done, write: finish"])
+    ending = ["When the task is done, write: finish"] if finishes else []
+    return "\n".join([*(line.strip() for line in lines if line), *ending])

@@ -31,6 +31,9 @@ class Turn:
     failure: str | None = None
     """The message of the world's failure."""
 
+    step: TraceStep | None = None
+    """The recorded step, on the side of a trace."""
+
 
 @dataclass(frozen=True, slots=True)
 class Departure:
@@ -165,7 +168,7 @@ def _start(episode: TraceEpisode) -> Turn:
 def _turn(step: TraceStep) -> Turn:
     world = step.world or {}
     failure = world.get("failure") or step.info.get("failure")
-    return Turn(step.turn, step.action, world.get("observation"), failure["message"] if failure else None)
+    return Turn(step.turn, step.action, world.get("observation"), failure["message"] if failure else None, step)
 
 
 def _part(one: Turn | None, other: Turn | None) -> Part | None:

@@ -79,6 +79,12 @@ class TraceStep:
     world: Mapping[str, Any] | None
     """The row of the world log; None where the world was not asked."""
 
+    agent: str | None = None
+    """The name of the agent, where several shared the episode under names of their own."""
+
+    message: bool = False
+    """Whether the action was a message to other agents."""
+
 
 @dataclass(frozen=True)
 class TraceEpisode:
@@ -167,6 +173,8 @@ def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
                 row["truncated"],
                 row["info"],
                 worlds.get((episode, row["turn"])),
+                row.get("agent"),
+                row.get("message", False),
             )
         )
     for episode, start in starts.items():

@@ -1,0 +1,38 @@
+"""The ids under which `pettingzoo.make` makes the environments of several agents."""
+
+from __future__ import annotations
+
+from agentworld_gym.integrations.pettingzoo.aec import AgentWorldAECEnv
+from agentworld_gym.integrations.pettingzoo.parallel import AgentWorldParallelEnv
+from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.teams.team import load_team, team_names
+
+
+def register_envs() -> None:
+    """Register the seven domains for agents with equal rights, and the teams, with both APIs of PettingZoo.
+
+    A second call does nothing.
+
+    >>> import pettingzoo
+    >>> register_envs()
+    >>> env = pettingzoo.make("parallel", "AgentWorld/AuthorAndReviewer-v0", world="scripted")
+    >>> env.possible_agents
+    ['author', 'reviewer']
+    >>> env.close()
+    """
+    from pettingzoo.env_registry.registration import aec_registry, parallel_registry, register
+
+    made = {env_id: {"spec": domain} for env_id, domain in ENV_IDS.items()}
+    for name in team_names():
+        team = load_team(name)
+        if team.env_id is not None:
+            made[team.env_id] = {"team": name}
+    for env_id, options in made.items():
+        if env_id not in aec_registry:
+            register("aec", env_id, entry_point=_place(AgentWorldAECEnv), kwargs=options)
+        if env_id not in parallel_registry:
+            register("parallel", env_id, entry_point=_place(AgentWorldParallelEnv), kwargs=options)
+
+
+def _place(made: type) -> str:
+    return f"{made.__module__}:{made.__name__}"
