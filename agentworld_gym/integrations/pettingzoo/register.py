@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from agentworld_gym.integrations.pettingzoo.aec import AgentWorldAECEnv
+from agentworld_gym.integrations.pettingzoo.director_env import AgentWorldDirectorEnv
 from agentworld_gym.integrations.pettingzoo.parallel import AgentWorldParallelEnv
 from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.teams.director import director_names, load_director
 from agentworld_gym.teams.team import load_team, team_names
 
 
 def register_envs() -> None:
     """Register the seven domains for agents with equal rights, and the teams, with both APIs of PettingZoo.
 
-    A second call does nothing.
+    Directors are registered with the AEC API alone, because nobody acts while a director chooses. A second call does
+    nothing.
 
     >>> import pettingzoo
     >>> register_envs()
@@ -32,6 +35,10 @@ def register_envs() -> None:
             register("aec", env_id, entry_point=_place(AgentWorldAECEnv), kwargs=options)
         if env_id not in parallel_registry:
             register("parallel", env_id, entry_point=_place(AgentWorldParallelEnv), kwargs=options)
+    for name in director_names():
+        director = load_director(name)
+        if director.env_id is not None and director.env_id not in aec_registry:
+            register("aec", director.env_id, entry_point=_place(AgentWorldDirectorEnv), kwargs={"director": name})
 
 
 def _place(made: type) -> str:
