@@ -31,6 +31,8 @@ def envs(
 
     from agentworld_gym.domain.spec import DOMAINS, load_spec
     from agentworld_gym.engines.catalog import has_engine
+    from agentworld_gym.teams.director import DIRECTOR, director_names, load_director
+    from agentworld_gym.teams.team import load_team, team_names
     from agentworld_gym.worlds.bundled import tiny_model
 
     specs = [load_spec(domain) for domain in DOMAINS]
@@ -44,10 +46,15 @@ def envs(
         worlds_here = ["yes" if there else "no" for there in (has_engine(spec.id), tiny_model(spec.id) is not None)]
         table.add_row(spec.env_id, spec.id, *worlds_here, str(spec.limits.max_steps), tasks)
     table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
+    together = Table("id", "domain", "agents", title="Many agents (PettingZoo)")
+    for team in map(load_team, team_names()):
+        together.add_row(team.env_id or team.id, team.domain, ", ".join(team.roles))
+    for director in map(load_director, director_names()):
+        together.add_row(director.env_id or director.id, director.domain, ", ".join([DIRECTOR, *director.solvers]))
     worlds = Table("world", "who plays", title="Worlds")
     for world, meaning in WORLDS.items():
         worlds.add_row(world, meaning)
-    stdout().print(table, worlds)
+    stdout().print(table, together, worlds)
 
 
 def register(app: typer.Typer) -> None:

@@ -16,6 +16,9 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.episodes.step import Moment, Transition
 from agentworld_gym.teams.team import Role, Team
 
+WAIT = "wait"
+"""The action that takes a turn and does nothing, in a team with a channel."""
+
 _MESSAGE = re.compile(r"(?s)\s*message(?:[ \t]+(?P<to>[a-z][a-z0-9_]*))?[ \t]*:(?P<text>.*)")
 
 
@@ -121,7 +124,7 @@ class SharedEpisode:
         """Return actions that make sense for a role, to draw from."""
         texts = [*self.runner.offers(self.episode)]
         if self.team.channel is not None and self.team.colleagues(name):
-            texts += self.team.channel.examples
+            texts += [*self.team.channel.examples, WAIT]
         return tuple(dict.fromkeys(text for text in texts if self._read(name, text)[0].error is None))
 
     def mark_read(self, name: str) -> None:
@@ -143,9 +146,9 @@ class SharedEpisode:
         self.confirming = self.confirming | {name} if self.episode.confirming else self.confirming - {name}
         for other in recipients:
             self.inbox[other] += (Letter(name, words),)
-        return self._turn(name, action, result)
+        return self._turn(name, bool(recipients), result)
 
-    def _turn(self, name: str, action: Action, result: Transition) -> Turn:
+    def _turn(self, name: str, wrote: bool, result: Transition) -> Turn:
         info: dict[str, Any] = dict(result.info)
         own = {} if "failure" in info else self._own_scores(result, info)
         if "failure" in info:
@@ -155,7 +158,7 @@ class SharedEpisode:
             pay = role.reward
             rewards[other] = pay.shared * result.reward + pay.own * own.get(other, 0.0)
             if other == name:
-                rewards[other] -= pay.action_cost + pay.message_cost * (action.kind is ActionKind.MESSAGE)
+                rewards[other] -= pay.action_cost + pay.message_cost * wrote
         return Turn(rewards, result.terminated, result.truncated, info)
 
     def _own_scores(self, result: Transition, info: dict[str, Any]) -> dict[str, float]:
@@ -185,6 +188,8 @@ class SharedEpisode:
     def _read(self, name: str, text: str) -> tuple[Action, tuple[str, ...], str]:
         """Read what a role wrote: the action, whom it writes to, and the words of the message."""
         parser, role = self.runner.parser, self.team.roles[name]
+        if self.team.channel is not None and text.strip() == WAIT:
+            return Action(text, kind=ActionKind.MESSAGE, agent=name), (), ""
         colleagues = self.team.colleagues(name)
         if colleagues and (found := _MESSAGE.fullmatch(text)):
             words, to = found["text"].strip(), found["to"]

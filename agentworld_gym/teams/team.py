@@ -11,6 +11,7 @@ from typing import Any, Literal
 from jinja2 import StrictUndefined, TemplateError
 from pydantic import Field, field_validator, model_validator
 
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.documents.data_folder import data_folder
@@ -19,6 +20,7 @@ from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Check, Task
 from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.tasks.source import check_actions
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
@@ -226,8 +228,12 @@ def load_team(source: str) -> Team:
         raise SpecError(path, "the whole document", type(data).__name__, "a mapping")
     team = validated(Team, {"id": path.stem, **data, "path": path.resolve()}, path)
     spec = load_spec(team.domain)
+    parser = ActionParser(spec)
     for name, role in team.roles.items():
         _check_rights(role, spec, path, f"roles.{name}")
+        if role.success:
+            probes = Task(id=team.id, domain=spec.id, instruction=name, success=role.success)
+            check_actions(probes, parser, path, f"roles.{name}.")
     return team
 
 

@@ -73,6 +73,16 @@ def test_pettingzoos_own_tests_accept_every_registered_team(env_id):
     render_test(aec)
 
 
+def test_who_waits_does_nothing_and_pays_for_no_message(tmp_path):
+    roles = {"writer": {"reward": {"message_cost": 0.25}}, "reader": {}}
+    env = AgentWorldParallelEnv(team=pair(tmp_path, roles=roles), world="grounded")
+    first, _ = env.reset(seed=1, options={"task": TASK})
+    observations, rewards, _, _, infos = env.step({"writer": "wait", "reader": "wait"})
+    assert observations == first and rewards["writer"] == rewards["reader"]
+    assert infos["writer"]["steps"] == 1 and "messages" not in infos["reader"]
+    env.close()
+
+
 def test_each_role_is_told_its_own_instruction(env):
     observations, infos = env.reset(seed=1, options={"task": TASK})
     assert observations["writer"].startswith("Share a file.\n\n")

@@ -12,6 +12,8 @@ from agentworld_gym.teams.team import Role, load_team, team_names
 
 TWO = {"domain": "terminal", "channel": {}, "roles": {"writer": {}, "reader": {"actions": ["cat [a-z.]+"]}}}
 
+OWN = {"reward": {"own": 1.0}, "success": [{"probe": "ls " * 2000, "expect": {"equals": ""}}]}
+
 
 def written(tmp_path, **changes):
     path = tmp_path / "pair.yaml"
@@ -51,6 +53,7 @@ def test_who_has_no_channel_writes_to_nobody(tmp_path):
         ({"roles": {"a": {"actions": ["("]}}}, "roles.a.actions: .*regular expressions"),
         ({"roles": {"a": {"instruction": "{{ task."}}}, "roles.a.instruction: .*a Jinja template"),
         ({"roles": {"a": {"reward": {"own": 1.0}}}}, "success: .*checks of its own"),
+        ({"roles": {"a": OWN}}, r"roles.a.success.0.probe: got 'ls ls.*an action that can be read"),
         ({"roles": {"a": {"colour": "red"}}}, "roles.a.colour: .*no such key, but one of"),
         ({"domain": "swe", "roles": {"a": {"actions": ["ls"]}}}, "roles.a.actions: .*`tools`"),
         ({"domain": "swe", "roles": {"a": {"tools": ["red_*"]}}}, "roles.a.tools: got 'red_.*read_file"),

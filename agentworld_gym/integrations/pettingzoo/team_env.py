@@ -110,7 +110,10 @@ class TeamEnv:
         """
         role, others = self.team.roles[agent], ", ".join(self.team.colleagues(agent))
         told = role_of_agent(self.runner.spec, self.shared.tools[agent], finishes=role.finishes)
-        how = "To write to all of them, write: message: TEXT\nTo write to one of them, write: message NAME: TEXT"
+        how = (
+            "To write to all of them, write: message: TEXT\nTo write to one of them, write: message NAME: TEXT\n"
+            "To do nothing until one of them has written, write: wait"
+        )
         return f"{told}\nYou work with {others}. {how}" if others else told
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> SharedEpisode:
