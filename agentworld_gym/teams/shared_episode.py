@@ -219,9 +219,12 @@ class SharedEpisode:
             finishers = [name for name, other in self.team.roles.items() if other.finishes]
             return None if role.finishes else f"finish: only {' and '.join(finishers)} can end the work"
         if not TOOL_CALLS.isdisjoint(self.runner.spec.action.syntax):
-            tool = action.parsed.get("name") if isinstance(action.parsed, Mapping) else None
-            allowed = role.tools is None or (isinstance(tool, str) and role.may_call(tool))
-            return None if allowed else f"Unknown tool: {tool}"
+            call = action.parsed if isinstance(action.parsed, Mapping) else {}
+            tool = str(call.get("name"))
+            if not role.may_call(tool):
+                return f"Unknown tool: {tool}"
+            refused = role.refuses(tool, call.get("arguments") or {})
+            return None if refused is None else f"{tool}: this value of {refused} is not allowed in your role"
         return None if role.may_write(action.raw) else "this action is not among those of your role"
 
 

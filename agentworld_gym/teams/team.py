@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
@@ -70,6 +70,9 @@ class Role(Strict):
     """Regular expressions, one of which has to describe a whole action, in domains without tools; None allows every
     action."""
 
+    arguments: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """For some tools, regular expressions that describe the whole of an argument, where that is given."""
+
     writes_to: tuple[str, ...] | None = None
     """The roles that this one may write to where the team has a channel; None allows all others."""
 
@@ -89,13 +92,15 @@ class Role(Strict):
 
     @field_validator("actions")
     @classmethod
-    def _compile(cls, patterns: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        for pattern in patterns or ():
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"regular expressions ({pattern!r}: {error})") from error
+    def _actions_compile(cls, patterns: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        _compile(patterns or ())
         return patterns
+
+    @field_validator("arguments")
+    @classmethod
+    def _arguments_compile(cls, arguments: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+        _compile(pattern for patterns in arguments.values() for pattern in patterns.values())
+        return arguments
 
     @field_validator("instruction")
     @classmethod
@@ -115,6 +120,13 @@ class Role(Strict):
     def may_call(self, tool: str) -> bool:
         """Whether the role may call a tool."""
         return self.tools is None or any(fnmatchcase(tool, pattern) for pattern in self.tools)
+
+    def refuses(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
+        """Return the name of an argument with a value that the role may not pass; None where there is none."""
+        for name, pattern in self.arguments.get(tool, {}).items():
+            if name in arguments and not re.fullmatch(pattern, str(arguments[name])):
+                return name
+        return None
 
     def may_write(self, text: str) -> bool:
         """Whether the role may write an action, in a domain without tools."""
@@ -244,11 +256,25 @@ def _check_rights(role: Role, spec: DomainSpec, path: Path, place: str) -> None:
         raise SpecError(path, f"{place}.actions", role.actions, f"`tools`, because agents call tools in {spec.id}")
     if not calls and role.tools is not None:
         raise SpecError(path, f"{place}.tools", role.tools, f"`actions`, because {spec.id} has no tools")
+    if not calls and role.arguments:
+        raise SpecError(path, f"{place}.arguments", role.arguments, f"nothing, because {spec.id} has no tools")
     names = [str(tool.get("name")) for tool in spec.action.tools]
+    for name in role.arguments if names else ():
+        if name not in names:
+            known = ", ".join(nearest(name, names))
+            raise SpecError(path, f"{place}.arguments", name, f"tools: some of {known}")
     for pattern in role.tools or () if names else ():
         if not any(fnmatchcase(name, pattern) for name in names):
             known = ", ".join(nearest(pattern, names))
             raise SpecError(path, f"{place}.tools", pattern, f"a pattern of some of {known}")
+
+
+def _compile(patterns: Iterable[str]) -> None:
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"regular expressions ({pattern!r}: {error})") from error
 
 
 def _folder() -> Path:

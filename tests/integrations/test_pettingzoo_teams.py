@@ -130,8 +130,11 @@ def test_a_role_calls_and_is_told_its_own_tools_only():
     assert "run_shell_command" in reviewer - author and "edit" in author - reviewer
     assert '"name": "edit"' in env.prompt("author") and "finish" not in env.prompt("author")
     assert "You work with author." in env.prompt("reviewer") and "write: finish" in env.prompt("reviewer")
-    env.step(json.dumps({"name": "run_shell_command", "arguments": {"command": "rm -r tests"}}))
+    remove = json.dumps({"name": "run_shell_command", "arguments": {"command": "rm -r tests"}})
+    env.step(remove)
     assert "Unknown tool: run_shell_command" in env.observe("author")["text"]
+    env.step(remove)
+    assert "this value of command is not allowed in your role" in env.observe("reviewer")["text"]
     env.close()
 
 
@@ -189,6 +192,14 @@ def test_a_shared_screen_shows_what_any_role_did_last(tmp_path):
     observations, *_ = env.step({"writer": "echo hello > a.txt", "watcher": "message: Go on."})
     assert "echo hello" in observations["watcher"]
     env.close()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("env_id", ["MCP-v0", "Search-v0", "SWE-v0", "Web-v0", "Desktop-v0", "Android-v0"])
+def test_every_domain_is_shared(env_id):
+    register_envs()
+    api_test(pettingzoo.make("aec", f"AgentWorld/{env_id}"), num_cycles=10)
+    parallel_api_test(pettingzoo.make("parallel", f"AgentWorld/{env_id}"), num_cycles=10)
 
 
 def test_a_failure_of_the_world_truncates_for_all_and_pays_nobody(env):

@@ -53,6 +53,9 @@ def test_who_has_no_channel_writes_to_nobody(tmp_path):
         ({"roles": {"a": {"actions": ["("]}}}, "roles.a.actions: .*regular expressions"),
         ({"roles": {"a": {"instruction": "{{ task."}}}, "roles.a.instruction: .*a Jinja template"),
         ({"roles": {"a": {"reward": {"own": 1.0}}}}, "success: .*checks of its own"),
+        ({"roles": {"a": {"arguments": {"ls": {"path": "a"}}}}}, "roles.a.arguments: .*terminal has no tools"),
+        ({"domain": "swe", "roles": {"a": {"arguments": {"edt": {}}}}}, "roles.a.arguments: got 'edt'.*edit"),
+        ({"domain": "swe", "roles": {"a": {"arguments": {"edit": {"file_path": "("}}}}}, "regular expressions"),
         ({"roles": {"a": OWN}}, r"roles.a.success.0.probe: got 'ls ls.*an action that can be read"),
         ({"roles": {"a": {"colour": "red"}}}, "roles.a.colour: .*no such key, but one of"),
         ({"domain": "swe", "roles": {"a": {"actions": ["ls"]}}}, "roles.a.actions: .*`tools`"),
@@ -74,3 +77,23 @@ def test_an_instruction_that_does_not_fit_a_task_names_its_role():
     role = Role(instruction="{{ task.colour }}")
     with pytest.raises(SpecError, match=r"team\.yaml: roles\.a: instruction: .*colour"):
         role.told(generate("terminal", "copy_move", 1, 0), "team.yaml: roles.a")
+
+
+@pytest.mark.parametrize(
+    "command, runs",
+    [
+        ("python -m pytest -q", True),
+        ("python -m pytest -q tests/test_a.py::test_b", True),
+        ("git diff", True),
+        ("cat checkout/pricing.py", True),
+        ("rm -r tests", False),
+        ("cat a > b", False),
+        ("python -m pytest -q; rm a", False),
+        ("python -m pytest --junitxml=a", False),
+        ("git diff --output=a", False),
+    ],
+)
+def test_the_shell_of_a_reviewer_changes_nothing(command, runs):
+    reviewer = load_team("author-and-reviewer").roles["reviewer"]
+    refused = reviewer.refuses("run_shell_command", {"command": command, "timeout": 10})
+    assert refused == (None if runs else "command")
