@@ -73,10 +73,10 @@ def _start(episode: Episode) -> dict[str, Any]:
 
 
 def _agent_fields(action: Action) -> dict[str, Any]:
-    """Return who acted, where several agents share an episode, and whether it was a message."""
+    """Return who acted, where several agents share an episode, and what the action was for beside acting."""
     if action.agent is None:
         return {}
-    return {"agent": action.agent, **({"message": True} if action.kind is ActionKind.MESSAGE else {})}
+    return {"agent": action.agent, **({} if action.kind is ActionKind.ACT else {"kind": action.kind.value})}
 
 
 def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agentworld_gym.contracts import Action, ActionKind
+from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import TraceError
 from agentworld_gym.traces.diff import EpisodeDiff, Turn, agreeing, compare, turns_of
@@ -59,7 +60,7 @@ def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner
     played = [Turn(0, "", first)]
     try:
         for turn in recorded[1:]:
-            (step,) = runner.advance([copy], [_as_taken(turn)])
+            (step,) = runner.advance([copy], [_as_taken(turn, copy)])
             failure = step.info.get("failure")
             asked = turn.observation is not None or turn.failure is not None
             observation = step.observation if asked and not failure else None
@@ -71,12 +72,14 @@ def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner
     return played
 
 
-def _as_taken(turn: Turn) -> str | Action:
+def _as_taken(turn: Turn, episode: Episode) -> str | Action:
     """Return the action of a turn; where roles decided how it was read, it is read so again."""
     step = turn.step
     if step is None or step.agent is None:
         return turn.action
-    if step.message:
+    # Each agent confirms its own wish to finish only, which the episode as a whole does not know.
+    episode.confirming = step.kind == ActionKind.FINISH
+    if step.kind == ActionKind.MESSAGE:
         return Action(turn.action, kind=ActionKind.MESSAGE, agent=step.agent)
     error = step.info.get("action_error")
     return turn.action if error is None else Action(turn.action, error=error, agent=step.agent)

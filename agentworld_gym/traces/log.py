@@ -82,8 +82,8 @@ class TraceStep:
     agent: str | None = None
     """The name of the agent, where several shared the episode under names of their own."""
 
-    message: bool = False
-    """Whether the action was a message to other agents."""
+    kind: str = "act"
+    """What the action was for, where several agents shared the episode: a value of `contracts.ActionKind`."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
                 row["info"],
                 worlds.get((episode, row["turn"])),
                 row.get("agent"),
-                row.get("message", False),
+                row.get("kind", "act"),
             )
         )
     for episode, start in starts.items():

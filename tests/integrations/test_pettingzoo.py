@@ -116,6 +116,18 @@ def test_the_trace_of_a_round_numbers_every_action(tmp_path):
     runner.close()
 
 
+def test_a_replay_knows_whose_wish_to_finish_was_confirmed(tmp_path):
+    env = make(traces=str(tmp_path))
+    env.reset(seed=1, options={"task": TASK})
+    env.step({"agent_0": "[]", "agent_1": "[]"})
+    env.step({"agent_0": "ls", "agent_1": "[]"})
+    env.close()
+    runner = EnvOptions(spec="terminal").runner()
+    [replayed] = replay(tmp_path, runner)
+    assert (replayed.turns, replayed.agreed, replayed.departures) == (4, 4, ())
+    runner.close()
+
+
 @pytest.mark.parametrize("spec", ["AgentWorld/Terminal-v0", "agentworld_gym:AgentWorld/Terminal-v0"])
 def test_the_id_of_an_environment_names_its_spec(spec):
     env = make(spec=spec)

@@ -237,7 +237,7 @@ def test_the_trace_says_who_acted_and_is_played_again(tmp_path):
     rounds(env, ("message: Hi.", "rm a.txt"), ("echo hello > a.txt", "cat a.txt"), ("ls", "finish"))
     env.close()
     [episode] = read_trace(tmp_path / "logs")
-    assert [(step.agent, step.message) for step in episode.steps[:2]] == [("writer", True), ("reader", False)]
+    assert [(step.agent, step.kind) for step in episode.steps[:2]] == [("writer", "message"), ("reader", "act")]
     runner = EnvOptions(spec="terminal", task=None).runner()
     [again] = replay(tmp_path / "logs", runner)
     assert (again.turns, again.agreed, again.departures) == (6, 6, ())
