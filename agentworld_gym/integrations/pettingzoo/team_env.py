@@ -29,18 +29,7 @@ RENDER_MODES = ("ansi", "human")
 
 
 class TeamEnv:
-    """The team, its world and its episode; the environments of PettingZoo are built on it.
-
-    Args:
-        num_agents: The number of agents with equal rights; None is two, or as many as the team has roles.
-        team: The name of a team that comes with the package, or the path of a YAML file.
-        render_mode: The mode of `render`: `ansi`, `human` or None.
-        options: The options of `gym.make`; a team names its own `spec`.
-
-    Raises:
-        SpecError: A team, a spec or an option is wrong.
-        WorldNotConfigured: The domain has no such world.
-    """
+    """The team, its world and its episode; the environments of PettingZoo are built on it."""
 
     possible_agents: list[str]
     agents: list[str]
